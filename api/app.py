@@ -17,27 +17,27 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from api.openapi.description import describe, parameter_names
-from api.responses.envelope import failure
-from api.responses.errors import to_fault
+from api.responses.envelope import error_response
+from api.responses.errors import error_of_status
 from api.routes import ROUTERS
 from api.server.health import Readiness
 from api.server.metrics import Metrics
-from api.server.middleware.validation_errors import to_refusal
+from api.server.middleware.validation_errors import to_service_error
 from api.server.middleware_stack import wrap
-from api.server.request_context import Note
-from api.services.annotations import AnnotationDesk
-from api.services.entity_changes import Changes
-from api.services.evidence.service import EvidenceDesk
-from api.services.job_feed import JobFeed
-from api.services.job_responses import JobAnswers
-from api.services.reads.chart import ChartHistory
+from api.server.request_context import RequestLogger
+from api.services.annotations import AnnotationService
+from api.services.entity_changes import EntityChanges
+from api.services.evidence.service import EvidenceService
+from api.services.job_feed import JobBroadcaster
+from api.services.job_responses import JobResponses
+from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from api.settings import SERVICE_VERSION, ApiSettings
-from pipelines.scan.service.service import ScanDesk
+from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import SametrackError
 
 if TYPE_CHECKING:
-    from api.mcp.mounting import Inside
+    from api.mcp.mounting import InternalApp
 
 type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
@@ -45,16 +45,16 @@ type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 def create_app(
     *,
     settings: ApiSettings,
-    desk: ScanDesk | None,
+    desk: ScanService | None,
     readiness: Readiness,
-    evidence: EvidenceDesk | None = None,
-    feed: JobFeed | None = None,
-    annotations: AnnotationDesk | None = None,
+    evidence: EvidenceService | None = None,
+    feed: JobBroadcaster | None = None,
+    annotations: AnnotationService | None = None,
     sources: Sources | None = None,
-    chart: ChartHistory | None = None,
-    changes: Changes | None = None,
+    chart: ChartHistoryReader | None = None,
+    changes: EntityChanges | None = None,
     metrics: Metrics | None = None,
-    note: Note | None = None,
+    note: RequestLogger | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
@@ -62,7 +62,7 @@ def create_app(
 
     `desk` is None while no platform profile is chosen; operations that need one then answer 503.
     """
-    feed = JobFeed(limit=settings.event_streams_max) if feed is None else feed
+    feed = JobBroadcaster(limit=settings.event_streams_max) if feed is None else feed
     metrics = Metrics() if metrics is None else metrics
     app = build_routes(
         desk=desk,
@@ -90,7 +90,7 @@ def create_app(
     return wrapped
 
 
-def _mount_tools(app: FastAPI, settings: ApiSettings) -> "Inside":
+def _mount_tools(app: FastAPI, settings: ApiSettings) -> "InternalApp":
     from api.mcp.mounting import mount_tools  # noqa: PLC0415 -- importing takes a second
 
     secret = settings.own_api_token
@@ -103,13 +103,13 @@ def _mount_tools(app: FastAPI, settings: ApiSettings) -> "Inside":
 
 def build_routes(
     *,
-    desk: ScanDesk | None,
+    desk: ScanService | None,
     readiness: Readiness,
-    feed: JobFeed,
-    evidence: EvidenceDesk | None = None,
-    annotations: AnnotationDesk | None = None,
+    feed: JobBroadcaster,
+    evidence: EvidenceService | None = None,
+    annotations: AnnotationService | None = None,
     sources: Sources | None = None,
-    chart: ChartHistory | None = None,
+    chart: ChartHistoryReader | None = None,
     sync_job_timeout: float = 120.0,
     metrics: Metrics | None = None,
 ) -> FastAPI:
@@ -135,7 +135,7 @@ def build_routes(
     app.state.sources = sources
     app.state.chart = chart
     app.state.metrics = metrics
-    app.state.answers = JobAnswers()
+    app.state.answers = JobResponses()
     app.state.feed = feed
     app.state.sync_job_timeout = sync_job_timeout
     describe(app)
@@ -155,29 +155,29 @@ def _routes() -> tuple[BaseRoute, ...]:
     return tuple(bare.routes)
 
 
-async def _known_error(request: Request, error: SametrackError) -> Response:
-    return failure(request.scope, error)
+async def _service_error(request: Request, error: SametrackError) -> Response:
+    return error_response(request.scope, error)
 
 
-async def _invalid(request: Request, error: RequestValidationError) -> Response:
+async def _validation_error(request: Request, error: RequestValidationError) -> Response:
     known = parameter_names(request.scope.get("route"))
-    return failure(request.scope, to_refusal(error.errors(), known=known))
+    return error_response(request.scope, to_service_error(error.errors(), known=known))
 
 
 async def _framework_error(request: Request, error: HTTPException) -> Response:
-    return failure(request.scope, to_fault(error.status_code), headers=error.headers)
+    return error_response(request.scope, error_of_status(error.status_code), headers=error.headers)
 
 
-async def _unforeseen(request: Request, _error: Exception) -> Response:
+async def _unexpected_error(request: Request, _error: Exception) -> Response:
     """Answer 500. The outermost middleware logs the exception, which the framework raises again."""
-    return failure(
+    return error_response(
         request.scope, SametrackError("An unexpected error occurred while handling the request")
     )
 
 
 _HANDLERS: dict[int | type[Exception], Handler] = {
-    SametrackError: _known_error,
-    RequestValidationError: _invalid,
+    SametrackError: _service_error,
+    RequestValidationError: _validation_error,
     HTTPException: _framework_error,
-    Exception: _unforeseen,
+    Exception: _unexpected_error,
 }

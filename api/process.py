@@ -19,22 +19,22 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.server.health import Readiness, probe_disk, probe_workers
-from api.server.metrics import Metrics, SharedFigures
+from api.server.metrics import Metrics, StoreMetrics
 from api.server.platform_health import PlatformHealth
-from api.server.request_context import Note
-from api.services.annotations import AnnotationDesk
-from api.services.entity_changes import Changes
-from api.services.evidence.service import EvidenceDesk
-from api.services.job_feed import JobFeed
+from api.server.request_context import RequestLogger
+from api.services.annotations import AnnotationService
+from api.services.entity_changes import EntityChanges
+from api.services.evidence.service import EvidenceService
+from api.services.job_feed import JobBroadcaster
 from api.services.reads.chart_backlog import open_chart_history
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import start_tracing
-from pipelines.logs import logging_later
-from pipelines.platform.profiles import Profile
+from pipelines.logs import buffered_logging
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
-from pipelines.scan.service.open_service import build_desk
-from pipelines.scan.service.service import ScanDesk
+from pipelines.scan.service.open_service import build_scan_service
+from pipelines.scan.service.service import ScanService
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import open_excerpts
@@ -47,20 +47,20 @@ from warehouse.records.errors import ProfileNotChosenError
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class Services:
     """Services of an open API process. `desk` is None while no profile is chosen."""
 
-    desk: ScanDesk | None
+    desk: ScanService | None
     readiness: Readiness
-    evidence: EvidenceDesk | None = None
-    annotations: AnnotationDesk | None = None
+    evidence: EvidenceService | None = None
+    annotations: AnnotationService | None = None
     sources: Sources | None = None
-    changes: Changes | None = None
-    figures: SharedFigures | None = None
+    changes: EntityChanges | None = None
+    figures: StoreMetrics | None = None
 
 
 @contextmanager
-def open_desk(settings: ApiSettings) -> Iterator[ScanDesk]:
+def open_scan_service(settings: ApiSettings) -> Iterator[ScanService]:
     """Open the scan service over the stores of the chosen profile and close them afterwards.
 
     Raises:
@@ -68,34 +68,34 @@ def open_desk(settings: ApiSettings) -> Iterator[ScanDesk]:
         WarehouseError: A store cannot be opened, was written by a newer release, or belongs to
             another profile.
     """
-    with open_doors(settings) as doors:
+    with open_services(settings) as doors:
         if doors.desk is None:
             raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
         yield doors.desk
 
 
 @contextmanager
-def open_doors(settings: ApiSettings) -> Iterator[Doors]:
+def open_services(settings: ApiSettings) -> Iterator[Services]:
     """Open the stores of the chosen profile, if one is chosen."""
     with ExitStack() as stack:
         try:
             profile = choose_profile(settings)
         except ProfileNotChosenError as error:
             reason = error.detail
-            yield Doors(None, Readiness({"profile": lambda: reason}))
+            yield Services(None, Readiness({"profile": lambda: reason}))
             return
-        yield _open_world(settings, profile, stack)
+        yield _open_stores(settings, profile, stack)
 
 
 @contextmanager
 def build_app_from_settings(
-    settings: ApiSettings, *, feed: JobFeed, note: Note | None = None
+    settings: ApiSettings, *, feed: JobBroadcaster, note: RequestLogger | None = None
 ) -> Iterator[ASGIApp]:
     """Build the application over open stores and close them afterwards.
 
     `note` writes the log line of a request.
     """
-    with open_doors(settings) as doors, open_chart_history(doors.sources) as chart:
+    with open_services(settings) as doors, open_chart_history(doors.sources) as chart:
         yield create_app(
             settings=settings,
             desk=doors.desk,
@@ -115,13 +115,13 @@ def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM. Running requests may finish; jobs are not affected."""
     # uvicorn raises the signal again after it has stopped; exit normally so that the stores close
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
-    feed = JobFeed(limit=settings.event_streams_max)
+    feed = JobBroadcaster(limit=settings.event_streams_max)
     start_tracing()
     with (
         suppress(KeyboardInterrupt),
-        logging_later() as lines,
+        buffered_logging() as lines,
         build_app_from_settings(settings, feed=feed, note=lines.note) as app,
-        _start_up_kept_apart(),
+        _startup_objects_frozen(),
     ):
         _Server(
             feed,
@@ -139,7 +139,7 @@ def run_server(settings: ApiSettings) -> None:
 
 
 @contextmanager
-def _start_up_kept_apart() -> Iterator[None]:
+def _startup_objects_frozen() -> Iterator[None]:
     """Exclude start-up objects from garbage collection, which would otherwise delay responses."""
     gc.collect()
     gc.freeze()
@@ -152,7 +152,7 @@ def _start_up_kept_apart() -> Iterator[None]:
 class _Server(uvicorn.Server):
     """Ends event streams before shutting down: an open stream would keep the server running."""
 
-    def __init__(self, feed: JobFeed, config: uvicorn.Config) -> None:
+    def __init__(self, feed: JobBroadcaster, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._feed = feed
 
@@ -162,7 +162,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Doors:
+def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitStack) -> Services:
     home = open_home(settings.data_home, profile.name)
     control = stack.enter_context(
         closing(open_control(settings.control_url or home.control_url, world=home.world))
@@ -170,7 +170,7 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     engine = stack.enter_context(closing(Engine(lake)))
     room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
-    desk = build_desk(
+    desk = build_scan_service(
         settings,
         profile,
         control=control,
@@ -185,7 +185,7 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
     }
     platform = _platform(control, engine, is_demo=desk.world.is_demo)
     evidence = _evidence(settings, home, engine, is_demo=desk.world.is_demo)
-    annotations = AnnotationDesk(
+    annotations = AnnotationService(
         read_comparison=partial(read_comparison, engine),
         read_annotations=partial(_read_annotations, engine),
         append=lake.append,
@@ -198,11 +198,11 @@ def _open_world(settings: ApiSettings, profile: Profile, stack: ExitStack) -> Do
         control=control,
         sounds_dir=home.sounds_dir,
     )
-    changes = Changes(control.generations, see=engine.refresh)
-    control.on_told = changes.told
-    figures = _figures(control, platform, lost_after_s=settings.worker_lost_after_s)
+    changes = EntityChanges(control.generations, see=engine.refresh)
+    control.on_generations_change = changes.told
+    figures = _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
     readiness = Readiness(probes, platform)
-    return Doors(desk, readiness, evidence, annotations, sources, changes, figures)
+    return Services(desk, readiness, evidence, annotations, sources, changes, figures)
 
 
 def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> PlatformHealth:
@@ -215,10 +215,10 @@ def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> Platfo
     )
 
 
-def _figures(
+def _store_metrics(
     control: ControlStore, platform: PlatformHealth, *, lost_after_s: float
-) -> SharedFigures:
-    return SharedFigures(
+) -> StoreMetrics:
+    return StoreMetrics(
         jobs=control.job_counts,
         queue_age_s=control.queue_age_s,
         workers=lambda: len(control.live_workers(lost_after_s)),
@@ -227,8 +227,10 @@ def _figures(
     )
 
 
-def _evidence(settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool) -> EvidenceDesk:
-    return EvidenceDesk(
+def _evidence(
+    settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool
+) -> EvidenceService:
+    return EvidenceService(
         read_comparison=partial(read_comparison, engine),
         read_comparisons=partial(read_comparisons, engine),
         read_sounds=partial(read_sounds, engine),

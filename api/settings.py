@@ -11,7 +11,7 @@ from pipelines.settings import Settings
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SERVICE_VERSION = "2.0.0"
-TOOLS_PATH = "/mcp"
+MCP_PATH = "/mcp"
 
 
 class ApiSettings(Settings):

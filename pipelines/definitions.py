@@ -1,12 +1,12 @@
 """What Dagster loads by `workspace.yaml`, `dagster dev` and `dagster definitions validate`."""
 
 from pipelines.orchestration.definitions import build_definitions
-from pipelines.orchestration.schedules import RHYTHMS
+from pipelines.orchestration.schedules import SCHEDULES
 from pipelines.settings import Settings
 
 _settings = Settings()
 defs = build_definitions(
-    hours={rhythm.name: getattr(_settings, f"{rhythm.name}_every_h") for rhythm in RHYTHMS},
+    hours={rhythm.name: getattr(_settings, f"{rhythm.name}_every_h") for rhythm in SCHEDULES},
     chart_daily=_settings.chart_daily,
     console_url=_settings.console_url,
 )

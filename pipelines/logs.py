@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import orjson
 import structlog
 
-WRITE_EVERY_S = 0.05
+WRITE_INTERVAL_S = 0.05
 
 
 def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
@@ -39,7 +39,7 @@ def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
     )
 
 
-class LateLines:
+class BufferedLogWriter:
     """Buffers log lines and writes them shortly after, in order, from its own thread.
 
     A thread that serves requests thus never waits for a disk or terminal. `close` writes the rest.
@@ -77,7 +77,7 @@ class LateLines:
     def _run(self) -> None:
         while not self._is_over.is_set():
             self._news.wait()
-            self._is_over.wait(WRITE_EVERY_S)  # lines that arrive meanwhile are written together
+            self._is_over.wait(WRITE_INTERVAL_S)  # lines that arrive meanwhile are written together
             self._news.clear()
             self._write()
 
@@ -89,9 +89,9 @@ class LateLines:
 
 
 @contextmanager
-def logging_later() -> Iterator[LateLines]:
-    """Log through `LateLines` inside this block; all lines are written when it exits."""
-    lines = LateLines(sys.stderr.buffer)
+def buffered_logging() -> Iterator[BufferedLogWriter]:
+    """Log through `BufferedLogWriter` inside this block; all lines are written when it exits."""
+    lines = BufferedLogWriter(sys.stderr.buffer)
     configure_logging(into=lines)
     try:
         yield lines

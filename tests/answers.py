@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.chartsrc.bodies import (
+    ChartParseContext,
+    ChartRefusalTexts,
+    refuse_chart_answer,
+)
 from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import (
     check_issue,
@@ -30,20 +34,20 @@ from pipelines.platform.parsers.lists import (
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
-from pipelines.platform.parsers.pages import parse_work_page
+from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import load_profile
 from warehouse.records.charts import ChartPage
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 
 SHAPES = Path(__file__).parent / "shapes"
 SEEN_AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 ISSUE_DAYS = {"103108": date(2025, 12, 22)}
 """What the list of issues says of the issue that the shapes of songs are asked for."""
-LATER = SearchPlace(cursor=10, search_id="20261120080000EARLIER", backtrace="bt:0")
+LATER = SearchPosition(cursor=10, search_id="20261120080000EARLIER", backtrace="bt:0")
 _MARKERS = load_profile("sandbox", sandbox_port=8790).markers
-_WORDS = ChartWords(denied=_MARKERS.chart_denied, unknown=_MARKERS.chart_unknown)
+_WORDS = ChartRefusalTexts(denied=_MARKERS.chart_denied, unknown=_MARKERS.chart_unknown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +77,8 @@ class Shape:
     def is_chart(self) -> bool:
         return self.parser.startswith("chart_")
 
-    def answer(self, surface: str) -> Answer:
-        return Answer(
+    def answer(self, surface: str) -> HttpResponse:
+        return HttpResponse(
             surface=surface,
             url=f"http://share.vidplat.localhost/{self.file}",
             status=self.status,
@@ -91,12 +95,12 @@ def read_index() -> list[Shape]:
     return [Shape(**entry) for entry in index["shape"]]
 
 
-Parse = Callable[[bytes, str, Seen], object]
+Parse = Callable[[bytes, str, ParseContext], object]
 """Of a body, what was asked for, and where it was seen."""
 
 
-def _chart(seen: Seen) -> ChartSeen:
-    return ChartSeen(surface=seen.surface, observed_at=seen.observed_at, words=_WORDS)
+def _chart(seen: ParseContext) -> ChartParseContext:
+    return ChartParseContext(surface=seen.surface, observed_at=seen.observed_at, words=_WORDS)
 
 
 def _of_issue(page: ChartPage, asked: str, *, is_proof_needed: bool = False) -> ChartPage:
@@ -106,26 +110,26 @@ def _of_issue(page: ChartPage, asked: str, *, is_proof_needed: bool = False) -> 
     return page
 
 
-def _songs(body: bytes, asked: str, seen: Seen, page: int = 1) -> ChartPage:
+def _songs(body: bytes, asked: str, seen: ParseContext, page: int = 1) -> ChartPage:
     return _of_issue(parse_songs(body, page=page, seen=_chart(seen)), asked)
 
 
-def _latest(body: bytes, asked: str, seen: Seen) -> ChartPage:
+def _latest(body: bytes, asked: str, seen: ParseContext) -> ChartPage:
     found = parse_latest(body, page=1, seen=_chart(seen))
     return _of_issue(found, asked, is_proof_needed=True)
 
 
-def _song_page(body: bytes, asked: str, seen: Seen) -> ChartPage:
+def _song_page(body: bytes, asked: str, seen: ParseContext) -> ChartPage:
     found = parse_song_page(body, page=1, page_size=22, seen=_chart(seen))
     return _of_issue(found, asked, is_proof_needed=True)
 
 
-def _old_song_page(body: bytes, asked: str, seen: Seen) -> ChartPage:
+def _old_song_page(body: bytes, asked: str, seen: ParseContext) -> ChartPage:
     return _of_issue(parse_song_page(body, page=1, page_size=30, seen=_chart(seen)), asked)
 
 
 PARSERS: dict[str, Parse] = {
-    "work_page": lambda body, asked, seen: parse_work_page(body, aweme_id=asked, seen=seen),
+    "work_page": lambda body, asked, seen: parse_video_page(body, aweme_id=asked, seen=seen),
     "detail_body": lambda body, asked, seen: parse_detail_body(body, aweme_id=asked, seen=seen),
     "slides_info": lambda body, asked, seen: parse_slides_info(body, aweme_id=asked, seen=seen),
     "music_info": lambda body, asked, seen: parse_music_info(body, music_id=asked, seen=seen),
@@ -137,7 +141,7 @@ PARSERS: dict[str, Parse] = {
     "user_account": lambda body, asked, seen: parse_account_page(body, sec_uid=asked, seen=seen),
     "user_info": lambda body, asked, seen: parse_user_info(body, sec_uid=asked, seen=seen),
     "search_stream": lambda body, _, seen: parse_search_stream(
-        body, place=SearchPlace(), seen=seen
+        body, place=SearchPosition(), seen=seen
     ),
     "search_single": lambda body, _, seen: parse_search_single(body, place=LATER, seen=seen),
     "chart_issues": lambda body, _, seen: parse_issues(body, seen=_chart(seen)),
@@ -148,7 +152,7 @@ PARSERS: dict[str, Parse] = {
 }
 
 
-def parse_as(shape: Shape, body: bytes, seen: Seen) -> object:
+def parse_as(shape: Shape, body: bytes, seen: ParseContext) -> object:
     """What the parser of a shape makes of a body."""
     if shape.page > 1:
         return _songs(body, shape.asked, seen, shape.page)
@@ -159,5 +163,5 @@ def read_chart_shape(shape: Shape) -> object:
     """What a shape of the chart gives: its records, or the error by name."""
     answer = shape.answer(shape.parser)
     refuse_chart_answer(answer)
-    seen = Seen(surface=shape.parser, observed_at=SEEN_AT, link_of=str)
+    seen = ParseContext(surface=shape.parser, observed_at=SEEN_AT, link_of=str)
     return parse_as(shape, answer.body, seen)

@@ -17,7 +17,7 @@ import orjson
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.sounds import Sound, pack_features, unpack_features
+from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from tests.data.audio import synthesis
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder
@@ -70,7 +70,7 @@ class Listener:
 
     def __call__(
         self, samples: Samples, ending: str = ".mp3", *, rate: int = RATE, **encoding: int
-    ) -> Sound:
+    ) -> MeasuredSound:
         """The sound as it is heard in a file of this ending."""
         how = "-".join(f"{name}-{value}" for name, value in sorted(encoding.items()))
         stem = f"{_hash(samples)}-{rate}-{how}{ending}"
@@ -80,7 +80,7 @@ class Listener:
 
         packed = self.shared.file(f"{stem}.features", lambda draft: _measure(draft, ending, write))
         head, _, features = packed.read_bytes().partition(b"\n")
-        return Sound(
+        return MeasuredSound(
             sha256="0" * 64,
             features=unpack_features(features),
             library_version="test",

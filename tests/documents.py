@@ -6,7 +6,7 @@ from pipelines.documents.videos import Document, to_ranked_document, to_track_do
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import ResultDocument
-from warehouse.records.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -53,7 +53,8 @@ def _comparison(aweme_id: str, music_id: str) -> Comparison:
             chroma_distance=0.1, mfcc_distance=0.2, overlap_s=12.0, reference_start_s=0.0,
             candidate_start_s=1.5, peak_agreement=0.8, score=0.91, speed=1.0, semitones=0.0,
         ),
-        limits=Limits(), algorithm=ALGORITHM, feature_version="1", library_version="numpy 2",
+        limits=MatchThresholds(), algorithm=ALGORITHM, feature_version="1",
+        library_version="numpy 2",
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ class FakeEnding:
     def abandon(self) -> None:
         self.is_gone = True
 
-    def needs_beat(self) -> bool:
+    def needs_heartbeat(self) -> bool:
         return True
 
     def has_begun(self) -> bool:

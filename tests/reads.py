@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.server.health import Readiness
-from api.services.reads.chart import ChartHistory
+from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.deadline import TASK, Deadline
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
@@ -124,9 +124,9 @@ class Desk:
     left: list[ChartIssue] = field(default_factory=list)
 
     @property
-    def chart(self) -> ChartHistory:
+    def chart(self) -> ChartHistoryReader:
         """A history without memory of refusals."""
-        return ChartHistory(self.sources, leave=self.left.extend)
+        return ChartHistoryReader(self.sources, leave=self.left.extend)
 
     def app(self, **settings: Any) -> ASGIApp:
         """The service around these reads; it has no scans."""

@@ -16,7 +16,13 @@ import httpx2
 import psutil
 from dagster import AssetKey, DagsterInstance
 
-from api.cli.processes.child_processes import Child, Household, Program, find_port, sametrack
+from api.cli.processes.child_processes import (
+    Child,
+    ChildProcessGroup,
+    Program,
+    find_port,
+    sametrack_command,
+)
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from warehouse.control import ControlStore, NewJob, open_control
@@ -34,9 +40,9 @@ IN_TESTS = {
 PATIENCE_S = 600.0  # a machine may be busy with other things
 
 
-def wait_for[T](look: Callable[[], T | None], *, patience_s: float = PATIENCE_S) -> T:
+def wait_for[T](look: Callable[[], T | None], *, max_wait_s: float = PATIENCE_S) -> T:
     """Look until there is something, or fail."""
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + max_wait_s
     while time.monotonic() < until:
         found = look()
         if found:
@@ -49,7 +55,7 @@ def wait_for[T](look: Callable[[], T | None], *, patience_s: float = PATIENCE_S)
 class Stage:
     """One world: its platform's port, its home, and what was started in it."""
 
-    household: Household
+    process_group: ChildProcessGroup
     root: Path
     cache: Path
     stack: ExitStack
@@ -117,7 +123,7 @@ class Stage:
         wait_for(look)
 
     def stop(self, child: Child) -> None:
-        self.household.stop(child)
+        self.process_group.stop(child)
 
     def world(self, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = httpx2.get(
@@ -171,14 +177,14 @@ class Stage:
         assert found is not None
         return found
 
-    def ended(self, job_id: str, *, patience_s: float = PATIENCE_S) -> Job:
+    def ended(self, job_id: str, *, max_wait_s: float = PATIENCE_S) -> Job:
         """Wait until a job has ended."""
 
         def look() -> Job | None:
             job = self.job(job_id)
             return job if job.finished_at is not None else None
 
-        return wait_for(look, patience_s=patience_s)
+        return wait_for(look, max_wait_s=max_wait_s)
 
     def rows(self, sql: str, **params: object) -> list[dict[str, Any]]:
         self.engine.refresh()
@@ -195,10 +201,10 @@ class Stage:
 
     def _start(self, command: str, arguments: list[str], **settings: str) -> Child:
         stamp = datetime.now(UTC).strftime("%H%M%S%f")
-        return self.household.start(
+        return self.process_group.start(
             Program(
                 name=command,
-                command=sametrack(command, *arguments),
+                command=sametrack_command(command, *arguments),
                 log=self.root / f"{command}-{stamp}.log",
                 env=self._environment() | settings,
             )
@@ -233,8 +239,8 @@ class Stage:
 def open_stage(root: Path, cache: Path) -> Iterator[Stage]:
     """An empty world; everything started in it is stopped again."""
     with ExitStack() as stack:
-        household = stack.enter_context(Household(grace_s=3.0))
-        built = Stage(household=household, root=root, cache=cache, stack=stack)
+        process_group = stack.enter_context(ChildProcessGroup(grace_s=3.0))
+        built = Stage(process_group=process_group, root=root, cache=cache, stack=stack)
         stack.enter_context(closing(built.control))
         stack.enter_context(closing(built.engine))
         yield built

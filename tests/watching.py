@@ -8,24 +8,24 @@ from typing import Any
 
 from pipelines.documents.videos import Document, to_time
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.service import Scan
+from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.cron import CronCalendar
 from pipelines.watchlists.digest import DigestFolder
-from pipelines.watchlists.observations import Observation
-from pipelines.watchlists.run import Watcher
-from pipelines.watchlists.webhook import Nobody, Teller
+from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.run import WatchlistRunner
+from pipelines.watchlists.webhook import DigestNotifier, NullNotifier
 from tests.documents import work
 from warehouse.control import ControlStore, NewJob
 from warehouse.records.errors import JobNotFoundError
-from warehouse.records.jobs import PRIORITY_SCHEDULES, Origin
-from warehouse.records.watchlists import Entry, Plan
+from warehouse.records.jobs import PRIORITY_SCHEDULED, Origin
+from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 TRACKS = tuple(f"730000000000000000{number}" for number in range(1, 6))
-PLAN = Plan(
+PLAN = WatchlistPlan(
     name="five-songs",
     every="every 6 hours",
-    entries=tuple(Entry(kind="track", input=music_id) for music_id in TRACKS),
+    entries=tuple(WatchlistEntry(kind="track", input=music_id) for music_id in TRACKS),
     parameters={"count": 10},
 )
 
@@ -94,18 +94,18 @@ class FakeDesk:
 
     def ask(
         self, text: str, parameters: ScanParameters, *, origin: Origin, job_id: str | None = None
-    ) -> Scan:
+    ) -> ScanJob:
         assert parameters.refresh
         new = NewJob(
             kind="scan", input=text, target=text, music_id=text,
             parameters=parameters.to_document(), fingerprint=text, scan_key=None, origin=origin,
-            priority=PRIORITY_SCHEDULES, job_id=job_id,
+            priority=PRIORITY_SCHEDULED, job_id=job_id,
         )  # fmt: skip
         job, _ = self.control.create_or_join(new)
         self.asked.append(job.job_id)
         if not self.is_slow:
             self.work()
-        return Scan(job)
+        return ScanJob(job)
 
     def work(self) -> None:
         """What a worker does."""
@@ -121,22 +121,24 @@ class FakeDesk:
             self._results[job.job_id] = self.songs.result(job.input)
             self.control.finish(job.job_id, "completed")
 
-    def job(self, job_id: str) -> Scan:
+    def job(self, job_id: str) -> ScanJob:
         job = self.control.job(job_id)
         if job is None:
             raise JobNotFoundError("No job has this id, or its retention is over")
-        return Scan(job, self._results.get(job_id))
+        return ScanJob(job, self._results.get(job_id))
 
 
-def look_at_nothing(entry: Entry) -> Observation:
+def look_at_nothing(entry: WatchlistEntry) -> WatchObservation:
     raise AssertionError(f"{entry} is no track")
 
 
-def build_watcher(control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any) -> Watcher:
+def build_watcher(
+    control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any
+) -> WatchlistRunner:
     """A watcher over the invented world."""
-    teller: Teller = parts.pop("teller", Nobody())
+    teller: DigestNotifier = parts.pop("teller", NullNotifier())
     given: dict[str, Any] = {"look": look_at_nothing, "gone_works": lambda _job_id: {}}
-    return Watcher(
+    return WatchlistRunner(
         control=control,
         desk=desk,
         calendar=CronCalendar(),

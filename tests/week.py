@@ -13,16 +13,23 @@ from typing import Any
 import httpx2
 
 from pipelines.platform.providers import choose_profile
-from pipelines.scan.service.open_service import build_desk
+from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
 from pipelines.watchlists.cron import CronCalendar
 from pipelines.watchlists.digest import DigestFolder
-from pipelines.watchlists.run import Watcher
-from pipelines.watchlists.webhook import Nobody
+from pipelines.watchlists.run import WatchlistRunner
+from pipelines.watchlists.webhook import NullNotifier
 from tests.stage import Stage, wait_for
 from warehouse.control import open_control
 from warehouse.queries.results import read_candidates
-from warehouse.records.watchlists import RUN_ENDED, Entry, Plan, Thresholds, WatchRun, to_cron
+from warehouse.records.watchlists import (
+    ENDED_RUN_STATUSES,
+    DigestThresholds,
+    WatchlistEntry,
+    WatchlistPlan,
+    WatchlistRun,
+    to_cron,
+)
 
 NAME = "week"
 PATIENCE_S = 1800.0
@@ -62,7 +69,7 @@ class Week:
     stage: Stage
     stack: ExitStack
     every: str = "every 12 hours"
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    thresholds: DigestThresholds = field(default_factory=DigestThresholds)
     clock: Clock = field(default_factory=Clock)
     steps: list[Step] = field(default_factory=list)
 
@@ -71,10 +78,10 @@ class Week:
         told = self.stage.world(f"/_world/tracks?limit={tracks}")["tracks"]
         self.tracks = [one["music_id"] for one in told]
         self.watchers = [self._open_watcher() for _ in range(2)]
-        plan = Plan(
+        plan = WatchlistPlan(
             name=NAME,
             every=self.every,
-            entries=tuple(Entry(kind="track", input=music_id) for music_id in self.tracks),
+            entries=tuple(WatchlistEntry(kind="track", input=music_id) for music_id in self.tracks),
             thresholds=self.thresholds,
             parameters={
                 "candidate_limit": candidate_limit, "count": 15, "search_enabled": False,
@@ -96,7 +103,7 @@ class Week:
             )
             self._run(lambda: disturb(len(self.steps) - 1))
 
-    def runs(self) -> list[WatchRun]:
+    def runs(self) -> list[WatchlistRun]:
         """All runs, oldest first."""
         return list(reversed(self.watchers[0].control.watch_runs(NAME, limit=9999)))
 
@@ -120,14 +127,14 @@ class Week:
             is_quiet = is_quiet or disturb()
             return not self._look()
 
-        wait_for(is_over, patience_s=PATIENCE_S)
+        wait_for(is_over, max_wait_s=PATIENCE_S)
 
     def _look(self) -> bool:
         """Both watchers look; True while a run is open."""
         for watcher in self.watchers:
             watcher.advance()
         runs = self.watchers[0].control.watch_runs(NAME, limit=1)
-        return bool(runs) and runs[0].status not in RUN_ENDED
+        return bool(runs) and runs[0].status not in ENDED_RUN_STATUSES
 
     def _following(self) -> datetime | None:
         return CronCalendar().following(to_cron(self.every), self.clock.moment())
@@ -145,7 +152,7 @@ class Week:
         works = self.stage.world(f"/_world/truth/{music_id}")["works"]
         return {work["aweme_id"]: work for work in works}
 
-    def _open_watcher(self) -> Watcher:
+    def _open_watcher(self) -> WatchlistRunner:
         """Rows of watchlists by the moved clock; all else over the stage's own stores."""
         stage = self.stage
         settings = Settings(
@@ -157,9 +164,9 @@ class Week:
         moved = self.stack.enter_context(
             closing(open_control(stage.home.control_url, world="sandbox", clock=self.clock))
         )
-        return Watcher(
+        return WatchlistRunner(
             control=moved,
-            desk=build_desk(
+            desk=build_scan_service(
                 settings,
                 choose_profile(settings),
                 control=stage.control,
@@ -169,7 +176,7 @@ class Week:
             gone_works=self._gone_works,
             calendar=CronCalendar(),
             digests=DigestFolder(stage.home.digests_dir),
-            teller=Nobody(),
+            teller=NullNotifier(),
             is_demo=True,
             clock=self.clock.moment,
         )
@@ -179,5 +186,5 @@ class Week:
         return {row["aweme_id"]: row["reason"] for row in rows if row["outcome"] == "unavailable"}
 
 
-def _look_at_nothing(entry: Entry) -> Any:
+def _look_at_nothing(entry: WatchlistEntry) -> Any:
     raise AssertionError(f"{entry} is no track")

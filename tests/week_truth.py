@@ -12,7 +12,7 @@ from typing import Any
 from api.services.series import read_series
 from pipelines.scan.rules.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
 from tests.week import Step, Truth, Week
-from warehouse.records.watchlists import Thresholds, WatchRun
+from warehouse.records.watchlists import DigestThresholds, WatchlistRun
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 NEAR = 0.01
@@ -57,7 +57,7 @@ def judge_digests(week: Week, verdict: Verdict) -> None:
             earlier[music_id] = step, now
 
 
-def _entries(run: WatchRun) -> list[dict[str, Any]]:
+def _entries(run: WatchlistRun) -> list[dict[str, Any]]:
     assert run.digest is not None, run
     return list(run.digest["entries"])
 
@@ -65,7 +65,9 @@ def _entries(run: WatchRun) -> list[dict[str, Any]]:
 class _Expected:
     """What changed between two moments, by kind, as the digest would name it."""
 
-    def __init__(self, before: Truth, now: Truth, days: float, thresholds: Thresholds) -> None:
+    def __init__(
+        self, before: Truth, now: Truth, days: float, thresholds: DigestThresholds
+    ) -> None:
         then, since = confirmed_by_truth(before), confirmed_by_truth(now)
         both = sorted(then.keys() & since.keys())
         ids_then, ids_now = _music_ids(then), _music_ids(since)

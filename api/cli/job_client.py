@@ -1,6 +1,6 @@
 """Job clients of the command line: submit, read and cancel scans.
 
-`JobDesk` is the protocol. `HttpDesk` uses the job API of a running service; `StoreDesk`
+`JobClient` is the protocol. `HttpJobClient` uses the job API of a running service; `LocalJobClient`
 (`local_job_client.py`) uses the control store of this machine. Both return the job document of the
 HTTP interface.
 """
@@ -19,7 +19,7 @@ TIMEOUT_S = 30.0
 FIRST_ERROR_STATUS = 400
 
 
-class JobDesk(Protocol):
+class JobClient(Protocol):
     """Submits, reads and cancels jobs. Documents equal the `data` of the job endpoints."""
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
@@ -32,12 +32,12 @@ class JobDesk(Protocol):
         """Request cancellation; raises `JobNotFoundError`."""
 
 
-def job_body(text: str, parameters: Mapping[str, object]) -> dict[str, object]:
+def build_job_body(text: str, parameters: Mapping[str, object]) -> dict[str, object]:
     """Return the request body of a job: a track, or with `search_only` the name of a song."""
     return {"keyword" if parameters.get("search_only") else "input": text, **parameters}
 
 
-class ServiceError(SametrackError):
+class JobServiceError(SametrackError):
     """The service returned an error response; `document` is its `data.error`."""
 
     def __init__(self, document: Mapping[str, Any], *, status: int) -> None:
@@ -55,7 +55,7 @@ class UnreachableServiceError(SametrackError):
     type = "service_unreachable"
 
 
-class HttpDesk:
+class HttpJobClient:
     """A job client that uses the job API of a service."""
 
     def __init__(self, base_url: str, *, token: str | None = None) -> None:
@@ -64,7 +64,7 @@ class HttpDesk:
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """POST the job. The status is 200 for a stored result, 202 for a new job."""
-        return self._ask("POST", JOBS_PATH, json=job_body(text, parameters))
+        return self._ask("POST", JOBS_PATH, json=build_job_body(text, parameters))
 
     def job(self, job_id: str) -> Document:
         """GET the job."""
@@ -102,10 +102,10 @@ class HttpDesk:
                 f"The server at {self.base_url} is not a Sametrack service",
                 hint="check the address given with --api",
             ) from error
-        return _data(envelope, response.status_code)
+        return _unwrap(envelope, response.status_code)
 
 
-def _data(envelope: Any, status: int) -> Document:
+def _unwrap(envelope: Any, status: int) -> Document:
     data = envelope.get("data") if isinstance(envelope, dict) else None
     if isinstance(data, dict) and status < FIRST_ERROR_STATUS:
         return data
@@ -113,4 +113,4 @@ def _data(envelope: Any, status: int) -> Document:
     document = document if isinstance(document, dict) else {}
     if document.get("type") == JobNotFoundError.type:
         raise JobNotFoundError(str(document.get("detail")), hint=document.get("hint"))
-    raise ServiceError(document, status=status)
+    raise JobServiceError(document, status=status)

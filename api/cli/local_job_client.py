@@ -8,27 +8,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from api.cli.job_client import job_body
+from api.cli.job_client import build_job_body
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
 from pipelines.documents.videos import Document
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
-from pipelines.scan.service.service import ScanDesk
+from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 
 if TYPE_CHECKING:
-    from api.services.evidence.report_evidence import GatheredPairs
+    from api.services.evidence.report_evidence import ReportEvidence
 
 MAX_LISTED = 500
 
 
-class StoreDesk:
-    """A `JobDesk` over the control store and the warehouse."""
+class LocalJobClient:
+    """A `JobClient` over the control store and the warehouse."""
 
-    def __init__(self, settings: ApiSettings, desk: ScanDesk) -> None:
+    def __init__(self, settings: ApiSettings, desk: ScanService) -> None:
         self._settings = settings
         self._desk = desk
 
@@ -37,14 +37,14 @@ class StoreDesk:
         from pydantic import ValidationError  # noqa: PLC0415 -- not needed to read jobs
 
         from api.params.scan import JobBody  # noqa: PLC0415 -- as above
-        from api.server.middleware.validation_errors import to_refusal  # noqa: PLC0415 -- as above
+        from api.server.middleware.validation_errors import to_service_error  # noqa: PLC0415 -- as above
 
         try:
-            body = JobBody.model_validate(job_body(text, parameters))
+            body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
-            raise to_refusal(error.errors(), known=()) from error
+            raise to_service_error(error.errors(), known=()) from error
         wanted = body.to_parameters()
-        ask = self._desk.ask if body.keyword is None else self._desk.ask_by_name
+        ask = self._desk.ask if body.keyword is None else self._desk.submit_keyword_search
         found = ask(text, wanted, origin="cli")
         return to_job_document(found, is_demo=self._desk.world.is_demo, view=wanted)
 
@@ -52,21 +52,21 @@ class StoreDesk:
         """Return the job."""
         return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
 
-    def gather_pairs(self, job: Document) -> "GatheredPairs":
+    def gather_pairs(self, job: Document) -> "ReportEvidence":
         """Return the compared pairs of a completed job, for its report."""
-        from api.process import open_doors  # noqa: PLC0415 -- loads the whole service
-        from api.services.evidence.report_evidence import gather_pairs  # noqa: PLC0415 -- as above
+        from api.process import open_services  # noqa: PLC0415 -- loads the whole service
+        from api.services.evidence.report_evidence import collect_report_evidence  # noqa: PLC0415 -- as above
 
-        with open_doors(self._settings) as doors:
+        with open_services(self._settings) as doors:
             assert doors.evidence is not None, "the profile was chosen when this client was opened"
-            return gather_pairs(doors.evidence, job)
+            return collect_report_evidence(doors.evidence, job)
 
     def cancel(self, job_id: str) -> Document:
         """Request cancellation."""
         _, found = self._desk.cancel(job_id)
         return to_job_document(found, is_demo=self._desk.world.is_demo)
 
-    def whole_id(self, beginning: str) -> str:
+    def expand_job_id(self, beginning: str) -> str:
         """Expand the prefix of an id if exactly one recent job has it; else return it as given."""
         ids = [scan.job.job_id for scan in self._desk.jobs(limit=MAX_LISTED, status=None)]
         found = [job_id for job_id in ids if beginning and job_id.startswith(beginning)]
@@ -79,7 +79,7 @@ class StoreDesk:
 
 
 @contextmanager
-def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
+def open_local_job_client(settings: ApiSettings) -> Iterator[LocalJobClient]:
     """Open the stores of the chosen profile.
 
     Raises:
@@ -87,7 +87,7 @@ def open_store_desk(settings: ApiSettings) -> Iterator[StoreDesk]:
         WarehouseError: A store cannot be opened.
     """
     with open_scan_service(settings) as desk:
-        yield StoreDesk(settings, desk)
+        yield LocalJobClient(settings, desk)
 
 
 def has_live_worker(settings: Settings) -> bool:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import REFERENCE_TRIALS, REPRESENTATIVES
 
-WORKS_PER_PAGE = 20  # maximum of a list page
+VIDEOS_PER_PAGE = 20  # maximum of a list page
 CANDIDATES_PER_AUTHOR = 3  # one author page is read per so many candidates
 CANDIDATES_PER_MUSIC_ID = 4  # observed average
 REQUESTS_PER_SOUND = 1
-WORTH_SAYING_S = 60.0
+LARGE_SCAN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Estimate:
     @property
     def is_large(self) -> bool:
         """True if the user should see the estimate before the scan starts."""
-        return self.seconds >= WORTH_SAYING_S
+        return self.seconds >= LARGE_SCAN_S
 
     def sentence(self) -> str:
         """Return the estimate as a sentence for the terminal."""
@@ -45,7 +45,7 @@ def estimate_scan(parameters: ScanParameters, *, requests_per_s: float) -> Estim
         requests_per_s: Rate limit of the profile for one host.
     """
     pool = parameters.candidate_limit
-    pages = math.ceil(pool / WORKS_PER_PAGE)
+    pages = math.ceil(pool / VIDEOS_PER_PAGE)
     sounds = 0
     if parameters.verify_audio:
         sounds = REFERENCE_TRIALS + REPRESENTATIVES * math.ceil(pool / CANDIDATES_PER_MUSIC_ID)

@@ -52,7 +52,7 @@ _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _JOINERS = frozenset("\u200c\u200d")  # harmless, and used by emoji and some scripts
 
 
-def plain(text: object, *, limit: int | None = None) -> str:
+def sanitize(text: object, *, limit: int | None = None) -> str:
     """Return one line without control, bidirectional or surrogate characters."""
     shown = "".join(_visible(character) for character in str(text))
     if limit is not None and len(shown) > limit:
@@ -61,16 +61,16 @@ def plain(text: object, *, limit: int | None = None) -> str:
 
 
 def safe(text: object, *, limit: int | None = None) -> str:
-    """Return `plain` text with rich markup escaped."""
-    return escape(plain(text, limit=limit))
+    """Return `sanitize` text with rich markup escaped."""
+    return escape(sanitize(text, limit=limit))
 
 
-def figure(value: int | None) -> str:
+def format_count(value: int | None) -> str:
     """Format a count with thousands separators; unknown is a dash, never 0."""
     return "—" if value is None else f"{value:,}"
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a message on stderr; `message` may hold trusted rich markup."""
     err.print(message, soft_wrap=True)
 
@@ -96,7 +96,7 @@ def exit_code(error: SametrackError) -> int:
     return EXIT_INPUT if is_input else EXIT_FAILED
 
 
-def refuse(detail: str, *, hint: str | None = None) -> NoReturn:
+def exit_with_input_error(detail: str, *, hint: str | None = None) -> NoReturn:
     """Print an input error and end the command.
 
     Raises:

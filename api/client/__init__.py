@@ -10,10 +10,10 @@ from .errors import (
     AccessError,
     BadRequestError,
     ClientError,
+    ConnectionFailedError,
     JobCancelledError,
     JobFailedError,
     MissingError,
-    NoAnswerError,
     PlatformError,
     ServiceError,
     TooManyRequestsError,
@@ -21,34 +21,34 @@ from .errors import (
     UnsupportedError,
     WaitTimeoutError,
 )
-from .requests.chart_songs import ChartSaid
-from .requests.inspection import Heard, SeriesKind
-from .requests.operations import Ask, JobStatus, RelatedOptions, ScanOptions, SortBy
+from .requests.chart_songs import ChartLinkDecision
+from .requests.inspection import AnnotationVerdict, SeriesKind
+from .requests.operations import ApiRequest, JobStatus, RelatedOptions, ScanOptions, SortBy
 from .requests.watchlists import (
     WatchEntryGiven,
     WatchlistChanges,
     WatchlistOptions,
     WatchThresholdsGiven,
 )
-from .responses import Answer
+from .responses import ApiResponse
 
 __all__ = [
     "DEFAULT_URL",
     "AccessError",
-    "Answer",
-    "Ask",
+    "AnnotationVerdict",
+    "ApiRequest",
+    "ApiResponse",
     "AsyncClient",
     "BadRequestError",
-    "ChartSaid",
+    "ChartLinkDecision",
     "Client",
     "ClientError",
     "Connection",
-    "Heard",
+    "ConnectionFailedError",
     "JobCancelledError",
     "JobFailedError",
     "JobStatus",
     "MissingError",
-    "NoAnswerError",
     "PlatformError",
     "RelatedOptions",
     "ScanOptions",

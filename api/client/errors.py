@@ -1,6 +1,7 @@
 """Errors of the client. All of them are a `ClientError`.
 
-`ServiceError` and its subclasses: the service returned an error response. `NoAnswerError`: the
+`ServiceError` and its subclasses: the service returned an error response.
+`ConnectionFailedError`: the
 service is not reachable. `JobFailedError`, `JobCancelledError`, `WaitTimeoutError`: a job has no
 result.
 """
@@ -13,7 +14,7 @@ class ClientError(Exception):
     """Base class of all errors of this client."""
 
 
-class NoAnswerError(ClientError):
+class ConnectionFailedError(ClientError):
     """The service is unreachable, the connection broke, or it is not a Sametrack service."""
 
 

@@ -1,4 +1,4 @@
-"""Converts HTTP responses to an `Answer` or an error, and decides about retries."""
+"""Converts HTTP responses to an `ApiResponse` or an error, and decides about retries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any, cast
 import httpx2
 
 from .connection import Connection
-from .errors import JobCancelledError, JobFailedError, NoAnswerError, ServiceError, to_error
-from .requests.operations import Ask
+from .errors import ConnectionFailedError, JobCancelledError, JobFailedError, ServiceError, to_error
+from .requests.operations import ApiRequest
 from .types.answers import JobData
 
 FIRST_FAILURE = 400
@@ -18,7 +18,7 @@ POLL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer[Data]:
+class ApiResponse[Data]:
     """A response of the service.
 
     Attributes:
@@ -44,17 +44,17 @@ class Answer[Data]:
     envelope: Mapping[str, Any]
 
 
-def to_answer[Data](_ask: Ask[Data], response: httpx2.Response) -> Answer[Data]:
+def to_api_response[Data](_ask: ApiRequest[Data], response: httpx2.Response) -> ApiResponse[Data]:
     """Convert a successful HTTP response.
 
     Raises:
         ServiceError: It is an error response.
-        NoAnswerError: It does not come from a Sametrack service.
+        ConnectionFailedError: It does not come from a Sametrack service.
     """
     envelope = _envelope(response)
     if response.status_code >= FIRST_FAILURE:
         raise to_error(response.status_code, envelope)
-    return Answer(
+    return ApiResponse(
         data=cast(Data, envelope["data"]),
         status=response.status_code,
         request_id=envelope["request_id"],
@@ -73,8 +73,8 @@ def retry_after(response: httpx2.Response) -> float | None:
     return float(value) if value.isdigit() else None
 
 
-def pause_before_again(
-    ask: Ask[Any], error: Exception, *, attempt: int, limits: Connection
+def retry_delay(
+    ask: ApiRequest[Any], error: Exception, *, attempt: int, limits: Connection
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
@@ -85,7 +85,7 @@ def pause_before_again(
     return pause if pause is not None and pause <= limits.longest_pause_s else None
 
 
-def _pause(ask: Ask[Any], error: Exception, attempt: int) -> float | None:
+def _pause(ask: ApiRequest[Any], error: Exception, attempt: int) -> float | None:
     if isinstance(error, httpx2.TransportError):
         never_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
         return 0.2 * 2.0**attempt if ask.is_safe or never_sent else None
@@ -95,12 +95,12 @@ def _pause(ask: Ask[Any], error: Exception, attempt: int) -> float | None:
     return error.retry_after if may_again else None
 
 
-def to_no_answer(base_url: str, error: httpx2.HTTPError) -> NoAnswerError:
+def to_connection_error(base_url: str, error: httpx2.HTTPError) -> ConnectionFailedError:
     """Convert a transport error."""
-    return NoAnswerError(f"No service is reachable at {base_url} ({type(error).__name__})")
+    return ConnectionFailedError(f"No service is reachable at {base_url} ({type(error).__name__})")
 
 
-def ended(job: JobData) -> JobData | None:
+def completed_job(job: JobData) -> JobData | None:
     """Return the job if it is completed; None while it runs.
 
     Raises:
@@ -118,12 +118,12 @@ def _envelope(response: httpx2.Response) -> Mapping[str, Any]:
     try:
         document = response.json()
     except ValueError as error:
-        raise _stranger(response) from error
+        raise _not_sametrack(response) from error
     if not isinstance(document, dict) or not document.keys() >= {"code", "request_id", "data"}:
-        raise _stranger(response)
+        raise _not_sametrack(response)
     return document
 
 
-def _stranger(response: httpx2.Response) -> NoAnswerError:
+def _not_sametrack(response: httpx2.Response) -> ConnectionFailedError:
     address = f"{response.request.url.scheme}://{response.request.url.netloc.decode()}"
-    return NoAnswerError(f"The server at {address} is not a Sametrack service")
+    return ConnectionFailedError(f"The server at {address} is not a Sametrack service")

@@ -11,7 +11,7 @@ from typing import Any
 
 from api.openapi.reference import operation_name
 
-type Document = dict[str, Any]
+type JsonSchema = dict[str, Any]
 
 DATA_NAMES: Mapping[str, str] = {
     "get_sec_user_id": "SecUserIdData",
@@ -29,7 +29,7 @@ DATA_NAMES: Mapping[str, str] = {
     "sametrack_jobs": "JobListData",
 }
 """Operations and the name of their `data` type; operations with equal `data` share a name."""
-OWN_DATA_NAMES: Mapping[str, str] = {
+EXTENSION_DATA_NAMES: Mapping[str, str] = {
     "sametrack_watchlists": "WatchlistsData",
     "sametrack_watchlist": "WatchlistData",
     "sametrack_watchlist_delete": "WatchlistDeletedData",
@@ -63,26 +63,28 @@ from typing import Any, Literal, TypedDict
 '''
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _WIDTH = 100
-_GLUE = "\x1f"  # a space at which lines are not wrapped
+_NON_BREAKING = "\x1f"  # a space at which lines are not wrapped
 _REF = "#/components/schemas/"
 
 
-def render_shapes(document: Document) -> str:
+def render_types(document: JsonSchema) -> str:
     """Render the types of the interface's responses, sorted by name."""
     return _render("", document, DATA_NAMES)
 
 
-def render_own_shapes(document: Document) -> str:
+def render_extension_types(document: JsonSchema) -> str:
     """Render the types of extension responses; types of the interface are imported."""
-    return _render(" of the extension operations", document, OWN_DATA_NAMES, known=DATA_NAMES)
+    return _render(" of the extension operations", document, EXTENSION_DATA_NAMES, known=DATA_NAMES)
 
 
 def _render(
-    of: str, document: Document, names: Mapping[str, str], known: Mapping[str, str] | None = None
+    of: str, document: JsonSchema, names: Mapping[str, str], known: Mapping[str, str] | None = None
 ) -> str:
-    schemas: Document = document["components"]["schemas"]
+    schemas: JsonSchema = document["components"]["schemas"]
     elsewhere = _needed(document, known or {})
-    made = [_shape(name, schemas[name]) for name in sorted(_needed(document, names) - elsewhere)]
+    made = [
+        _typed_dict(name, schemas[name]) for name in sorted(_needed(document, names) - elsewhere)
+    ]
     made += [f"type {name} = {_type(_data_of(document, one))}" for one, name in names.items()]
     used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", "\n".join(made))]
     imports = [f"from .answers import {', '.join(used)}\n"] if used else []
@@ -93,14 +95,14 @@ def _render(
     return _HEAD.format(of=of, rules="UP013, E501" if is_wide else "UP013") + text
 
 
-def _needed(document: Document, names: Mapping[str, str]) -> set[str]:
+def _needed(document: JsonSchema, names: Mapping[str, str]) -> set[str]:
     found: dict[str, None] = {}
     for operation in names:
         _reach(_data_of(document, operation), document["components"]["schemas"], found)
     return set(found)
 
 
-def _data_of(document: Document, name: str) -> Document:
+def _data_of(document: JsonSchema, name: str) -> JsonSchema:
     """Return the schema of `data` in successful responses; any value where it is not described."""
     for path, methods in document["paths"].items():
         for method, described in methods.items():
@@ -109,7 +111,7 @@ def _data_of(document: Document, name: str) -> Document:
     raise KeyError(name)
 
 
-def _successes(document: Document, responses: Document) -> Iterator[Document]:
+def _successes(document: JsonSchema, responses: JsonSchema) -> Iterator[JsonSchema]:
     schemas = document["components"]["schemas"]
     for status, response in responses.items():
         schema = response.get("content", {}).get("application/json", {}).get("schema", {})
@@ -117,7 +119,7 @@ def _successes(document: Document, responses: Document) -> Iterator[Document]:
             yield schemas[_name(schema)]["properties"]["data"]
 
 
-def _reach(schema: Document, schemas: Document, needed: dict[str, None]) -> None:
+def _reach(schema: JsonSchema, schemas: JsonSchema, needed: dict[str, None]) -> None:
     if "$ref" in schema:
         name = _name(schema)
         if name not in needed:
@@ -127,7 +129,7 @@ def _reach(schema: Document, schemas: Document, needed: dict[str, None]) -> None
         _reach(part, schemas, needed)
 
 
-def _parts(schema: Document) -> Iterator[Document]:
+def _parts(schema: JsonSchema) -> Iterator[JsonSchema]:
     yield from schema.get("anyOf", [])
     yield from schema.get("properties", {}).values()
     for key in ("items", "additionalProperties"):
@@ -135,20 +137,21 @@ def _parts(schema: Document) -> Iterator[Document]:
             yield schema[key]
 
 
-def _shape(name: str, schema: Document) -> str:
+def _typed_dict(name: str, schema: JsonSchema) -> str:
     fields = ", ".join(
-        f'"{field}":{_GLUE}{_quoted(_type(kind))}' for field, kind in schema["properties"].items()
+        f'"{field}":{_NON_BREAKING}{_quoted_type(_type(kind))}'
+        for field, kind in schema["properties"].items()
     )
     return _wrapped(f'{name} = TypedDict("{name}", {{{fields}}})')
 
 
-def _quoted(kind: str) -> str:
+def _quoted_type(kind: str) -> str:
     """Quote a type, because it may be defined later in the file; the text must not be wrapped."""
-    kind = kind.replace(" ", _GLUE)
+    kind = kind.replace(" ", _NON_BREAKING)
     return f'"{kind}"' if '"' not in kind else f"'{kind}'"
 
 
-def _type(schema: Document) -> str:
+def _type(schema: JsonSchema) -> str:
     if "$ref" in schema:
         return _name(schema)
     if "anyOf" in schema:
@@ -169,7 +172,7 @@ def _literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-def _name(schema: Document) -> str:
+def _name(schema: JsonSchema) -> str:
     return str(schema["$ref"]).removeprefix(_REF)
 
 
@@ -178,4 +181,4 @@ def _wrapped(text: str) -> str:
     lines = textwrap.wrap(
         text, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
-    return "\n".join(lines).replace(_GLUE, " ")
+    return "\n".join(lines).replace(_NON_BREAKING, " ")

@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from api.app import build_routes
-from api.generate.client_types import render_own_shapes, render_shapes
+from api.generate.client_types import render_extension_types, render_types
 from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
-from api.generate.sync_client import TWINS, render_twin
+from api.generate.sync_client import GENERATED, render_sync_module
 from api.server.health import Readiness
-from api.services.job_feed import JobFeed
+from api.services.job_feed import JobBroadcaster
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def read_description() -> dict[str, Any]:
     """Build the API description without opening any store."""
-    app = build_routes(desk=None, readiness=Readiness({}), feed=JobFeed(limit=0))
+    app = build_routes(desk=None, readiness=Readiness({}), feed=JobBroadcaster(limit=0))
     return app.openapi()
 
 
 WHOLE_FILES: Mapping[str, Callable[[dict[str, Any]], str]] = {
-    "api/client/types/answers.py": render_shapes,
-    "api/client/types/extensions.py": render_own_shapes,
+    "api/client/types/answers.py": render_types,
+    "api/client/types/extensions.py": render_extension_types,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
 }
@@ -37,7 +37,7 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    twins = {f"api/client/{name}": _formatted(render_twin(name)) for name in TWINS}
+    twins = {f"api/client/{name}": _formatted(render_sync_module(name)) for name in GENERATED}
     texts = {**whole, **twins, **_overview(root, document), **_pictures(root)}
     return {root / name: text for name, text in texts.items()}
 

@@ -8,20 +8,24 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from api.generate.texts import CHINESE, ENGLISH, Wording
+from api.generate.texts import CHINESE, ENGLISH, ReferenceTexts
 from api.openapi.reference import build_reference
-from api.responses.errors import ANSWERS
-from api.schemas.answers import UPSTREAM
+from api.responses.errors import ERROR_SPECS
+from api.schemas.responses import UPSTREAM_ERRORS
 
-type Document = Mapping[str, Any]
+type ReferenceEntry = Mapping[str, Any]
 BASE = "localhost:8780"
 
 
-_UPSTREAM = {name for name in UPSTREAM if ANSWERS[name].status == ANSWERS["upstream_empty"].status}
-_ANYWHERE = (
+_UPSTREAM = {
+    name
+    for name in UPSTREAM_ERRORS
+    if ERROR_SPECS[name].status == ERROR_SPECS["upstream_empty"].status
+}
+_COMMON_ERRORS = (
     "unauthorized", "cross_site_request", "host_not_allowed", "local_rate_limit", "internal_error",
 )  # fmt: skip
-_EVERYWHERE = {str(ANSWERS[name].status) for name in _ANYWHERE}
+_COMMON_STATUSES = {str(ERROR_SPECS[name].status) for name in _COMMON_ERRORS}
 
 
 def render_english(document: dict[str, Any]) -> str:
@@ -44,7 +48,7 @@ def render_overview(document: dict[str, Any]) -> str:
     return _table(("#", "Operation", "Purpose"), rows)
 
 
-def _render(reference: Document, words: Wording) -> str:
+def _render(reference: ReferenceEntry, words: ReferenceTexts) -> str:
     listed = [one for one in reference["operations"] if one["number"]]
     own = [one for one in reference["operations"] if not one["number"]]
     parts = [words.opening, words.operations]
@@ -54,7 +58,7 @@ def _render(reference: Document, words: Wording) -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _operation(one: Document, words: Wording) -> str:
+def _operation(one: ReferenceEntry, words: ReferenceTexts) -> str:
     number = f"{one['number']}. " if one["number"] else ""
     said = one[f"description{words.suffix}"].strip()
     parts = [
@@ -68,7 +72,7 @@ def _operation(one: Document, words: Wording) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _parameters(parameters: Sequence[Document], words: Wording) -> str:
+def _parameters(parameters: Sequence[ReferenceEntry], words: ReferenceTexts) -> str:
     if not parameters:
         return words.no_parameters
     rows = [
@@ -86,7 +90,7 @@ def _parameters(parameters: Sequence[Document], words: Wording) -> str:
     return _table(words.columns, rows)
 
 
-def _default(one: Document, words: Wording) -> str:
+def _default(one: ReferenceEntry, words: ReferenceTexts) -> str:
     if one["default_from"]:
         return words.default_from.format(one["default_from"])
     if one["default"] in (None, [], ""):
@@ -95,7 +99,7 @@ def _default(one: Document, words: Wording) -> str:
     return f"`{default if isinstance(default, str) else json.dumps(default)}`"
 
 
-def limits_of(one: Document, words: Wording) -> str:
+def limits_of(one: ReferenceEntry, words: ReferenceTexts) -> str:
     """Describe the allowed values of a parameter."""
     if one["allowed"]:
         return ", ".join(f"`{value}`" for value in one["allowed"])
@@ -106,7 +110,7 @@ def limits_of(one: Document, words: Wording) -> str:
     return "; ".join(part for part in found if part)
 
 
-def _span(least: float | None, most: float | None, words: Wording) -> str:
+def _span(least: float | None, most: float | None, words: ReferenceTexts) -> str:
     if least is None and most is None:
         return ""
     if least == most:
@@ -118,11 +122,11 @@ def _span(least: float | None, most: float | None, words: Wording) -> str:
     )
 
 
-def _failures(statuses: Document, words: Wording) -> str:
+def _failures(statuses: ReferenceEntry, words: ReferenceTexts) -> str:
     told = [
         f"{status} {', '.join(f'`{name}`' for name in _shortened(names))}"
         for status, names in statuses.items()
-        if names and status not in _EVERYWHERE
+        if names and status not in _COMMON_STATUSES
     ]
     return f"{words.answers}: {'; '.join(told)}{words.full_stop}" if told else ""
 
@@ -134,32 +138,32 @@ def _shortened(names: Sequence[str]) -> list[str]:
     return ["upstream_*", *(name for name in names if name not in _UPSTREAM)]
 
 
-def _example(one: Document, words: Wording) -> str:
+def _example(one: ReferenceEntry, words: ReferenceTexts) -> str:
     example = one["example"]
     if example is None:
         return ""
     return f"{words.example}:\n\n```sh\n{to_curl(one['method'], example)}\n```"
 
 
-def to_curl(method: str, example: Document) -> str:
+def to_curl(method: str, example: ReferenceEntry) -> str:
     """Return the request of an example as a curl command.
 
     Args:
         method: HTTP method, written only where curl would use another one.
         example: `url`, `body` and `file` as returned by `build_reference`.
     """
-    body, kept_as = example["body"], example["file"]
+    body, output_name = example["body"], example["file"]
     usual = "GET" if body is None else "POST"
     named = "" if method == usual else f"-X {method} "
     call = [f"curl {named}'{BASE}{example['url']}'"]
     if body is not None:
         document = shlex.quote(json.dumps(body, ensure_ascii=False))
         call += ["-H 'Content-Type: application/json'", f"-d {document}"]
-    call += [] if kept_as is None else [f"-o {shlex.quote(kept_as)}"]
+    call += [] if output_name is None else [f"-o {shlex.quote(output_name)}"]
     return " \\\n  ".join(call)
 
 
-def _errors(errors: Sequence[Document], words: Wording) -> str:
+def _errors(errors: Sequence[ReferenceEntry], words: ReferenceTexts) -> str:
     rows = [
         (
             str(one["status"]),

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 _CLIENT = Path(__file__).parent.parent / "client"
-TWINS = {
+GENERATED = {
     "blocking/client.py": "awaiting/client.py",
     "blocking/extensions.py": "awaiting/extensions.py",
     "blocking/transport.py": "awaiting/transport.py",
@@ -32,9 +32,9 @@ _RULES = (
 )
 
 
-def render_twin(name: str) -> str:
+def render_sync_module(name: str) -> str:
     """Render a derived module."""
-    source = TWINS[name]
+    source = GENERATED[name]
     text = (_CLIENT / source).read_text(encoding="utf-8")
     for pattern, replacement in _RULES:
         text = re.sub(pattern, replacement, text)

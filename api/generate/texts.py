@@ -6,7 +6,7 @@ from api.settings import SERVICE_VERSION
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class ReferenceTexts:
     """Texts of one language; `suffix` ends the names of its reference fields."""
 
     suffix: str
@@ -28,7 +28,7 @@ class Wording:
     full_stop: str
 
 
-ENGLISH = Wording(
+ENGLISH = ReferenceTexts(
     suffix="",
     opening=f"""\
 # The HTTP interface
@@ -63,7 +63,7 @@ strings are `true` and `false`. Unknown parameters are refused. Every operation 
     default_from="value of `{}`",
     full_stop=".",
 )
-CHINESE = Wording(
+CHINESE = ReferenceTexts(
     suffix="_zh",
     opening=f"""\
 # HTTP 接口

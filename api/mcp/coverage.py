@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-NEVER_EVERYTHING = (
+TOOL_COVERAGE_NOTE = (
     "Public pages only, as a guest sees them; never a full enumeration of the platform. "
     "null means unknown, never zero."
 )
-_TOLD = (
+_COVERAGE_FIELDS = (
     "coverage_complete",
     "count_satisfied",
     "count_note_zh",
@@ -29,15 +29,15 @@ _TOLD = (
 
 def coverage_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the coverage fields of a response, with the note that always applies."""
-    told = {name: data[name] for name in _TOLD if name in data}
+    told = {name: data[name] for name in _COVERAGE_FIELDS if name in data}
     if "filter_list" in data:
         told["not_read"] = [
             {"aweme_id": one["aweme_id"], "reason": one["reason"]} for one in data["filter_list"]
         ]
-    return {**told, "coverage_complete": False, "note": NEVER_EVERYTHING}
+    return {**told, "coverage_complete": False, "note": TOOL_COVERAGE_NOTE}
 
 
-def shorter(result: Mapping[str, Any], *, top: int) -> dict[str, Any]:
+def shorten_result(result: Mapping[str, Any], *, top: int) -> dict[str, Any]:
     """Shorten a scan result for an assistant: at most `top` items of each list."""
     kept = {name: value for name, value in result.items() if name != "aweme_list"}
     videos: Sequence[Any] = result.get("aweme_list", [])

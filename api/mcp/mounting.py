@@ -15,12 +15,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncClient, Connection
 from api.mcp.tools import build_server
-from api.settings import TOOLS_PATH
+from api.settings import MCP_PATH
 
-HERE = "http://127.0.0.1"
+INTERNAL_BASE_URL = "http://127.0.0.1"
 
 
-class Inside:
+class InternalApp:
     """Forwards to the finished service, which is set only after the tools were mounted into it."""
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Inside:
         await self.app(scope, receive, send)
 
 
-def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> Inside:
+def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> InternalApp:
     """Add the route and its background task. The caller sets `.app` of the returned object."""
-    inside = Inside()
+    inside = InternalApp()
     transport: Any = httpx2.ASGITransport(inside, raise_app_exceptions=False)
-    client = AsyncClient(Connection(base_url=HERE, token=token), transport=transport)
+    client = AsyncClient(Connection(base_url=INTERNAL_BASE_URL, token=token), transport=transport)
     server = build_server(client, may_start_jobs=may_start_jobs)
     tools = server.streamable_http_app(
-        streamable_http_path=TOOLS_PATH,
+        streamable_http_path=MCP_PATH,
         json_response=True,
         stateless_http=True,
         # the guard checks hosts and origins for every path

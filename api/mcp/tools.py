@@ -12,9 +12,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from api.client import Answer, AsyncClient, SortBy
+from api.client import ApiResponse, AsyncClient, SortBy
 from api.client.errors import ClientError, ServiceError
-from api.mcp.coverage import coverage_of, shorter
+from api.mcp.coverage import coverage_of, shorten_result
 from api.settings import SERVICE_VERSION
 
 INSTRUCTIONS = """\
@@ -23,12 +23,14 @@ videos that really use a recording. Report the coverage of a response together w
 lists and rankings are never complete, and null means unknown. A ranking of a track is a job that
 takes minutes: call job_status until it is completed, then job_result.
 """
-NO_START = "Starting scans is disabled. The operator can enable it with MCP_MAY_START_JOBS=true."
+SCANS_DISABLED = (
+    "Starting scans is disabled. The operator can enable it with MCP_MAY_START_JOBS=true."
+)
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 
-Told = dict[str, Any]  # not a `type` alias: the protocol package evaluates the annotation
-User = Annotated[str, Field(description="sec_user_id, or a profile link")]
+ToolResult = dict[str, Any]  # not a `type` alias: the protocol package evaluates the annotation
+UserInput = Annotated[str, Field(description="sec_user_id, or a profile link")]
 MusicId = Annotated[str, Field(description="music id, 5 to 30 digits")]
 Cursor = Annotated[
     int, Field(description="0 for the first page, then the cursor of the previous page")
@@ -43,19 +45,19 @@ class Tools:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
 
-    async def profile(self, user: User) -> Told:
+    async def profile(self, user: UserInput) -> ToolResult:
         """Profile of an account: name, followers, likes received, number of videos."""
-        return await _told(self._client.user_profile(await self._id_of(user)))
+        return await _tool_result(self._client.user_profile(await self._id_of(user)))
 
     async def posts(
         self,
-        user: User,
+        user: UserInput,
         max_cursor: Cursor = 0,
         count: Annotated[int, Field(ge=1, le=20)] = 20,
         order: Literal["newest", "hottest"] = "newest",
-    ) -> Told:
+    ) -> ToolResult:
         """Videos of an account with their four counts, one page at a time."""
-        return await _told(
+        return await _tool_result(
             self._client.user_posts(
                 await self._id_of(user),
                 max_cursor=max_cursor,
@@ -64,9 +66,11 @@ class Tools:
             )
         )
 
-    async def metrics(self, user: User, days: Annotated[int, Field(ge=1, le=365)] = 10) -> Told:
+    async def metrics(
+        self, user: UserInput, days: Annotated[int, Field(ge=1, le=365)] = 10
+    ) -> ToolResult:
         """Followers, likes, and the average and most liked video of an account's last days."""
-        return await _told(self._client.user_metrics(await self._id_of(user), days=days))
+        return await _tool_result(self._client.user_metrics(await self._id_of(user), days=days))
 
     async def music_videos(
         self,
@@ -76,9 +80,9 @@ class Tools:
         refresh: Annotated[
             bool, Field(description="read the platform again before answering")
         ] = False,
-    ) -> Told:
+    ) -> ToolResult:
         """Videos observed under one music id. Not a ranking, and without audio matching."""
-        return await _told(
+        return await _tool_result(
             self._client.music_videos(music_id, cursor=cursor, count=count, refresh=refresh)
         )
 
@@ -90,56 +94,56 @@ class Tools:
         refresh: Annotated[
             bool, Field(description="read the platform again before answering")
         ] = False,
-    ) -> Told:
+    ) -> ToolResult:
         """Videos observed under one hashtag."""
-        return await _told(
+        return await _tool_result(
             self._client.hashtag_videos(ch_id, cursor=cursor, count=count, refresh=refresh)
         )
 
     async def videos(
         self, aweme_ids: Annotated[list[str], Field(min_length=1, max_length=50)]
-    ) -> Told:
+    ) -> ToolResult:
         """Videos by id. Videos that cannot be read are listed in coverage.not_read."""
-        return await _told(self._client.videos(aweme_ids))
+        return await _tool_result(self._client.videos(aweme_ids))
 
     async def chart_history(
         self,
         start_date: Annotated[str, Field(description="YYYY-MM-DD, not before 2021-01-01")],
         end_date: Annotated[str, Field(description="YYYY-MM-DD")],
-    ) -> Told:
+    ) -> ToolResult:
         """First 20 songs of one chart issue for every 10 days of a date range."""
-        return await _told(self._client.chart_history(start_date, end_date))
+        return await _tool_result(self._client.chart_history(start_date, end_date))
 
-    async def jobs(self, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> Told:
+    async def jobs(self, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> ToolResult:
         """The newest scans and their status."""
-        return await _told(self._client.jobs(limit=limit))
+        return await _tool_result(self._client.jobs(limit=limit))
 
-    async def job_status(self, job_id: JobId) -> Told:
+    async def job_status(self, job_id: JobId) -> ToolResult:
         """Status, stage and counts of a scan, without its result."""
-        answer = await _asked(self._client.job(job_id))
+        answer = await _await_response(self._client.job(job_id))
         return _with_coverage({**answer.data, "result": None})
 
-    async def job_result(self, job_id: JobId, top: Top = 10) -> Told:
+    async def job_result(self, job_id: JobId, top: Top = 10) -> ToolResult:
         """Result of a completed scan: ranking with evidence, accounts, coverage."""
-        job: Mapping[str, Any] = (await _asked(self._client.job(job_id))).data
+        job: Mapping[str, Any] = (await _await_response(self._client.job(job_id))).data
         if job["result"] is None:
             raise ToolError(f"Job {job_id} is {job['status']} and has no result. Call job_status.")
-        return _with_coverage(shorter(job["result"], top=top))
+        return _with_coverage(shorten_result(job["result"], top=top))
 
     async def start_scan(
         self,
         track: Annotated[str, Field(description="music id, link to a track, or link to a video")],
         count: Annotated[int, Field(ge=1, le=500)] = 30,
         sort_by: SortBy = "hot_score",
-    ) -> Told:
+    ) -> ToolResult:
         """Start a scan of a track, or return the job of a stored result; then call job_status."""
-        answer = await _asked(self._client.create_job(track, count=count, sort_by=sort_by))
+        answer = await _await_response(self._client.create_job(track, count=count, sort_by=sort_by))
         return _with_coverage({**answer.data, "result": None})
 
     async def _id_of(self, user: str) -> str:
         if "/" not in user and " " not in user.strip():
             return user.strip()
-        found: str = (await _asked(self._client.sec_user_id(user))).data["sec_user_id"]
+        found: str = (await _await_response(self._client.sec_user_id(user))).data["sec_user_id"]
         return found
 
 
@@ -148,7 +152,7 @@ def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[Any]
     server: MCPServer[Any] = MCPServer(
         "sametrack",
         title="Sametrack",
-        instructions=INSTRUCTIONS if may_start_jobs else f"{INSTRUCTIONS}{NO_START}\n",
+        instructions=INSTRUCTIONS if may_start_jobs else f"{INSTRUCTIONS}{SCANS_DISABLED}\n",
         version=SERVICE_VERSION,
         log_level="ERROR",
     )
@@ -171,11 +175,11 @@ def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[Any]
     return server
 
 
-async def _told(asked: Awaitable[Answer[Any]]) -> Told:
-    return _with_coverage((await _asked(asked)).data)
+async def _tool_result(asked: Awaitable[ApiResponse[Any]]) -> ToolResult:
+    return _with_coverage((await _await_response(asked)).data)
 
 
-async def _asked[Data](asked: Awaitable[Answer[Data]]) -> Answer[Data]:
+async def _await_response[Data](asked: Awaitable[ApiResponse[Data]]) -> ApiResponse[Data]:
     """Await a response; turn a service error into a tool error with its hint."""
     try:
         return await asked
@@ -186,5 +190,5 @@ async def _asked[Data](asked: Awaitable[Answer[Data]]) -> Answer[Data]:
         raise ToolError(str(error)) from error
 
 
-def _with_coverage(data: Mapping[str, Any]) -> Told:
+def _with_coverage(data: Mapping[str, Any]) -> ToolResult:
     return {"data": dict(data), "coverage": coverage_of(data)}

@@ -6,7 +6,7 @@ a parameter is declared with the parameter; error messages are in `api/responses
 
 from collections.abc import Mapping
 
-from pipelines.captures.inputs import WHAT_TO_GIVE
+from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 
 HINTS_ZH: Mapping[str, str] = {
     "missing_parameter": "请补充 detail 中指出的参数",
@@ -159,8 +159,8 @@ DESCRIPTIONS_ZH: Mapping[str, str] = {
 
 PHRASES_ZH: Mapping[str, str] = {
     # what parameters mean
-    WHAT_TO_GIVE: "音乐 ID (5 至 30 位数字)、音乐分享链接或使用该音乐的视频链接",
-    f"{WHAT_TO_GIVE}; each item is processed independently": (
+    ACCEPTED_INPUT_HINT: "音乐 ID (5 至 30 位数字)、音乐分享链接或使用该音乐的视频链接",
+    f"{ACCEPTED_INPUT_HINT}; each item is processed independently": (
         "音乐 ID、音乐链接或视频链接的数组; 逐项独立处理"
     ),
     "alias of `music_id`": "`music_id` 的别名",

@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from api.openapi.chinese_texts import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH, TAGS_ZH
 from api.openapi.links import add_links
 from api.openapi.reference import SUMMARY_ZH, ZH, operation_name
-from api.responses.errors import ANSWERS, OK
+from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
-from api.schemas.examples import ANSWERS_SHOWN, EXAMPLES, read_example
+from api.schemas.examples import EXAMPLES, RESPONSE_EXAMPLES, read_example
 
 OPENAPI_VERSION = "3.1.0"
 DESCRIPTION = """\
@@ -54,11 +54,11 @@ TAGS = {
 }
 OPTIONAL_TOKEN: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}, {}]
 PROTECTED = "/api/"
-OURS = "/api/v1/sametrack/"
+EXTENSIONS_ROOT = "/api/v1/sametrack/"
 """Operations below this path are extensions of the interface."""
-_INVALID = str(ANSWERS["invalid_video_ids"].status)
-_GOOD = str(OK)
-_ENVELOPE_SHOWN = {
+_INVALID = str(ERROR_SPECS["invalid_video_ids"].status)
+_SUCCESS = str(OK)
+_EXAMPLE_ENVELOPE = {
     "request_id": "0b1f3c1e-9c57-4f0a-8d0e-2f6f1a5f7c11",
     "time": "2026-01-31 12:00:00",
     "time_stamp": 1769860800,
@@ -68,8 +68,8 @@ _ENVELOPE_SHOWN = {
     "params": {},
 }
 _ANYTHING: dict[str, Any] = {"application/json": {"schema": {}}}
-_SHOWN = {"example", "examples", "default"}
-_FRAMEWORK_SHAPES = ("HTTPValidationError", "ValidationError")
+_EXAMPLE_KEYS = {"example", "examples", "default"}
+_FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
 
 
 def describe(app: FastAPI) -> None:
@@ -107,58 +107,60 @@ def _build(app: FastAPI) -> dict[str, Any]:
     document["tags"] = [
         {"name": name, "description": said, ZH: TAGS_ZH[name]} for name, said in TAGS.items()
     ]
-    for name in _FRAMEWORK_SHAPES:
+    for name in _FRAMEWORK_SCHEMAS:
         document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             _complete(operation, is_protected=path.startswith(PROTECTED))
-            if path.startswith(OURS):
+            if path.startswith(EXTENSIONS_ROOT):
                 operation["x-extension"] = True
             name = operation_name(method.upper(), path, operation["operationId"])
-            _say_in_both(operation, name)
+            _add_translations(operation, name)
     add_links(document)
-    _part_languages(document)
+    _split_descriptions(document)
     return document
 
 
 def in_chinese(document: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of the description with Chinese texts in place of the English ones."""
     found = copy.deepcopy(document)
-    _turn(found)
+    _translate(found)
     return found
 
 
-def _turn(node: object) -> None:
+def _translate(node: object) -> None:
     if isinstance(node, list):
         for one in node:
-            _turn(one)
+            _translate(one)
     if not isinstance(node, dict):
         return
     for place, chinese in (("description", ZH), ("summary", SUMMARY_ZH)):
         if node.get(chinese):
             node[place] = node[chinese]
     for key, value in node.items():
-        if key not in _SHOWN:
-            _turn(value)
+        if key not in _EXAMPLE_KEYS:
+            _translate(value)
 
 
-def _say_in_both(operation: dict[str, Any], name: str) -> None:
+def _add_translations(operation: dict[str, Any], name: str) -> None:
     words = split_languages(operation["description"])
     short = words.zh.partition("\n")[0].rstrip(".。")
     operation["description"] = words.en
     operation[ZH] = DESCRIPTIONS_ZH.get(name, words.zh)
     operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name, short)
     for response in operation["responses"].values():
-        named = [kind for kind in ANSWERS if f"`{kind}`" in response["description"]]
+        named = [kind for kind in ERROR_SPECS if f"`{kind}`" in response["description"]]
         if named:
-            told = [f"`{kind}`: {ANSWERS[kind].message_zh}. {HINTS_ZH[kind]}." for kind in named]
+            told = [
+                f"`{kind}`: {ERROR_SPECS[kind].message_zh}. {HINTS_ZH[kind]}." for kind in named
+            ]
             response[ZH] = "\n\n".join(told)
-            _show_failure(response, named[0])
+            _add_error_example(response, named[0])
 
 
-def _show_failure(response: dict[str, Any], kind: str) -> None:
+def _add_error_example(response: dict[str, Any], kind: str) -> None:
     """Add an example response of this error type; the real `detail` varies."""
-    answer = ANSWERS[kind]
+    answer = ERROR_SPECS[kind]
     error = {
         "type": kind,
         "detail": answer.message,
@@ -167,7 +169,7 @@ def _show_failure(response: dict[str, Any], kind: str) -> None:
         "upstream": None,
     }
     response["content"]["application/json"]["example"] = {
-        **_ENVELOPE_SHOWN,
+        **_EXAMPLE_ENVELOPE,
         "code": answer.status,
         "message": answer.message,
         "message_zh": answer.message_zh,
@@ -175,11 +177,11 @@ def _show_failure(response: dict[str, Any], kind: str) -> None:
     }
 
 
-def _part_languages(node: object) -> None:
+def _split_descriptions(node: object) -> None:
     """Split bilingual descriptions into English and Chinese. Examples are left as they are."""
     if isinstance(node, list):
         for one in node:
-            _part_languages(one)
+            _split_descriptions(one)
     if not isinstance(node, dict):
         return
     said = node.get("description")
@@ -188,17 +190,19 @@ def _part_languages(node: object) -> None:
         chinese = words.zh or PHRASES_ZH.get(said)
         node.update({"description": words.en, ZH: chinese} if chinese and ZH not in node else {})
     for key, value in node.items():
-        if key not in _SHOWN:
-            _part_languages(value)
+        if key not in _EXAMPLE_KEYS:
+            _split_descriptions(value)
 
 
 def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
-    if _FRAMEWORK_SHAPES[0] in str(operation["responses"].get(_INVALID)):
+    if _FRAMEWORK_SCHEMAS[0] in str(operation["responses"].get(_INVALID)):
         del operation["responses"][
             _INVALID
         ]  # the framework's default error, which is never returned
-    if operation["responses"].get(_GOOD, {}).get("content") == _ANYTHING:
-        del operation["responses"][_GOOD]  # added by the framework to operations that never succeed
+    if operation["responses"].get(_SUCCESS, {}).get("content") == _ANYTHING:
+        del operation["responses"][
+            _SUCCESS
+        ]  # added by the framework to operations that never succeed
     operation["security"] = OPTIONAL_TOKEN if is_protected else []
     examples = EXAMPLES.get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):
@@ -206,6 +210,6 @@ def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
             parameter["example"] = examples[parameter["name"]]
     if "body" in examples:
         operation["requestBody"]["content"]["application/json"]["example"] = examples["body"]
-    for status, name in ANSWERS_SHOWN.get(operation["operationId"], {}).items():
+    for status, name in RESPONSE_EXAMPLES.get(operation["operationId"], {}).items():
         content = operation["responses"][str(status)]["content"]["application/json"]
         content["example"] = read_example(name)

@@ -12,7 +12,7 @@ from api.responses.errors import ACCEPTED, OK
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class OperationLink:
     """A link from the response of one operation to the request of another, by short names."""
 
     source: str
@@ -22,12 +22,12 @@ class Link:
 
 
 _JOB = {"job_id": "$response.body#/data/job_id"}
-_WHO = {"sec_user_id": "$response.body#/data/sec_user_id"}
+_USER = {"sec_user_id": "$response.body#/data/sec_user_id"}
 _CURSOR = "$response.body#/data/cursor"
 
 LINKS = (
     *(
-        Link(source, status, target, _JOB)
+        OperationLink(source, status, target, _JOB)
         for source, status in (
             ("music_collection_jobs", OK),
             ("music_collection_jobs", ACCEPTED),
@@ -35,13 +35,13 @@ LINKS = (
         )
         for target in ("music_collection_job", "cancel_music_collection_job")
     ),
-    Link("music_collection_job", OK, "cancel_music_collection_job", _JOB),
-    Link("cancel_music_collection_job", OK, "music_collection_job", _JOB),
+    OperationLink("music_collection_job", OK, "cancel_music_collection_job", _JOB),
+    OperationLink("cancel_music_collection_job", OK, "music_collection_job", _JOB),
     *(
-        Link("get_sec_user_id", OK, target, _WHO)
+        OperationLink("get_sec_user_id", OK, target, _USER)
         for target in ("handler_user_profile", "fetch_user_post_videos", "fetch_user_metrics")
     ),
-    Link(
+    OperationLink(
         "fetch_user_post_videos",
         OK,
         "fetch_user_post_videos",
@@ -50,13 +50,13 @@ LINKS = (
             "max_cursor": "$response.body#/data/max_cursor",
         },
     ),
-    Link(
+    OperationLink(
         "fetch_music_video_list",
         OK,
         "fetch_music_video_list",
         {"music_id": "$request.query.music_id", "cursor": _CURSOR},
     ),
-    Link(
+    OperationLink(
         "fetch_hashtag_video_list",
         OK,
         "fetch_hashtag_video_list",

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from api.openapi.chinese_texts import HINTS_ZH, TAGS_ZH
-from api.responses.errors import ANSWERS, OK
+from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
 
 VIDPLAT = "/api/v1/vidplat"
@@ -20,15 +20,15 @@ ZH = "x-description-zh"
 SUMMARY_ZH = "x-summary-zh"
 DEFAULT_FROM = "x-default-from"
 """Marks a parameter whose default is the value of another parameter."""
-LARGEST_WHOLE = 2**53 - 1  # used in the description where the interface has no maximum
-_PLACES = {"query", "path", "header"}
-_GOOD = str(OK)
+MAX_SAFE_INTEGER = 2**53 - 1  # used in the description where the interface has no maximum
+_LOCATIONS = {"query", "path", "header"}
+_SUCCESS = str(OK)
 _BINARY = ("audio/", "image/png")
-type Document = dict[str, Any]
+type OpenApiDocument = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class InterfaceOperation:
     """An operation of the interface: its number there and its short name for clients."""
 
     number: str
@@ -38,28 +38,38 @@ class Listed:
 
 
 INTERFACE = (
-    Listed("1", "get_sec_user_id", "GET", f"{VIDPLAT}/web/get_sec_user_id"),
-    Listed("2", "handler_user_profile", "GET", f"{APP}/handler_user_profile"),
-    Listed("3", "fetch_user_post_videos", "GET", f"{APP}/fetch_user_post_videos"),
-    Listed("4", "fetch_user_metrics", "GET", f"{APP}/fetch_user_metrics"),
-    Listed("5", "fetch_music_hot_videos", "GET", f"{APP}/fetch_music_hot_videos"),
-    Listed("6", "fetch_music_hot_videos_batch", "POST", f"{APP}/fetch_music_hot_videos_batch"),
-    Listed("7", "music_collection_jobs", "POST", f"{APP}/music_collection_jobs"),
-    Listed("8", "music_collection_job", "GET", f"{APP}/music_collection_jobs/{{job_id}}"),
-    Listed("8", "cancel_music_collection_job", "DELETE", f"{APP}/music_collection_jobs/{{job_id}}"),
-    Listed("9", "discover_music_related_videos", "GET", f"{APP}/discover_music_related_videos"),
-    Listed("10", "fetch_multi_video_web", "POST", f"{VIDPLAT}/web/fetch_multi_video"),
-    Listed("11", "fetch_multi_video_app", "POST", f"{APP}/fetch_multi_video"),
-    Listed("12", "fetch_music_video_list", "GET", f"{APP}/fetch_music_video_list"),
-    Listed("13", "fetch_hashtag_video_list", "GET", f"{APP}/fetch_hashtag_video_list"),
-    Listed("14", "fetch_music_search", "POST", f"{VIDPLAT}/search/fetch_music_search"),
-    Listed("15", "fetch_video_search_v1", "POST", f"{VIDPLAT}/search/fetch_video_search_v1"),
-    Listed("16", "chart_history", "GET", "/api/v1/music/chartsrc/top500/history"),
+    InterfaceOperation("1", "get_sec_user_id", "GET", f"{VIDPLAT}/web/get_sec_user_id"),
+    InterfaceOperation("2", "handler_user_profile", "GET", f"{APP}/handler_user_profile"),
+    InterfaceOperation("3", "fetch_user_post_videos", "GET", f"{APP}/fetch_user_post_videos"),
+    InterfaceOperation("4", "fetch_user_metrics", "GET", f"{APP}/fetch_user_metrics"),
+    InterfaceOperation("5", "fetch_music_hot_videos", "GET", f"{APP}/fetch_music_hot_videos"),
+    InterfaceOperation(
+        "6", "fetch_music_hot_videos_batch", "POST", f"{APP}/fetch_music_hot_videos_batch"
+    ),
+    InterfaceOperation("7", "music_collection_jobs", "POST", f"{APP}/music_collection_jobs"),
+    InterfaceOperation(
+        "8", "music_collection_job", "GET", f"{APP}/music_collection_jobs/{{job_id}}"
+    ),
+    InterfaceOperation(
+        "8", "cancel_music_collection_job", "DELETE", f"{APP}/music_collection_jobs/{{job_id}}"
+    ),
+    InterfaceOperation(
+        "9", "discover_music_related_videos", "GET", f"{APP}/discover_music_related_videos"
+    ),
+    InterfaceOperation("10", "fetch_multi_video_web", "POST", f"{VIDPLAT}/web/fetch_multi_video"),
+    InterfaceOperation("11", "fetch_multi_video_app", "POST", f"{APP}/fetch_multi_video"),
+    InterfaceOperation("12", "fetch_music_video_list", "GET", f"{APP}/fetch_music_video_list"),
+    InterfaceOperation("13", "fetch_hashtag_video_list", "GET", f"{APP}/fetch_hashtag_video_list"),
+    InterfaceOperation("14", "fetch_music_search", "POST", f"{VIDPLAT}/search/fetch_music_search"),
+    InterfaceOperation(
+        "15", "fetch_video_search_v1", "POST", f"{VIDPLAT}/search/fetch_video_search_v1"
+    ),
+    InterfaceOperation("16", "chart_history", "GET", "/api/v1/music/chartsrc/top500/history"),
 )
 _BY_ADDRESS = {(one.method, one.path): one for one in INTERFACE}
 
 
-def build_reference(document: Document) -> Document:
+def build_reference(document: OpenApiDocument) -> OpenApiDocument:
     """Build the reference of all operations and errors of an API description.
 
     Args:
@@ -73,10 +83,10 @@ def build_reference(document: Document) -> Document:
         for path, methods in document["paths"].items()
         for method, described in methods.items()
     ]
-    return {"operations": sorted(found, key=_place), "errors": build_errors()}
+    return {"operations": sorted(found, key=_sort_key), "errors": build_errors()}
 
 
-def build_errors() -> list[Document]:
+def build_errors() -> list[OpenApiDocument]:
     """Return every error type with status, message and hint, in both languages."""
     return [
         {
@@ -87,7 +97,7 @@ def build_errors() -> list[Document]:
             "hint": answer.hint,
             "hint_zh": HINTS_ZH[name],
         }
-        for name, answer in ANSWERS.items()
+        for name, answer in ERROR_SPECS.items()
     ]
 
 
@@ -104,14 +114,16 @@ def operation_name(method: str, path: str, operation_id: str) -> str:
     return operation_id.removesuffix(f"{tail}_{method.lower()}")
 
 
-def _place(operation: Document) -> tuple[int, int]:
+def _sort_key(operation: OpenApiDocument) -> tuple[int, int]:
     number = operation["number"]
     return (0, int(number)) if number else (1, 0)
 
 
-def _operation(document: Document, path: str, method: str, described: Document) -> Document:
+def _operation(
+    document: OpenApiDocument, path: str, method: str, described: OpenApiDocument
+) -> OpenApiDocument:
     listed = _BY_ADDRESS.get((method, path))
-    parameters = [*_outside_the_body(described), *_in_the_body(document, described)]
+    parameters = [*_request_parameters(described), *_body_parameters(document, described)]
     return {
         "id": operation_name(method, path, described["operationId"]),
         "number": listed.number if listed else None,
@@ -130,25 +142,27 @@ def _operation(document: Document, path: str, method: str, described: Document) 
     }
 
 
-def _types(response: Document) -> list[str]:
-    return [name for name in ANSWERS if f"`{name}`" in response["description"]]
+def _types(response: OpenApiDocument) -> list[str]:
+    return [name for name in ERROR_SPECS if f"`{name}`" in response["description"]]
 
 
-def _outside_the_body(described: Document) -> Iterator[Document]:
+def _request_parameters(described: OpenApiDocument) -> Iterator[OpenApiDocument]:
     for given in described.get("parameters", []):
-        if given["in"] in _PLACES:
+        if given["in"] in _LOCATIONS:
             yield _parameter(
                 given["name"], given["in"], {**given["schema"], **given}, given.get("required")
             )
 
 
-def _in_the_body(document: Document, described: Document) -> Iterator[Document]:
+def _body_parameters(
+    document: OpenApiDocument, described: OpenApiDocument
+) -> Iterator[OpenApiDocument]:
     body = described.get("requestBody")
     if body is None:
         return
     schema = _resolved(document, body["content"]["application/json"]["schema"])
     if schema.get("type") != "object":
-        yield _parameter("body", "body", {**schema, **_said(schema, body)}, needed=True)
+        yield _parameter("body", "body", {**schema, **_descriptions(schema, body)}, needed=True)
         return
     for name, field in schema["properties"].items():
         yield _parameter(
@@ -156,19 +170,19 @@ def _in_the_body(document: Document, described: Document) -> Iterator[Document]:
         )
 
 
-def _said(schema: Document, body: Document) -> Document:
+def _descriptions(schema: OpenApiDocument, body: OpenApiDocument) -> OpenApiDocument:
     return {key: said[key] for said in (schema, body) for key in ("description", ZH) if key in said}
 
 
-def _resolved(document: Document, schema: Document) -> Document:
+def _resolved(document: OpenApiDocument, schema: OpenApiDocument) -> OpenApiDocument:
     if "$ref" not in schema:
         return schema
     name = schema["$ref"].rpartition("/")[2]
-    found: Document = document["components"]["schemas"][name]
+    found: OpenApiDocument = document["components"]["schemas"][name]
     return {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
 
 
-def _parameter(name: str, place: str, field: Document, needed: object) -> Document:
+def _parameter(name: str, place: str, field: OpenApiDocument, needed: object) -> OpenApiDocument:
     words = split_languages(field.get("description"))
     kinds = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
     limits = kinds[0] if len(kinds) == 1 else {}
@@ -181,7 +195,7 @@ def _parameter(name: str, place: str, field: Document, needed: object) -> Docume
         "default": field.get("default"),
         "default_from": field.get(DEFAULT_FROM),
         "minimum": _number(limits, "minimum"),
-        "maximum": None if maximum == LARGEST_WHOLE else maximum,
+        "maximum": None if maximum == MAX_SAFE_INTEGER else maximum,
         "min_items": limits.get("minItems"),
         "max_items": limits.get("maxItems"),
         "pattern": limits.get("pattern") or limits.get("items", {}).get("pattern"),
@@ -204,7 +218,9 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return str(schema.get("type", "any"))
 
 
-def _example(path: str, described: Document, parameters: list[Document]) -> Document | None:
+def _example(
+    path: str, described: OpenApiDocument, parameters: list[OpenApiDocument]
+) -> OpenApiDocument | None:
     """Return a complete example request: path and query filled in, and the body."""
     shown = {
         one["name"]: one["example"] for one in described.get("parameters", []) if "example" in one
@@ -223,9 +239,9 @@ def _example(path: str, described: Document, parameters: list[Document]) -> Docu
     return {"url": url, "body": body.get("example"), "file": _file(path, described)}
 
 
-def _file(path: str, described: Document) -> str | None:
+def _file(path: str, described: OpenApiDocument) -> str | None:
     """Return the file name to save a binary response under, None for text."""
-    kind = next(iter(described["responses"].get(_GOOD, {}).get("content", {})), "")
+    kind = next(iter(described["responses"].get(_SUCCESS, {}).get("content", {})), "")
     if not kind.startswith(_BINARY):
         return None
     name = path.rpartition("/")[2]

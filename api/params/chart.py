@@ -5,15 +5,15 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StrictInt, StrictStr
 
-from api.params.notes import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
-from api.params.scan import QueryModel, Strict, Text, Unicode, limited
+from api.params.annotations import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
+from api.params.scan import EncodableText, PrintableText, QueryModel, StrictModel, parameter_field
 from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
-from warehouse.records.song_links import Said
+from warehouse.records.song_links import SongLinkChoice
 
 _DATE = {"format": "date", "examples": ["2026-01-31"]}
 
 
-def _day(name: str) -> str:
+def _date_description(name: str) -> str:
     parameter = CHART_PARAMETERS[name]
     return f"{parameter.meaning}. {parameter.meaning_zh}"
 
@@ -21,14 +21,17 @@ def _day(name: str) -> str:
 class ChartQuery(QueryModel):
     """Query of the chart history. `to_span` checks whether its dates form a range."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"interval_days": int, "limit": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"interval_days": int, "limit": int}
 
     start_date: Annotated[
-        Unicode, Field(description=_day("start_date"), json_schema_extra={**_DATE})
+        EncodableText,
+        Field(description=_date_description("start_date"), json_schema_extra={**_DATE}),
     ]
-    end_date: Annotated[Unicode, Field(description=_day("end_date"), json_schema_extra={**_DATE})]
-    interval_days: StrictInt = limited("interval_days", CHART_PARAMETERS)
-    limit: StrictInt = limited("limit", CHART_PARAMETERS)
+    end_date: Annotated[
+        EncodableText, Field(description=_date_description("end_date"), json_schema_extra={**_DATE})
+    ]
+    interval_days: StrictInt = parameter_field("interval_days", CHART_PARAMETERS)
+    limit: StrictInt = parameter_field("limit", CHART_PARAMETERS)
 
     def to_span(self) -> Span:
         """Return the requested range of days.
@@ -41,7 +44,8 @@ class ChartQuery(QueryModel):
 
 _SONG_KEY = "`song_key` of a song in the chart history. 歌曲标识, 见历史榜单返回的 song_key"
 SongKeyText = Annotated[
-    Text, Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"])
+    PrintableText,
+    Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"]),
 ]
 
 
@@ -51,7 +55,7 @@ class ChartLinksQuery(QueryModel):
     song_key: SongKeyText | None = Field(None, description=_SONG_KEY)
 
 
-class ChartLinkBody(Strict):
+class ChartLinkBody(StrictModel):
     """Body of a manual link between a song and a music id."""
 
     song_key: SongKeyText
@@ -63,15 +67,15 @@ class ChartLinkBody(Strict):
             examples=["7300000000000000001"],
         ),
     ]
-    said: Said = Field(
+    said: SongLinkChoice = Field(
         description=(
             "`same`: the song is this music id; `different`: it is not; `withdrawn`: the "
             "automatic rules apply again. 同一首、不是同一首或撤回"
         )
     )
-    said_by: Annotated[Text, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
+    said_by: Annotated[PrintableText, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
         None, description="who made the decision. 标注人"
     )
-    note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+    note: Annotated[PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
         None, description="free text. 备注"
     )

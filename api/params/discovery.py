@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from api.params.scan import InputText, QueryModel, limited, one_input
-from pipelines.captures.inputs import WHAT_TO_GIVE
+from api.params.scan import InputText, QueryModel, parameter_field, single_input
+from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS, DiscoveryParameters
 
 DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
@@ -15,20 +15,20 @@ DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
 class DiscoveryQuery(QueryModel):
     """Query of `discover_music_related_videos`."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"author_limit": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"author_limit": int}
 
-    music_id: InputText | None = Field(None, description=WHAT_TO_GIVE)
+    music_id: InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
     url: InputText | None = Field(None, description="alias of `music_id`")
-    author_limit: StrictInt = limited("author_limit", DISCOVERY)
-    candidate_limit: StrictInt = limited("candidate_limit", DISCOVERY)
-    match_threshold: StrictFloat = limited("match_threshold", DISCOVERY)
-    verify_audio: StrictBool = limited("verify_audio", DISCOVERY)
-    viral_threshold: StrictInt = limited("viral_threshold", DISCOVERY)
+    author_limit: StrictInt = parameter_field("author_limit", DISCOVERY)
+    candidate_limit: StrictInt = parameter_field("candidate_limit", DISCOVERY)
+    match_threshold: StrictFloat = parameter_field("match_threshold", DISCOVERY)
+    verify_audio: StrictBool = parameter_field("verify_audio", DISCOVERY)
+    viral_threshold: StrictInt = parameter_field("viral_threshold", DISCOVERY)
 
     @property
     def music_input(self) -> str:
         """The music input, under whichever of its names it was passed."""
-        return one_input(music_id=self.music_id, url=self.url)
+        return single_input(music_id=self.music_id, url=self.url)
 
     def to_parameters(self) -> DiscoveryParameters:
         """Return the effective parameters."""

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from api.params.scan import InputText, QueryModel, limited
+from api.params.scan import InputText, QueryModel, parameter_field
 from pipelines.parameters.lists import (
     HASHTAG_LIST_PARAMETERS,
     METRICS_PARAMETERS,
@@ -49,42 +49,42 @@ class ProfileQuery(QueryModel):
 class PostsQuery(QueryModel):
     """Query of `fetch_user_post_videos`."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"max_cursor": int, "sort_type": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"max_cursor": int, "sort_type": int}
 
     sec_user_id: SecUserId
-    max_cursor: StrictInt = limited("max_cursor", POSTS_PARAMETERS)
-    count: StrictInt = limited("count", POSTS_PARAMETERS)
-    sort_type: StrictInt = limited("sort_type", POSTS_PARAMETERS)
+    max_cursor: StrictInt = parameter_field("max_cursor", POSTS_PARAMETERS)
+    count: StrictInt = parameter_field("count", POSTS_PARAMETERS)
+    sort_type: StrictInt = parameter_field("sort_type", POSTS_PARAMETERS)
 
 
 class MetricsQuery(QueryModel):
     """Query of `fetch_user_metrics`."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"days": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"days": int}
 
     sec_user_id: SecUserId
-    days: StrictInt = limited("days", METRICS_PARAMETERS)
-    count: StrictInt = limited("count", METRICS_PARAMETERS)
+    days: StrictInt = parameter_field("days", METRICS_PARAMETERS)
+    count: StrictInt = parameter_field("count", METRICS_PARAMETERS)
 
 
 class MusicListQuery(QueryModel):
     """Query of `fetch_music_video_list`."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"cursor": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"cursor": int}
 
     music_id: MusicId
-    cursor: StrictInt = limited("cursor", MUSIC_LIST_PARAMETERS)
-    count: StrictInt = limited("count", MUSIC_LIST_PARAMETERS)
-    refresh: StrictBool = limited("refresh", MUSIC_LIST_PARAMETERS)
+    cursor: StrictInt = parameter_field("cursor", MUSIC_LIST_PARAMETERS)
+    count: StrictInt = parameter_field("count", MUSIC_LIST_PARAMETERS)
+    refresh: StrictBool = parameter_field("refresh", MUSIC_LIST_PARAMETERS)
 
 
 class HashtagListQuery(QueryModel):
     """Query of `fetch_hashtag_video_list`."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"cursor": int, "sort_type": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"cursor": int, "sort_type": int}
 
     ch_id: ChId
-    cursor: StrictInt = limited("cursor", HASHTAG_LIST_PARAMETERS)
-    sort_type: StrictInt = limited("sort_type", HASHTAG_LIST_PARAMETERS)
-    count: StrictInt = limited("count", HASHTAG_LIST_PARAMETERS)
-    refresh: StrictBool = limited("refresh", HASHTAG_LIST_PARAMETERS)
+    cursor: StrictInt = parameter_field("cursor", HASHTAG_LIST_PARAMETERS)
+    sort_type: StrictInt = parameter_field("sort_type", HASHTAG_LIST_PARAMETERS)
+    count: StrictInt = parameter_field("count", HASHTAG_LIST_PARAMETERS)
+    refresh: StrictBool = parameter_field("refresh", HASHTAG_LIST_PARAMETERS)

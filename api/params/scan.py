@@ -27,9 +27,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from api.params.notes import MAX_NOTE_LENGTH, Said
+from api.params.annotations import MAX_NOTE_LENGTH, AnnotationVerdict
 from api.responses.errors import MissingParameterError
-from pipelines.captures.inputs import MAX_INPUT_LENGTH, WHAT_TO_GIVE
+from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH
 from pipelines.parameters.scan import (
     BY_NAME,
     MAX_SEARCH_KEYWORDS,
@@ -41,12 +41,12 @@ from pipelines.parameters.scan import (
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import JobStatus
 
-LARGEST_WHOLE = 2**53 - 1  # the largest integer that every JSON parser keeps exact
+MAX_SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON parser keeps exact
 MAX_KEYWORD_LENGTH = 100
 MAX_BATCH_INPUTS = 10
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _REAL = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
-_FLAGS = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "false": False}
 _SEPARATORS = re.compile("[,\uff0c]")
 
 
@@ -65,18 +65,18 @@ def _encodable(text: str) -> str:
     return text
 
 
-Text = Annotated[StrictStr, AfterValidator(_printable)]
-Unicode = Annotated[StrictStr, AfterValidator(_encodable)]
-InputText = Annotated[Text, Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
-Keyword = Annotated[Text, Field(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
+PrintableText = Annotated[StrictStr, AfterValidator(_printable)]
+EncodableText = Annotated[StrictStr, AfterValidator(_encodable)]
+InputText = Annotated[PrintableText, Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
+Keyword = Annotated[PrintableText, Field(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
 
 
-def limited(name: str, table: Mapping[str, Parameter] = BY_NAME) -> Any:
+def parameter_field(name: str, table: Mapping[str, Parameter] = BY_NAME) -> Any:
     """Build the pydantic field of a parameter in a table, with default, limits and description."""
     parameter = table[name]
     maximum = parameter.maximum
     if parameter.kind is int and maximum is None:
-        maximum = LARGEST_WHOLE
+        maximum = MAX_SAFE_INTEGER
     numeric = parameter.kind in {int, float}
     return Field(
         default=parameter.default,
@@ -100,13 +100,13 @@ def _keywords(value: object) -> object:
     return list(kept.values())
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Refuses unknown names and converts nothing."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class QueryModel(Strict):
+class QueryModel(StrictModel):
     """Parameters of a query string."""
 
     @model_validator(mode="before")
@@ -119,36 +119,36 @@ class QueryModel(Strict):
     @classmethod
     def _typed(cls, name: str, value: object) -> object:
         """Convert canonical text to the type of the field; not `+3`, ` 3`, `03`, `1_0` or `yes`."""
-        kind = BY_NAME[name].kind if name in BY_NAME else cls.whole_fields.get(name, str)
+        kind = BY_NAME[name].kind if name in BY_NAME else cls.typed_fields.get(name, str)
         if not isinstance(value, str) or kind is str:
             return value
         if kind is bool:
-            return _FLAGS.get(value, value)
+            return _BOOLEANS.get(value, value)
         if kind is int:
-            return int(value) if _WHOLE.fullmatch(value) else value
+            return int(value) if _INTEGER.fullmatch(value) else value
         return float(value) if _REAL.fullmatch(value) else value
 
-    whole_fields: ClassVar[Mapping[str, type]] = {}
+    typed_fields: ClassVar[Mapping[str, type]] = {}
     """Types of fields that are neither in `PARAMETERS` nor text."""
 
 
-class ScanFields(Strict):
+class ScanFields(StrictModel):
     """Parameters of a scan, shared by the query of endpoint 5 and the bodies of 6 and 7."""
 
-    candidate_limit: StrictInt = limited("candidate_limit")
-    count: StrictInt = limited("count")
-    sort_by: SortBy = limited("sort_by")
-    viral_threshold: StrictInt = limited("viral_threshold")
-    viral_only: StrictBool = limited("viral_only")
-    search_enabled: StrictBool = limited("search_enabled")
-    search_candidate_limit: StrictInt | None = limited("search_candidate_limit")
-    search_batch_target: StrictInt = limited("search_batch_target")
-    search_page_limit: StrictInt = limited("search_page_limit")
-    search_request_budget: StrictInt = limited("search_request_budget")
-    verify_audio: StrictBool = limited("verify_audio")
-    match_threshold: StrictFloat = limited("match_threshold")
-    account_profile_limit: StrictInt | None = limited("account_profile_limit")
-    refresh: StrictBool = limited("refresh")
+    candidate_limit: StrictInt = parameter_field("candidate_limit")
+    count: StrictInt = parameter_field("count")
+    sort_by: SortBy = parameter_field("sort_by")
+    viral_threshold: StrictInt = parameter_field("viral_threshold")
+    viral_only: StrictBool = parameter_field("viral_only")
+    search_enabled: StrictBool = parameter_field("search_enabled")
+    search_candidate_limit: StrictInt | None = parameter_field("search_candidate_limit")
+    search_batch_target: StrictInt = parameter_field("search_batch_target")
+    search_page_limit: StrictInt = parameter_field("search_page_limit")
+    search_request_budget: StrictInt = parameter_field("search_request_budget")
+    verify_audio: StrictBool = parameter_field("verify_audio")
+    match_threshold: StrictFloat = parameter_field("match_threshold")
+    account_profile_limit: StrictInt | None = parameter_field("account_profile_limit")
+    refresh: StrictBool = parameter_field("refresh")
 
     def to_parameters(self) -> ScanParameters:
         """Return the effective parameters, with linked defaults filled in."""
@@ -171,7 +171,7 @@ _KEYWORDS_MEANING = "song titles to search for, at most 8; default: the title of
 class HotVideosQuery(ScanFields, QueryModel):
     """Query of `fetch_music_hot_videos`."""
 
-    music_id: InputText | None = Field(None, description=f"{WHAT_TO_GIVE}")
+    music_id: InputText | None = Field(None, description=f"{ACCEPTED_INPUT_HINT}")
 
     url: InputText | None = Field(None, description="alias of `music_id`")
     search_keywords: InputText | None = Field(
@@ -192,7 +192,7 @@ class HotVideosQuery(ScanFields, QueryModel):
     @property
     def music_input(self) -> str:
         """The music input, under whichever of its names it was passed."""
-        return one_input(music_id=self.music_id, url=self.url)
+        return single_input(music_id=self.music_id, url=self.url)
 
 
 class ScanBody(ScanFields):
@@ -226,11 +226,11 @@ class BatchBody(ScanBody):
     """Body of `fetch_music_hot_videos_batch`."""
 
     inputs: Annotated[
-        list[Unicode],
+        list[EncodableText],
         Field(
             min_length=1,
             max_length=MAX_BATCH_INPUTS,
-            description=f"{WHAT_TO_GIVE}; each item is processed independently",
+            description=f"{ACCEPTED_INPUT_HINT}; each item is processed independently",
         ),
     ]
 
@@ -238,7 +238,7 @@ class BatchBody(ScanBody):
 class JobBody(ScanBody):
     """Body of `music_collection_jobs`."""
 
-    input: InputText | None = Field(None, description=WHAT_TO_GIVE)
+    input: InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
     music_id: InputText | None = Field(None, description="alias of `input`")
     url: InputText | None = Field(None, description="alias of `input`")
     keyword: Keyword | None = Field(None, description="song name, used with `search_only`")
@@ -247,7 +247,7 @@ class JobBody(ScanBody):
     @property
     def music_input(self) -> str:
         """The music input, under whichever of its names it was passed."""
-        return one_input(input=self.input, music_id=self.music_id, url=self.url)
+        return single_input(input=self.input, music_id=self.music_id, url=self.url)
 
     @model_validator(mode="after")
     def _keyword_needs_its_mode(self) -> Self:
@@ -258,11 +258,11 @@ class JobBody(ScanBody):
         return self
 
 
-class AnnotationBody(Strict):
+class AnnotationBody(StrictModel):
     """Body of an annotation."""
 
-    verdict: Said = Field(description="manual verdict: `same` or `not_the_same`")
-    note: Annotated[Text, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+    verdict: AnnotationVerdict = Field(description="manual verdict: `same` or `not_the_same`")
+    note: Annotated[PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
         None, description="free text"
     )
 
@@ -270,13 +270,13 @@ class AnnotationBody(Strict):
 class JobListQuery(QueryModel):
     """Query of the list of jobs."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"limit": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
     limit: StrictInt = Field(50, ge=1, le=200, description="maximum number of jobs, newest first")
     status: JobStatus | None = Field(None, description="only jobs with this status")
 
 
-def one_input(**given: str | None) -> str:
+def single_input(**given: str | None) -> str:
     """Return the value of the single alias that was passed.
 
     Raises:
@@ -285,7 +285,7 @@ def one_input(**given: str | None) -> str:
     """
     values = {name: value for name, value in given.items() if value is not None}
     if not values:
-        raise MissingParameterError(f"`{next(iter(given))}` is required", hint=WHAT_TO_GIVE)
+        raise MissingParameterError(f"`{next(iter(given))}` is required", hint=ACCEPTED_INPUT_HINT)
     if len(set(values.values())) > 1:
         raise InvalidParameterError(
             f"{' and '.join(f'`{name}`' for name in values)} have different values",

@@ -9,66 +9,73 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from api.params.scan import LARGEST_WHOLE, InputText, QueryModel, ScanBody, Strict, Text
+from api.params.scan import (
+    MAX_SAFE_INTEGER,
+    InputText,
+    PrintableText,
+    QueryModel,
+    ScanBody,
+    StrictModel,
+)
 from warehouse.records.watchlists import (
     MAX_ENTRIES,
     NAME_PATTERN,
-    Entry,
-    EntryKind,
-    Plan,
-    Thresholds,
+    DigestThresholds,
+    WatchlistEntry,
+    WatchlistEntryKind,
+    WatchlistPlan,
 )
 
 MAX_EVERY_LENGTH = 100
-_USUAL = Thresholds()
+_DEFAULTS = DigestThresholds()
 _NAME_MEANING = (
     "name of the watchlist: 1 to 64 lower-case letters, digits, - and _. "
     "监控清单名称: 1 至 64 个小写字母、数字、- 或 _"
 )
-Name = Annotated[StrictStr, Field(pattern=NAME_PATTERN, description=_NAME_MEANING)]
-_EVERY = (
+WatchlistNameText = Annotated[StrictStr, Field(pattern=NAME_PATTERN, description=_NAME_MEANING)]
+_SCHEDULE = (
     "how often, in UTC: `daily`, `every 6 hours`, `every monday at 08:00`, or a "
     "cron expression of five fields. 执行频率 (UTC): 英文短语或五段 cron 表达式"
 )
-Every = Annotated[
-    Text,
+ScheduleText = Annotated[
+    PrintableText,
     Field(
         min_length=1,
         max_length=MAX_EVERY_LENGTH,
-        description=_EVERY,
+        description=_SCHEDULE,
         examples=["every 6 hours"],
     ),
 ]
 
 
-class EntryBody(Strict):
+class EntryBody(StrictModel):
     """One entry of a watchlist."""
 
-    kind: EntryKind = Field(
+    kind: WatchlistEntryKind = Field(
         description="`track`, `account` or `hashtag`. 类型: 音乐、账号或话题", examples=["track"]
     )
     input: InputText = Field(description="id or link. ID 或链接", examples=["7300000000000000001"])
 
 
-class ThresholdsBody(Strict):
+class ThresholdsBody(StrictModel):
     """Smallest changes that a digest reports; null disables a threshold."""
 
-    velocity: Annotated[StrictFloat, Field(ge=0, le=LARGEST_WHOLE)] | None = Field(
-        _USUAL.velocity,
+    velocity: Annotated[StrictFloat, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = Field(
+        _DEFAULTS.velocity,
         description="increase of a video's hot score per day. 作品热度日增量阈值",
     )
     rank_change: Annotated[StrictInt, Field(ge=1, le=500)] | None = Field(
-        _USUAL.rank_change,
+        _DEFAULTS.rank_change,
         description="rank change within the Top N. Top N 内名次变化阈值",
     )
     new_music_id: StrictBool = Field(
-        _USUAL.new_music_id,
+        _DEFAULTS.new_music_id,
         description="report a new music id with the same recording. 是否提示同一录音的新音乐 ID",
     )
 
 
 _ENTRIES = f"what to watch, 1 to {MAX_ENTRIES} entries. 监控条目, 1 至 {MAX_ENTRIES} 个"
-Entries = Annotated[
+EntryList = Annotated[
     list[EntryBody],
     Field(
         min_length=1,
@@ -84,33 +91,33 @@ _ENABLED = "whether it runs on schedule. 是否按计划执行"
 _THRESHOLDS = "smallest changes that a digest reports. 变化提示阈值"
 
 
-class WatchlistBody(Strict):
+class WatchlistBody(StrictModel):
     """Body of `sametrack_watchlist_create`."""
 
-    name: Name
-    every: Every
-    entries: Entries
+    name: WatchlistNameText
+    every: ScheduleText
+    entries: EntryList
     thresholds: ThresholdsBody = Field(ThresholdsBody(), description=_THRESHOLDS)
     parameters: ScanBody = Field(ScanBody(), description=_PARAMETERS)
     enabled: StrictBool = Field(default=True, description=_ENABLED)
 
-    def to_plan(self) -> Plan:
+    def to_plan(self) -> WatchlistPlan:
         """Return the plan. It stores only the given parameters, so that defaults may change."""
-        return Plan(
+        return WatchlistPlan(
             name=self.name,
             every=self.every,
-            entries=tuple(Entry(kind=one.kind, input=one.input) for one in self.entries),
-            thresholds=Thresholds(**self.thresholds.model_dump()),
+            entries=tuple(WatchlistEntry(kind=one.kind, input=one.input) for one in self.entries),
+            thresholds=DigestThresholds(**self.thresholds.model_dump()),
             parameters=self.parameters.model_dump(exclude_unset=True),
             enabled=self.enabled,
         )
 
 
-class WatchlistChange(Strict):
+class WatchlistChange(StrictModel):
     """Body of `sametrack_watchlist_change`: given fields replace the stored ones."""
 
-    every: Every | None = Field(None, description=_EVERY)
-    entries: Entries | None = Field(None, description=_ENTRIES)
+    every: ScheduleText | None = Field(None, description=_SCHEDULE)
+    entries: EntryList | None = Field(None, description=_ENTRIES)
     thresholds: ThresholdsBody | None = Field(None, description=_THRESHOLDS)
     parameters: ScanBody | None = Field(None, description=_PARAMETERS)
     enabled: StrictBool | None = Field(None, description=_ENABLED)
@@ -125,10 +132,10 @@ class WatchlistChange(Strict):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class WatchRunsQuery(QueryModel):
+class WatchlistRunsQuery(QueryModel):
     """Query for lists of runs and digests."""
 
-    whole_fields: ClassVar[Mapping[str, type]] = {"limit": int}
+    typed_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
     limit: StrictInt = Field(
         20, ge=1, le=200, description="maximum number of runs. 返回最新运行的数量"

@@ -16,15 +16,15 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Scope, Send
 
-from api.responses.errors import NOT_MODIFIED, OK, SUCCESS, answer_of, with_hint
+from api.responses.errors import NOT_MODIFIED, OK, SUCCESS, error_spec, with_hint
 from warehouse.records.errors import SametrackError
 
 DOCS_PATH = "/docs"
-_FRESH = (b"etag", b"cache-control", b"vary")
+_VALIDATOR_HEADERS = (b"etag", b"cache-control", b"vary")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CachePolicy:
     """How long a response may be cached: until a time, and until one of the entities changes."""
 
     entities: frozenset[str]
@@ -32,7 +32,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CachedResponse:
     """A cached response. `tail` is the part of the envelope that is the same for every request."""
 
     tail: bytes
@@ -42,7 +42,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class Call:
+class RequestInfo:
     """What an envelope says about its request. `params` is filled once they are validated.
 
     `wish` and `shown` tell the response cache about the response. `route` is the path template, set
@@ -54,12 +54,12 @@ class Call:
     time_zone: ZoneInfo
     path: str
     params: dict[str, Any] = field(default_factory=dict)
-    wish: Wish | None = None
-    shown: "tuple[Rendered, Mapping[str, str]] | None" = None
+    wish: CachePolicy | None = None
+    shown: "tuple[EncodedData, Mapping[str, str]] | None" = None
     route: str = ""
 
 
-class Json(Response):
+class JsonResponse(Response):
     """A JSON response in UTF-8, encoded by orjson."""
 
     media_type = "application/json"
@@ -69,90 +69,94 @@ class Json(Response):
         return orjson.dumps(content)
 
 
-def call_of(scope: Scope) -> Call:
-    """Return the `Call` that the outermost middleware created for this request."""
-    found: Call = scope["state"]["call"]
+def request_info(scope: Scope) -> RequestInfo:
+    """Return the `RequestInfo` that the outermost middleware created for this request."""
+    found: RequestInfo = scope["state"]["call"]
     return found
 
 
-def understood(scope: Scope, params: Mapping[str, Any]) -> None:
+def record_parameters(scope: Scope, params: Mapping[str, Any]) -> None:
     """Record the effective parameters: typed, with defaults, aliases resolved."""
-    call_of(scope).params.update(params)
+    request_info(scope).params.update(params)
 
 
-def success(
+def success_response(
     scope: Scope, data: object, *, status: int = OK, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Wrap `data` in the envelope."""
     message, message_zh = SUCCESS[status]
     content = _envelope(scope, status, message, message_zh, data)
-    return Json(content, status_code=status, headers=dict(headers or {}))
+    return JsonResponse(content, status_code=status, headers=dict(headers or {}))
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class EncodedData:
     """Encoded `data`; `tag` identifies its content."""
 
     body: bytes
     tag: str
 
 
-def render(data: object) -> Rendered:
+def encode_data(data: object) -> EncodedData:
     """Encode data that is sent more than once."""
     body = orjson.dumps(data)
-    return Rendered(body, hashlib.blake2b(body, digest_size=12).hexdigest())
+    return EncodedData(body, hashlib.blake2b(body, digest_size=12).hexdigest())
 
 
-def read(scope: Scope, data: object, *, headers: Mapping[str, str] | None = None) -> Response:
+def conditional_response(
+    scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
+) -> Response:
     """Wrap the `data` of a read with an ETag; answer 304 if the client already has it."""
-    rendered = data if isinstance(data, Rendered) else render(data)
+    rendered = data if isinstance(data, EncodedData) else encode_data(data)
     tag = f'W/"{rendered.tag}"'
     fresh = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
     more = {**(headers or {}), **fresh}
-    call_of(scope).shown = rendered, more
-    if tag in _tags_known(scope):
+    request_info(scope).shown = rendered, more
+    if tag in _client_etags(scope):
         return Response(status_code=NOT_MODIFIED, headers=fresh)
-    return success(scope, orjson.Fragment(rendered.body), headers=more)
+    return success_response(scope, orjson.Fragment(rendered.body), headers=more)
 
 
-def to_told(scope: Scope) -> Told | None:
-    """Return the response of `read` in cacheable form, or None if `read` was not called."""
-    shown = call_of(scope).shown
+def to_cached_response(scope: Scope) -> CachedResponse | None:
+    """Return the response of `conditional_response` in cacheable form, or None if
+    `conditional_response` was not called.
+    """
+    shown = request_info(scope).shown
     if shown is None:
         return None
     rendered, headers = shown
-    lasting = orjson.dumps(_lasting(scope, orjson.Fragment(rendered.body)))
-    named = {"Content-Type": Json.media_type, **headers}
+    lasting = orjson.dumps(_stable_fields(scope, orjson.Fragment(rendered.body)))
+    named = {"Content-Type": JsonResponse.media_type, **headers}
     raw = tuple((name.lower().encode(), value.encode()) for name, value in named.items())
-    return Told(lasting[1:], headers["ETag"], raw, route_of(scope))
+    return CachedResponse(lasting[1:], headers["ETag"], raw, route_of(scope))
 
 
 def route_of(scope: Scope) -> str:
     """Return the path template of the operation that produced the response, "" if there is none."""
-    return call_of(scope).route or str(getattr(scope.get("route"), "path", ""))
+    return request_info(scope).route or str(getattr(scope.get("route"), "path", ""))
 
 
-async def tell_again(scope: Scope, told: Told, send: Send) -> None:
+async def send_cached_response(scope: Scope, told: CachedResponse, send: Send) -> None:
     """Send a cached response with the request's own id and time, or 304 if the client has it."""
-    call = call_of(scope)
+    call = request_info(scope)
     call.route = told.route
-    if told.tag in _tags_known(scope):
+    if told.tag in _client_etags(scope):
         status, body = NOT_MODIFIED, b""
-        headers = [header for header in told.headers if header[0] in _FRESH]
+        headers = [header for header in told.headers if header[0] in _VALIDATOR_HEADERS]
     else:
-        middle = _middle(int(call.moment.timestamp()), call.time_zone)
+        middle = _time_bytes(int(call.moment.timestamp()), call.time_zone)
         body = b"".join((_HEAD, call.request_id.encode(), middle, told.tail))
         status, headers = OK, [(b"content-length", b"%d" % len(body)), *told.headers]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
-def failure(
+def error_response(
     scope: Scope, error: SametrackError, *, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Build the error response: status, message in both languages, hint."""
     document = with_hint(error.to_document())
-    answer = answer_of(error.type)
+    answer = error_spec(error.type)
     content = _envelope(
         scope, answer.status, answer.message, answer.message_zh, {"error": document}
     )
@@ -161,25 +165,25 @@ def failure(
         more["Retry-After"] = str(math.ceil(error.retry_after))
     if error.type == "unauthorized":
         more["WWW-Authenticate"] = "Bearer"
-    return Json(content, status_code=answer.status, headers=more)
+    return JsonResponse(content, status_code=answer.status, headers=more)
 
 
 def _envelope(
     scope: Scope, status: int, message: str, message_zh: str, data: object
 ) -> dict[str, object]:
-    call = call_of(scope)
+    call = request_info(scope)
     return {
         "code": status,
         "request_id": call.request_id,
         "message": message,
         "message_zh": message_zh,
-        **_now(int(call.moment.timestamp()), call.time_zone),
-        **_lasting(scope, data),
+        **_time_fields(int(call.moment.timestamp()), call.time_zone),
+        **_stable_fields(scope, data),
     }
 
 
-def _lasting(scope: Scope, data: object) -> dict[str, object]:
-    call = call_of(scope)
+def _stable_fields(scope: Scope, data: object) -> dict[str, object]:
+    call = request_info(scope)
     return {
         "time_zone": call.time_zone.key,
         "docs": _docs(scope),
@@ -189,7 +193,7 @@ def _lasting(scope: Scope, data: object) -> dict[str, object]:
     }
 
 
-def _now(second: int, time_zone: ZoneInfo) -> dict[str, object]:
+def _time_fields(second: int, time_zone: ZoneInfo) -> dict[str, object]:
     local = datetime.fromtimestamp(second, time_zone)
     return {"time": local.strftime("%Y-%m-%d %H:%M:%S"), "time_stamp": second}
 
@@ -198,10 +202,10 @@ _HEAD = b'{"code":%d,"request_id":"' % OK
 
 
 @lru_cache(maxsize=4)
-def _middle(second: int, time_zone: ZoneInfo) -> bytes:
+def _time_bytes(second: int, time_zone: ZoneInfo) -> bytes:
     """Return the part between request id and tail, which is the same within one second."""
     message, message_zh = SUCCESS[OK]
-    document = {"message": message, "message_zh": message_zh, **_now(second, time_zone)}
+    document = {"message": message, "message_zh": message_zh, **_time_fields(second, time_zone)}
     return b'",' + orjson.dumps(document)[1:-1] + b","
 
 
@@ -212,7 +216,7 @@ def _docs(scope: Scope) -> str:
     return f"{DOCS_PATH}#/{tags[0]}/{unique_id}" if unique_id and tags else DOCS_PATH
 
 
-def _tags_known(scope: Scope) -> Collection[str]:
+def _client_etags(scope: Scope) -> Collection[str]:
     tags: list[str] = []
     for name, value in scope["headers"]:
         if name == b"if-none-match":

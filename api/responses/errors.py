@@ -18,7 +18,7 @@ NOT_READY = 503
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ErrorSpec:
     """Status, messages and default hint for one error `type`."""
 
     status: int
@@ -99,191 +99,191 @@ class VerificationRequiredError(SametrackError):
     type = "platform_verification_required"
 
 
-ANSWERS: dict[str, Answer] = {
-    "missing_parameter": Answer(
+ERROR_SPECS: dict[str, ErrorSpec] = {
+    "missing_parameter": ErrorSpec(
         400, "A required parameter is missing", "缺少必填参数", "Add the parameter named in detail"
     ),
-    "invalid_parameter": Answer(
+    "invalid_parameter": ErrorSpec(
         400,
         "A parameter is invalid",
         "参数无效",
         "Correct the value named in detail; limits are in the API description",
     ),
-    "unknown_parameter": Answer(
+    "unknown_parameter": ErrorSpec(
         400,
         "A parameter is unknown",
         "存在未知参数",
         "Remove or correct the name; the API description lists all of them",
     ),
-    "unresolvable_sec_user_id": Answer(
+    "unresolvable_sec_user_id": ErrorSpec(
         400,
         "The input does not lead to a sec_user_id",
         "无法解析 sec_user_id",
         "Pass a profile link, a short link to a profile, or the id itself",
     ),
-    "invalid_music_input": Answer(
+    "invalid_music_input": ErrorSpec(
         400,
         "The music input is invalid",
         "音乐输入无效",
         "Pass a music id (5 to 30 digits), a link to the track, or a link to a video that uses it",
     ),
-    "invalid_inputs": Answer(
+    "invalid_inputs": ErrorSpec(
         400, "The list of inputs is invalid", "批量输入无效", "Pass 1 to 10 ids or links as text"
     ),
-    "invalid_date_range": Answer(
+    "invalid_date_range": ErrorSpec(
         400,
         "The date range is invalid",
         "日期范围无效",
         "Pass start_date and end_date as YYYY-MM-DD, not before 2021-01-01",
     ),
-    "malformed_json": Answer(
+    "malformed_json": ErrorSpec(
         400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send a single JSON document"
     ),
-    "unauthorized": Answer(
+    "unauthorized": ErrorSpec(
         401,
         "A valid token is required",
         "需要有效的访问令牌",
         "Send Authorization: Bearer <token> or x-api-key: <token>",
     ),
-    "cross_site_request": Answer(
+    "cross_site_request": ErrorSpec(
         403,
         "Requests from other sites are refused",
         "拒绝跨站请求",
         "Call the service from its own pages or from a program",
     ),
-    "job_not_found": Answer(
+    "job_not_found": ErrorSpec(
         404,
         "The job does not exist",
         "任务不存在",
         "Check the job_id; jobs are deleted after their retention time",
     ),
-    "not_found": Answer(
+    "not_found": ErrorSpec(
         404, "The requested resource does not exist", "请求的资源不存在", "See /docs for all paths"
     ),
-    "method_not_allowed": Answer(
+    "method_not_allowed": ErrorSpec(
         405,
         "The method is not allowed",
         "不支持该请求方法",
         "Use a method named in the Allow header",
     ),
-    "body_too_large": Answer(
+    "body_too_large": ErrorSpec(
         413, "The body is too large", "请求体过大", "Send at most 64 kB"
     ),
-    "unsupported_media_type": Answer(
+    "unsupported_media_type": ErrorSpec(
         415, "The body must be JSON", "请求体必须为 JSON", "Send Content-Type: application/json"
     ),
-    "host_not_allowed": Answer(
+    "host_not_allowed": ErrorSpec(
         421,
         "The host name is not served here",
         "不接受该主机名",
         "Use the address that the service listens on, or add the host name to ALLOWED_HOSTS",
     ),
-    "invalid_video_ids": Answer(
+    "invalid_video_ids": ErrorSpec(
         422,
         "The body must be an array of video ids",
         "请求体必须是视频 ID 数组",
         "Send a top-level JSON array of strings of 5 to 30 digits",
     ),
-    "local_rate_limit": Answer(
+    "local_rate_limit": ErrorSpec(
         429, "Too many requests", "请求过于频繁", "Retry after the time in Retry-After"
     ),
-    "internal_error": Answer(
+    "internal_error": ErrorSpec(
         500,
         "An internal error occurred",
         "服务内部错误",
         "Try again; the log has the details under this request_id",
     ),
-    "platform_verification_required": Answer(
+    "platform_verification_required": ErrorSpec(
         501,
         "The platform requires verification for this search",
         "平台要求验证, 不提供该搜索",
         "Start a scan with search_enabled=true: it reads the search results that guests see",
     ),
-    "provider_unsupported": Answer(
+    "provider_unsupported": ErrorSpec(
         501,
         "The configured data source does not support this operation",
         "当前数据源不支持该操作",
         "Use a supported operation, such as POST music_collection_jobs with `input`",
     ),
-    "upstream_empty": Answer(
+    "upstream_empty": ErrorSpec(
         502, "The platform sent an empty response", "平台返回空内容", "Try again later"
     ),
-    "upstream_page_without_data": Answer(
+    "upstream_page_without_data": ErrorSpec(
         502, "The platform's page contained no data", "平台页面不含数据", "Try again later"
     ),
-    "upstream_verification": Answer(
+    "upstream_verification": ErrorSpec(
         502,
         "The platform requires verification",
         "平台要求验证",
         "Verification is never bypassed; try again later or from another network",
     ),
-    "upstream_login_required": Answer(
+    "upstream_login_required": ErrorSpec(
         502, "The platform requires a login", "平台要求登录", "Guests cannot read this"
     ),
-    "upstream_forbidden": Answer(
+    "upstream_forbidden": ErrorSpec(
         502, "The platform refused the request", "平台拒绝访问", "Try again later"
     ),
-    "upstream_rate_limited": Answer(
+    "upstream_rate_limited": ErrorSpec(
         502,
         "The platform limits the request rate",
         "平台限制访问频率",
         "Retry after the time in Retry-After",
     ),
-    "upstream_region_blocked": Answer(
+    "upstream_region_blocked": ErrorSpec(
         502,
         "The platform does not serve this region",
         "平台不向该地区提供内容",
         "Use another network",
     ),
-    "upstream_substitution": Answer(
+    "upstream_substitution": ErrorSpec(
         502, "The platform returned a different item", "平台返回了其他内容", "Check the id"
     ),
-    "upstream_structure_changed": Answer(
+    "upstream_structure_changed": ErrorSpec(
         502,
         "The platform's response has an unknown structure",
         "平台数据结构已变化",
         "Update Sametrack, or report the keys in upstream.reason",
     ),
-    "upstream_unreachable": Answer(
+    "upstream_unreachable": ErrorSpec(
         502, "The platform is unreachable", "无法连接平台", "Check the network and try again"
     ),
-    "audio_unavailable": Answer(
+    "audio_unavailable": ErrorSpec(
         502,
         "The audio could not be read",
         "无法读取音频",
         "Try again later or with verify_audio=false",
     ),
-    "chart_unavailable": Answer(
+    "chart_unavailable": ErrorSpec(
         502, "The chart is unavailable", "历史榜单暂不可用", "Try again later"
     ),
-    "mobile_device_unavailable": Answer(
+    "mobile_device_unavailable": ErrorSpec(
         503,
         "The Android device is unavailable",
         "安卓设备不可用",
         "Run `sametrack doctor` to check the device",
     ),
-    "mobile_app_unreadable": Answer(
+    "mobile_app_unreadable": ErrorSpec(
         503,
         "The app on the device could not be read",
         "无法读取设备上的应用",
         "Run `sametrack doctor`; docs/providers.md lists supported app versions",
     ),
-    "profile_not_chosen": Answer(
+    "profile_not_chosen": ErrorSpec(
         503,
         "No platform profile is chosen",
         "尚未选择平台配置",
         "Set PROFILE=sandbox to use the sandbox, or run `sametrack init`",
     ),
-    "warehouse_unavailable": Answer(
+    "warehouse_unavailable": ErrorSpec(
         503, "The data store is unavailable", "数据存储不可用", "Check /readyz, then try again"
     ),
-    "worker_unavailable": Answer(
+    "worker_unavailable": ErrorSpec(
         503, "No worker is running", "没有运行中的后台进程", "Start one with `sametrack worker`"
     ),
-    "capacity_exhausted": Answer(
+    "capacity_exhausted": ErrorSpec(
         503, "The service is at capacity", "当前无法接受更多任务", "Free disk space or try later"
     ),
-    "upstream_budget_spent": Answer(
+    "upstream_budget_spent": ErrorSpec(
         503,
         "Today's request budget is used up",
         "今日请求预算已用完",
@@ -296,13 +296,13 @@ SUCCESS: dict[int, tuple[str, str]] = {
     ACCEPTED: ("Job accepted; poll data.poll_url", "任务已受理, 请轮询 data.poll_url"),
 }
 
-_FAULTS: dict[int, type[SametrackError]] = {
+_STATUS_ERRORS: dict[int, type[SametrackError]] = {
     400: MalformedJsonError,
     404: NotFoundError,
     405: MethodNotAllowedError,
     413: BodyTooLargeError,
 }
-_FAULT_DETAILS = {
+_STATUS_DETAILS = {
     400: "The request body could not be read",
     404: "No operation has this path",
     405: "This path does not support this method",
@@ -310,18 +310,18 @@ _FAULT_DETAILS = {
 }
 
 
-def to_fault(status: int) -> SametrackError:
+def error_of_status(status: int) -> SametrackError:
     """Return the error for a bare HTTP status of the framework; an unlisted status is internal."""
-    if status not in _FAULTS:
+    if status not in _STATUS_ERRORS:
         return SametrackError("The request could not be processed")
-    return _FAULTS[status](_FAULT_DETAILS[status])
+    return _STATUS_ERRORS[status](_STATUS_DETAILS[status])
 
 
-def answer_of(error_type: object) -> Answer:
+def error_spec(error_type: object) -> ErrorSpec:
     """Return how a `type` is reported; an unlisted type is reported as an internal error."""
-    return ANSWERS.get(str(error_type), ANSWERS["internal_error"])
+    return ERROR_SPECS.get(str(error_type), ERROR_SPECS["internal_error"])
 
 
 def with_hint(document: Mapping[str, object]) -> dict[str, object]:
     """Return the error document, with the default hint of its type if it has none."""
-    return {**document, "hint": document.get("hint") or answer_of(document.get("type")).hint}
+    return {**document, "hint": document.get("hint") or error_spec(document.get("type")).hint}

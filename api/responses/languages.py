@@ -16,19 +16,19 @@ _BREAK = re.compile(r"\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class BilingualText:
     """One text in both languages; either may be empty."""
 
     en: str
     zh: str
 
 
-def split_languages(text: str | None) -> Words:
+def split_languages(text: str | None) -> BilingualText:
     """Split a text: sentences with a Chinese character are Chinese. Paragraphs are kept."""
     paragraphs = [_sentences(one) for one in (text or "").split("\n\n")]
     english = [" ".join(one for one in said if not is_chinese(one)) for said in paragraphs]
     chinese = [" ".join(one for one in said if is_chinese(one)) for said in paragraphs]
-    return Words(_joined(english), _joined(chinese))
+    return BilingualText(_joined(english), _joined(chinese))
 
 
 def is_chinese(text: str) -> bool:

@@ -3,13 +3,13 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.responses.envelope import read
-from api.server.middleware.response_cache import keep
-from api.services.reads.read_result import Answer
+from api.responses.envelope import conditional_response
+from api.server.middleware.response_cache import cache_response
+from api.services.reads.read_result import ReadResult
 
 
-def tell(request: Request, answer: Answer) -> Response:
+def to_response(request: Request, answer: ReadResult) -> Response:
     """Wrap the result in the envelope with an ETag, or answer 304."""
-    if answer.is_kept:
-        keep(request.scope, entities=answer.entities, until=answer.until)
-    return read(request.scope, answer.document)
+    if answer.is_cacheable:
+        cache_response(request.scope, entities=answer.entities, until=answer.until)
+    return conditional_response(request.scope, answer.document)

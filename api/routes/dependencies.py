@@ -11,26 +11,26 @@ from fastapi import Depends, Request
 from api.responses.errors import UnknownParameterError
 from api.server.health import Readiness
 from api.server.metrics import Metrics
-from api.server.middleware.validation_errors import quoted
-from api.services.annotations import AnnotationDesk
-from api.services.evidence.service import EvidenceDesk
-from api.services.job_feed import JobFeed
-from api.services.job_responses import JobAnswers
-from api.services.reads.chart import ChartHistory
+from api.server.middleware.validation_errors import quote_value
+from api.services.annotations import AnnotationService
+from api.services.evidence.service import EvidenceService
+from api.services.job_feed import JobBroadcaster
+from api.services.job_responses import JobResponses
+from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
-from pipelines.scan.service.service import ScanDesk
+from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
 
-async def _desk(request: Request) -> ScanDesk:
-    desk: ScanDesk | None = request.app.state.desk
+async def _scan_service(request: Request) -> ScanService:
+    desk: ScanService | None = request.app.state.desk
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     return desk
 
 
-async def _evidence(request: Request) -> EvidenceDesk:
-    desk: EvidenceDesk | None = request.app.state.evidence
+async def _evidence(request: Request) -> EvidenceService:
+    desk: EvidenceService | None = request.app.state.evidence
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
     return desk
@@ -41,7 +41,7 @@ async def _readiness(request: Request) -> Readiness:
     return readiness
 
 
-async def no_query(request: Request) -> None:
+async def no_query_parameters(request: Request) -> None:
     """Refuse query parameters, for operations that have none.
 
     Raises:
@@ -49,12 +49,12 @@ async def no_query(request: Request) -> None:
     """
     for name in request.query_params:
         raise UnknownParameterError(
-            f"{quoted(name)} is not a parameter of this operation",
+            f"{quote_value(name)} is not a parameter of this operation",
             hint="This operation has no query parameters",
         )
 
 
-async def no_repeats(request: Request) -> None:
+async def no_repeated_parameters(request: Request) -> None:
     """Refuse repeated parameters, of which the framework would silently use the last.
 
     Raises:
@@ -63,22 +63,22 @@ async def no_repeats(request: Request) -> None:
     names = Counter(name for name, _ in request.query_params.multi_items())
     twice = [name for name, times in names.items() if times > 1]
     if twice:
-        raise InvalidParameterError(f"{quoted(twice[0])} appears more than once")
+        raise InvalidParameterError(f"{quote_value(twice[0])} appears more than once")
 
 
-async def _answers(request: Request) -> JobAnswers:
-    answers: JobAnswers = request.app.state.answers
+async def _job_responses(request: Request) -> JobResponses:
+    answers: JobResponses = request.app.state.answers
     return answers
 
 
-async def _feed(request: Request) -> JobFeed:
-    feed: JobFeed = request.app.state.feed
+async def _job_broadcaster(request: Request) -> JobBroadcaster:
+    feed: JobBroadcaster = request.app.state.feed
     return feed
 
 
-async def _patience(request: Request) -> float:
-    patience_s: float = request.app.state.sync_job_timeout
-    return patience_s
+async def _sync_job_timeout(request: Request) -> float:
+    max_wait_s: float = request.app.state.sync_job_timeout
+    return max_wait_s
 
 
 async def _metrics(request: Request) -> Metrics:
@@ -86,34 +86,34 @@ async def _metrics(request: Request) -> Metrics:
     return metrics
 
 
-async def _annotations(request: Request) -> AnnotationDesk:
-    desk: AnnotationDesk | None = request.app.state.annotations
+async def _annotations(request: Request) -> AnnotationService:
+    desk: AnnotationService | None = request.app.state.annotations
     if desk is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
     return desk
 
 
-async def _chart(request: Request) -> ChartHistory:
-    chart: ChartHistory | None = request.app.state.chart
+async def _chart(request: Request) -> ChartHistoryReader:
+    chart: ChartHistoryReader | None = request.app.state.chart
     if chart is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     return chart
 
 
-async def _reads(request: Request) -> Sources:
+async def _sources(request: Request) -> Sources:
     sources: Sources | None = request.app.state.sources
     if sources is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     return sources
 
 
-Annotations = Annotated[AnnotationDesk, Depends(_annotations)]
-Answers = Annotated[JobAnswers, Depends(_answers)]
-Chart = Annotated[ChartHistory, Depends(_chart)]
-Desk = Annotated[ScanDesk, Depends(_desk)]
-Evidence = Annotated[EvidenceDesk, Depends(_evidence)]
-Figures = Annotated[Metrics, Depends(_metrics)]
-Feed = Annotated[JobFeed, Depends(_feed)]
-Patience = Annotated[float, Depends(_patience)]
-Reads = Annotated[Sources, Depends(_reads)]
-Ready = Annotated[Readiness, Depends(_readiness)]
+AnnotationsDep = Annotated[AnnotationService, Depends(_annotations)]
+JobResponsesDep = Annotated[JobResponses, Depends(_job_responses)]
+ChartHistoryDep = Annotated[ChartHistoryReader, Depends(_chart)]
+ScanServiceDep = Annotated[ScanService, Depends(_scan_service)]
+EvidenceDep = Annotated[EvidenceService, Depends(_evidence)]
+MetricsDep = Annotated[Metrics, Depends(_metrics)]
+JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_job_broadcaster)]
+SyncJobTimeoutDep = Annotated[float, Depends(_sync_job_timeout)]
+SourcesDep = Annotated[Sources, Depends(_sources)]
+ReadinessDep = Annotated[Readiness, Depends(_readiness)]

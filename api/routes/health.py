@@ -8,9 +8,9 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from api.responses.envelope import Json
+from api.responses.envelope import JsonResponse
 from api.responses.errors import NOT_READY, OK
-from api.routes.dependencies import Figures, Ready
+from api.routes.dependencies import MetricsDep, ReadinessDep
 from api.schemas import Health, ReadinessReport
 from api.server.metrics import MEDIA_TYPE
 
@@ -20,7 +20,7 @@ router = APIRouter(tags=["Operation"])
 @router.get("/healthz", summary="Liveness", response_model=None, responses={OK: {"model": Health}})
 async def healthz() -> Response:
     """Report that the process is alive. 进程存活."""
-    return Json({"status": "ok"})
+    return JsonResponse({"status": "ok"})
 
 
 @router.get(
@@ -29,16 +29,16 @@ async def healthz() -> Response:
     response_model=None,
     responses={OK: {"model": ReadinessReport}, NOT_READY: {"model": ReadinessReport}},
 )
-async def readyz(readiness: Ready) -> Response:
+async def readyz(readiness: ReadinessDep) -> Response:
     """Return the checks of control store, lake, workers and disk, and the last surface probes.
 
     Contacts no host. 就绪检查.
     """
     document = await run_sync(readiness.document)
-    return Json(document, status_code=OK if document["ready"] else NOT_READY)
+    return JsonResponse(document, status_code=OK if document["ready"] else NOT_READY)
 
 
 @router.get("/metrics", include_in_schema=False)  # not part of the JSON interface
-async def metrics(figures: Figures) -> Response:
+async def metrics(figures: MetricsDep) -> Response:
     """Return Prometheus metrics. 监控指标."""
     return Response(await run_sync(figures.text), headers={"Content-Type": MEDIA_TYPE})

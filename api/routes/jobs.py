@@ -8,15 +8,21 @@ from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from api.params.scan import JobBody, JobListQuery
-from api.responses.envelope import read, success, understood
+from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED, NO_CONTENT, OK
-from api.routes.dependencies import Answers, Desk, Feed, no_query, no_repeats
+from api.routes.dependencies import (
+    JobBroadcasterDep,
+    JobResponsesDep,
+    ScanServiceDep,
+    no_query_parameters,
+    no_repeated_parameters,
+)
 from api.schemas import (
-    CANCEL_ANSWERS,
-    CREATE_JOB_ANSWERS,
-    JOB_ANSWERS,
-    JOB_EVENTS_ANSWERS,
-    JOB_LIST_ANSWERS,
+    CANCEL_RESPONSES,
+    CREATE_JOB_RESPONSES,
+    JOB_EVENTS_RESPONSES,
+    JOB_LIST_RESPONSES,
+    JOB_RESPONSES,
 )
 from api.server.middleware.json_body import JsonRoute
 from api.services.job_document import (
@@ -27,11 +33,13 @@ from api.services.job_document import (
     waiting_headers,
 )
 from api.services.job_events import JobEvents
-from warehouse.records.jobs import FINAL
+from warehouse.records.jobs import FINAL_STATUSES
 
-router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query)])
-writing = APIRouter(tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query)])
-extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
+router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query_parameters)])
+writing = APIRouter(
+    tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
+)
+extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
 
 LastEventId = Annotated[
     str | None, Header(alias="Last-Event-ID", description="id of the last event received")
@@ -39,9 +47,11 @@ LastEventId = Annotated[
 JobId = Annotated[str, Path(description="id of a collection job")]
 
 
-@writing.post(JOBS_PATH, summary="Start a scan", response_model=None, responses=CREATE_JOB_ANSWERS)
+@writing.post(
+    JOBS_PATH, summary="Start a scan", response_model=None, responses=CREATE_JOB_RESPONSES
+)
 async def music_collection_jobs(
-    request: Request, body: Annotated[JobBody, Body()], desk: Desk
+    request: Request, body: Annotated[JobBody, Body()], desk: ScanServiceDep
 ) -> Response:
     """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
@@ -50,84 +60,84 @@ async def music_collection_jobs(
     """
     parameters = body.to_parameters()
     if body.keyword is not None:
-        understood(
+        record_parameters(
             request.scope,
             {"keyword": body.keyword, "search_only": True, **parameters.to_document()},
         )
-        ask = partial(desk.ask_by_name, body.keyword)
+        ask = partial(desk.submit_keyword_search, body.keyword)
     else:
-        understood(request.scope, {"input": body.music_input, **parameters.to_document()})
+        record_parameters(request.scope, {"input": body.music_input, **parameters.to_document()})
         ask = partial(desk.ask, body.music_input)
     scan = await run_sync(partial(ask, parameters, origin="api"))
     data = to_job_document(scan, is_demo=desk.world.is_demo, view=parameters)
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
     status = OK if scan.result is not None else ACCEPTED
-    return success(request.scope, data, status=status, headers=headers)
+    return success_response(request.scope, data, status=status, headers=headers)
 
 
 @router.get(
     f"{JOBS_PATH}/{{job_id}}",
     summary="Progress and result of a job",
     response_model=None,
-    responses=JOB_ANSWERS,
+    responses=JOB_RESPONSES,
 )
 async def music_collection_job(
-    request: Request, job_id: JobId, desk: Desk, answers: Answers
+    request: Request, job_id: JobId, desk: ScanServiceDep, answers: JobResponsesDep
 ) -> Response:
     """Return the progress of a job and, once completed, its result. 查询任务进度与结果."""
-    understood(request.scope, {"job_id": job_id})
+    record_parameters(request.scope, {"job_id": job_id})
     shown = await answers.now(desk, job_id)
-    return read(request.scope, shown.data, headers=waiting_headers(shown.job))
+    return conditional_response(request.scope, shown.data, headers=waiting_headers(shown.job))
 
 
 @router.delete(
     f"{JOBS_PATH}/{{job_id}}",
     summary="Cancel a job",
     response_model=None,
-    responses=CANCEL_ANSWERS,
+    responses=CANCEL_RESPONSES,
 )
 async def cancel_music_collection_job(
-    request: Request, job_id: JobId, desk: Desk, answers: Answers
+    request: Request, job_id: JobId, desk: ScanServiceDep, answers: JobResponsesDep
 ) -> Response:
     """Request cancellation of a job. A finished job does not change. 请求取消任务."""
-    understood(request.scope, {"job_id": job_id})
+    record_parameters(request.scope, {"job_id": job_id})
     before, scan = await run_sync(desk.cancel, job_id)
     answers.forget(job_id)
     data = to_job_document(scan, is_demo=desk.world.is_demo)
-    data["notes"] += [ALREADY_FINISHED] if before in FINAL else []
-    return success(request.scope, data)
+    data["notes"] += [ALREADY_FINISHED] if before in FINAL_STATUSES else []
+    return success_response(request.scope, data)
 
 
 @extensions.get(
     "/api/v1/sametrack/jobs",
     summary="List jobs",
     response_model=None,
-    responses=JOB_LIST_ANSWERS,
+    responses=JOB_LIST_RESPONSES,
 )
 async def sametrack_jobs(
-    request: Request, query: Annotated[JobListQuery, Query()], desk: Desk
+    request: Request, query: Annotated[JobListQuery, Query()], desk: ScanServiceDep
 ) -> Response:
     """Return the newest jobs without their results. 任务列表."""
-    understood(request.scope, query.model_dump())
+    record_parameters(request.scope, query.model_dump())
     scans = await run_sync(lambda: desk.jobs(limit=query.limit, status=query.status))
     jobs = [to_job_document(scan, is_demo=desk.world.is_demo) for scan in scans]
     data = {"jobs": jobs, "returned_count": len(jobs), "is_demo_data": desk.world.is_demo}
-    return read(request.scope, data)
+    return conditional_response(request.scope, data)
 
 
 @extensions.get(
     "/api/v1/sametrack/jobs/{job_id}/events",
     summary="Live progress of a job",
     response_class=StreamingResponse,
-    responses=JOB_EVENTS_ANSWERS,
-    dependencies=[Depends(no_query)],
+    responses=JOB_EVENTS_RESPONSES,
+    dependencies=[Depends(no_query_parameters)],
 )
 async def sametrack_job_events(
     request: Request,
     job_id: JobId,
-    desk: Desk,
-    answers: Answers,
-    feed: Feed,
+    desk: ScanServiceDep,
+    answers: JobResponsesDep,
+    feed: JobBroadcasterDep,
     known: LastEventId = None,
 ) -> Response:
     """Stream server-sent events with the job document at each change. 任务实时进度.
@@ -135,7 +145,7 @@ async def sametrack_job_events(
     Events are named `progress`, the last one `ended`; a comment every few seconds keeps the
     connection open. Answers 204 if `Last-Event-ID` is already the final state.
     """
-    understood(request.scope, {"job_id": job_id})
+    record_parameters(request.scope, {"job_id": job_id})
     shown = await run_sync(answers.of, desk, job_id)
     if shown.is_final and shown.data.tag == known:
         return Response(status_code=NO_CONTENT)

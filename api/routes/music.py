@@ -7,30 +7,37 @@ from fastapi import APIRouter, Body, Depends, Query, Request
 from starlette.responses import Response
 
 from api.params.scan import BatchBody, HotVideosQuery
-from api.responses.envelope import read, success, understood
+from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED
-from api.routes.dependencies import Desk, Patience, no_query, no_repeats
-from api.schemas import BATCH_ANSWERS, HOT_VIDEOS_ANSWERS
+from api.routes.dependencies import (
+    ScanServiceDep,
+    SyncJobTimeoutDep,
+    no_query_parameters,
+    no_repeated_parameters,
+)
+from api.schemas import BATCH_RESPONSES, HOT_VIDEOS_RESPONSES
 from api.server.middleware.json_body import JsonRoute
 from api.services.batch import to_batch
 from api.services.job_document import poll_url, to_hot_videos, to_job_document, waiting_headers
 from api.services.job_wait import wait_for_job
 
-router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeats)])
-writing = APIRouter(tags=["Music"], route_class=JsonRoute, dependencies=[Depends(no_query)])
+router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeated_parameters)])
+writing = APIRouter(
+    tags=["Music"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
+)
 
 
 @router.get(
     "/api/v1/vidplat/app/v3/fetch_music_hot_videos",
     summary="Hot videos of a track",
     response_model=None,
-    responses=HOT_VIDEOS_ANSWERS,
+    responses=HOT_VIDEOS_RESPONSES,
 )
 async def fetch_music_hot_videos(
     request: Request,
     query: Annotated[HotVideosQuery, Query()],
-    desk: Desk,
-    patience_s: Patience,
+    desk: ScanServiceDep,
+    max_wait_s: SyncJobTimeoutDep,
 ) -> Response:
     """Find and rank the hot videos of a track. 按音乐查找并排行热门作品.
 
@@ -39,30 +46,30 @@ async def fetch_music_hot_videos(
     for the result.
     """
     parameters = query.to_parameters()
-    understood(request.scope, {"music_id": query.music_input, **parameters.to_document()})
+    record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
     scan = await run_sync(lambda: desk.ask(query.music_input, parameters, origin="api"))
     if desk.world.is_awaited:
-        scan = await wait_for_job(desk, scan, patience_s=patience_s)
+        scan = await wait_for_job(desk, scan, max_wait_s=max_wait_s)
     if scan.result is not None:
-        return read(request.scope, to_hot_videos(scan, view=parameters))
+        return conditional_response(request.scope, to_hot_videos(scan, view=parameters))
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
     data = to_job_document(scan, is_demo=desk.world.is_demo)
-    return success(request.scope, data, status=ACCEPTED, headers=headers)
+    return success_response(request.scope, data, status=ACCEPTED, headers=headers)
 
 
 @writing.post(
     "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",
     summary="Hot videos of up to ten tracks",
     response_model=None,
-    responses=BATCH_ANSWERS,
+    responses=BATCH_RESPONSES,
 )
 async def fetch_music_hot_videos_batch(
-    request: Request, body: Annotated[BatchBody, Body()], desk: Desk
+    request: Request, body: Annotated[BatchBody, Body()], desk: ScanServiceDep
 ) -> Response:
     """Process each input independently: stored result, job to poll, or error. 批量查找热门作品.
 
     Answers once all jobs are created or found and does not wait for them.
     """
     parameters = body.to_parameters()
-    understood(request.scope, {"inputs": body.inputs, **parameters.to_document()})
-    return success(request.scope, await run_sync(to_batch, desk, body.inputs, parameters))
+    record_parameters(request.scope, {"inputs": body.inputs, **parameters.to_document()})
+    return success_response(request.scope, await run_sync(to_batch, desk, body.inputs, parameters))

@@ -5,7 +5,7 @@ from typing import NoReturn
 from fastapi import APIRouter
 
 from api.responses.errors import VerificationRequiredError
-from api.schemas import MUSIC_SEARCH_BODY, PROTECTED_ANSWERS, VIDEO_SEARCH_BODY
+from api.schemas import MUSIC_SEARCH_BODY, PROTECTED_RESPONSES, VIDEO_SEARCH_BODY
 
 router = APIRouter(tags=["Search"])
 
@@ -14,7 +14,7 @@ router = APIRouter(tags=["Search"])
     "/api/v1/vidplat/search/fetch_music_search",
     summary="Music search (always refused)",
     response_model=None,
-    responses=PROTECTED_ANSWERS,
+    responses=PROTECTED_RESPONSES,
     openapi_extra=MUSIC_SEARCH_BODY,
 )
 async def fetch_music_search() -> NoReturn:
@@ -26,7 +26,7 @@ async def fetch_music_search() -> NoReturn:
     "/api/v1/vidplat/search/fetch_video_search_v1",
     summary="Video search (always refused)",
     response_model=None,
-    responses=PROTECTED_ANSWERS,
+    responses=PROTECTED_RESPONSES,
     openapi_extra=VIDEO_SEARCH_BODY,
 )
 async def fetch_video_search_v1() -> NoReturn:

@@ -6,17 +6,17 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from api.params.lists import MetricsQuery, PostsQuery, ProfileQuery, ResolveQuery
-from api.responses.envelope import call_of, understood
-from api.routes.cached_response import tell
-from api.routes.dependencies import Reads, no_repeats
-from api.schemas import METRICS_ANSWERS, POSTS_ANSWERS, PROFILE_ANSWERS, RESOLVE_ANSWERS
+from api.responses.envelope import record_parameters, request_info
+from api.routes.cached_response import to_response
+from api.routes.dependencies import SourcesDep, no_repeated_parameters
+from api.schemas import METRICS_RESPONSES, POSTS_RESPONSES, PROFILE_RESPONSES, RESOLVE_RESPONSES
 from api.services.reads.deadline import Deadline
 from api.services.reads.metrics import read_metrics
-from api.services.reads.posts import ORDERS, PostsWanted, read_posts
+from api.services.reads.posts import ORDERS, PostPageRequest, read_posts
 from api.services.reads.users import read_user, resolve_user
-from pipelines.documents.lists import Window
+from pipelines.documents.lists import TimeWindow
 
-router = APIRouter(tags=["User"], dependencies=[Depends(no_repeats)])
+router = APIRouter(tags=["User"], dependencies=[Depends(no_repeated_parameters)])
 _APP = "/api/v1/vidplat/app/v3"
 
 
@@ -24,43 +24,51 @@ _APP = "/api/v1/vidplat/app/v3"
     "/api/v1/vidplat/web/get_sec_user_id",
     summary="Resolve a link to a sec_user_id",
     response_model=None,
-    responses=RESOLVE_ANSWERS,
+    responses=RESOLVE_RESPONSES,
 )
 async def get_sec_user_id(
-    request: Request, query: Annotated[ResolveQuery, Query()], sources: Reads
+    request: Request, query: Annotated[ResolveQuery, Query()], sources: SourcesDep
 ) -> Response:
     """Resolve a profile link, short link, video link or text to an account. 解析 sec_user_id.
 
     A video link resolves to the author. Short links are followed once and then remembered.
     """
-    understood(request.scope, query.model_dump())
-    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
-    return tell(request, await resolve_user(sources, query.url, now=now, deadline=deadline))
+    record_parameters(request.scope, query.model_dump())
+    now, deadline = (
+        request_info(request.scope).moment,
+        Deadline(sources.settings.sync_request_timeout),
+    )
+    return to_response(request, await resolve_user(sources, query.url, now=now, deadline=deadline))
 
 
 @router.get(
     f"{_APP}/handler_user_profile",
     summary="User profile",
     response_model=None,
-    responses=PROFILE_ANSWERS,
+    responses=PROFILE_RESPONSES,
 )
 async def handler_user_profile(
-    request: Request, query: Annotated[ProfileQuery, Query()], sources: Reads
+    request: Request, query: Annotated[ProfileQuery, Query()], sources: SourcesDep
 ) -> Response:
     """Return the public profile of an account: names, counts, description. 用户主页信息."""
-    understood(request.scope, query.model_dump())
-    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
-    return tell(request, await read_user(sources, query.sec_user_id, now=now, deadline=deadline))
+    record_parameters(request.scope, query.model_dump())
+    now, deadline = (
+        request_info(request.scope).moment,
+        Deadline(sources.settings.sync_request_timeout),
+    )
+    return to_response(
+        request, await read_user(sources, query.sec_user_id, now=now, deadline=deadline)
+    )
 
 
 @router.get(
     f"{_APP}/fetch_user_post_videos",
     summary="Posts of a user",
     response_model=None,
-    responses=POSTS_ANSWERS,
+    responses=POSTS_RESPONSES,
 )
 async def fetch_user_post_videos(
-    request: Request, query: Annotated[PostsQuery, Query()], sources: Reads
+    request: Request, query: Annotated[PostsQuery, Query()], sources: SourcesDep
 ) -> Response:
     """Return the posts of an account, page by page. 用户作品列表.
 
@@ -68,35 +76,38 @@ async def fetch_user_post_videos(
     observed posts if the source reads only first screens. `sort_type` sorts each platform page
     separately.
     """
-    understood(request.scope, query.model_dump())
-    now, deadline = call_of(request.scope).moment, Deadline(sources.settings.sync_request_timeout)
-    wanted = PostsWanted(
+    record_parameters(request.scope, query.model_dump())
+    now, deadline = (
+        request_info(request.scope).moment,
+        Deadline(sources.settings.sync_request_timeout),
+    )
+    wanted = PostPageRequest(
         sec_user_id=query.sec_user_id,
         max_cursor=query.max_cursor,
         count=query.count,
         order=ORDERS[query.sort_type],
     )
-    return tell(request, await read_posts(sources, wanted, now=now, deadline=deadline))
+    return to_response(request, await read_posts(sources, wanted, now=now, deadline=deadline))
 
 
 @router.get(
     f"{_APP}/fetch_user_metrics",
     summary="Creator metrics",
     response_model=None,
-    responses=METRICS_ANSWERS,
+    responses=METRICS_RESPONSES,
 )
 async def fetch_user_metrics(
-    request: Request, query: Annotated[MetricsQuery, Query()], sources: Reads
+    request: Request, query: Annotated[MetricsQuery, Query()], sources: SourcesDep
 ) -> Response:
     """Return followers, total likes, and likes of the newest videos of the last days. 创作者指标.
 
     Counts come from the videos' detail pages. If some could not be read in time,
     `statistics_complete` is false; averages without videos are null.
     """
-    understood(request.scope, query.model_dump())
+    record_parameters(request.scope, query.model_dump())
     deadline = Deadline(sources.settings.sync_request_timeout)
-    window = Window(days=query.days, end=call_of(request.scope).moment)
+    window = TimeWindow(days=query.days, end=request_info(request.scope).moment)
     answer = await read_metrics(
         sources, query.sec_user_id, window=window, count=query.count, deadline=deadline
     )
-    return tell(request, answer)
+    return to_response(request, answer)

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Body, Depends, Request
 from pydantic import Field, StrictStr
 from starlette.responses import Response
 
-from api.responses.envelope import success, understood
+from api.responses.envelope import record_parameters, success_response
 from api.responses.errors import MalformedJsonError
-from api.routes.dependencies import Reads, no_query
-from api.schemas import VIDEOS_ANSWERS
+from api.routes.dependencies import SourcesDep, no_query_parameters
+from api.schemas import VIDEOS_RESPONSES
 from api.server.middleware.json_body import JsonRoute, parse_json
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
@@ -54,17 +54,21 @@ class _AppIdsRoute(_IdsRoute):
     most = APP_VIDEO_IDS
 
 
-web = APIRouter(tags=["Video"], route_class=_IdsRoute, dependencies=[Depends(no_query)])
-app = APIRouter(tags=["Video"], route_class=_AppIdsRoute, dependencies=[Depends(no_query)])
+web = APIRouter(tags=["Video"], route_class=_IdsRoute, dependencies=[Depends(no_query_parameters)])
+app = APIRouter(
+    tags=["Video"], route_class=_AppIdsRoute, dependencies=[Depends(no_query_parameters)]
+)
 
 
 @web.post(
     "/api/v1/vidplat/web/fetch_multi_video",
     summary="Up to 50 videos by id",
     response_model=None,
-    responses=VIDEOS_ANSWERS,
+    responses=VIDEOS_RESPONSES,
 )
-async def fetch_multi_video_web(request: Request, aweme_ids: WebIds, sources: Reads) -> Response:
+async def fetch_multi_video_web(
+    request: Request, aweme_ids: WebIds, sources: SourcesDep
+) -> Response:
     """Read up to 50 videos with their four counts. 批量获取视频详情 (最多 50 个).
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
@@ -76,9 +80,9 @@ async def fetch_multi_video_web(request: Request, aweme_ids: WebIds, sources: Re
     "/api/v1/vidplat/app/v3/fetch_multi_video",
     summary="Up to 10 videos by id",
     response_model=None,
-    responses=VIDEOS_ANSWERS,
+    responses=VIDEOS_RESPONSES,
 )
-async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: Reads) -> Response:
+async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: SourcesDep) -> Response:
     """Read up to 10 videos with their four counts. 批量获取视频详情 (最多 10 个).
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
@@ -87,6 +91,6 @@ async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: Reads)
 
 
 async def _answer(request: Request, aweme_ids: list[str], sources: Sources) -> Response:
-    understood(request.scope, {"aweme_ids": aweme_ids})
+    record_parameters(request.scope, {"aweme_ids": aweme_ids})
     deadline = Deadline(sources.settings.sync_request_timeout)
-    return success(request.scope, await read_videos(sources, aweme_ids, deadline=deadline))
+    return success_response(request.scope, await read_videos(sources, aweme_ids, deadline=deadline))

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.schemas.shape import Count, Shape
+from api.schemas.base_models import Count, ResponseModel
 
 Day = Annotated[str, Field(description="YYYY-MM-DD", examples=["2026-01-31"])]
 
 
-class ChartSong(Shape):
+class ChartSongDocument(ResponseModel):
     """One song of an issue. Unknown values are null; the oldest issues have few fields."""
 
     rank: Annotated[int, Field(ge=1, le=20)]
@@ -29,7 +29,7 @@ class ChartSong(Shape):
     song_key: Annotated[str, Field(description="stable key of the song across issues")]
 
 
-class ChartSnapshot(Shape):
+class ChartSnapshot(ResponseModel):
     """One 10-day node with its issue: the newest one up to 10 days before the node."""
 
     target_date: Day
@@ -46,10 +46,10 @@ class ChartSnapshot(Shape):
             )
         ),
     ]
-    songs: list[ChartSong]
+    songs: list[ChartSongDocument]
 
 
-class ChartHistory(Shape):
+class ChartHistoryDocument(ResponseModel):
     """One issue per 10 days. Every song was checked against its issue."""
 
     snapshots: list[ChartSnapshot]

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Count, IsExperimental, MaybeCount, Moment, Shape
-from api.schemas.video import Addresses, Video
+from api.schemas.base_models import Count, IsExperimental, OptionalCount, ResponseModel, Timestamp
+from api.schemas.video import ImageUrls, VideoDocument
 
 
-class ResolvedUser(Shape):
+class ResolvedUser(ResponseModel):
     """The account that an input resolves to."""
 
     sec_user_id: str
@@ -22,7 +22,7 @@ class ResolvedUser(Shape):
     is_demo_data: bool
 
 
-class User(Shape):
+class User(ResponseModel):
     """Public profile of an account. Unknown values are null."""
 
     sec_uid: str
@@ -31,40 +31,40 @@ class User(Shape):
     short_id: str | None
     nickname: str | None
     signature: str | None
-    avatar_thumb: Addresses
-    follower_count: MaybeCount
-    following_count: MaybeCount
-    aweme_count: MaybeCount
-    total_favorited: MaybeCount
-    favoriting_count: MaybeCount
+    avatar_thumb: ImageUrls
+    follower_count: OptionalCount
+    following_count: OptionalCount
+    aweme_count: OptionalCount
+    total_favorited: OptionalCount
+    favoriting_count: OptionalCount
     ip_location: str | None
 
 
-class UserProfile(Shape):
+class UserProfile(ResponseModel):
     """An account with the time and source of the observation."""
 
     user: User
-    observed_at: Moment
+    observed_at: Timestamp
     data_provider: str
     is_experimental: IsExperimental
     is_demo_data: bool
 
 
-class ObservationHistory(Shape):
+class ObservationHistory(ResponseModel):
     """First screens of a list over time."""
 
     snapshot_count: Annotated[Count, Field(description="first screens read")]
     distinct_snapshot_count: Annotated[
         Count, Field(description="first screens with distinct content")
     ]
-    first_observed_at: Moment | None
-    last_observed_at: Moment | None
+    first_observed_at: Timestamp | None
+    last_observed_at: Timestamp | None
 
 
-class VideoList(Shape):
+class VideoList(ResponseModel):
     """A page of videos, with what is known about the whole list."""
 
-    aweme_list: list[Video]
+    aweme_list: list[VideoDocument]
     has_more: Annotated[bool, Field(description="whether the next page is known to have videos")]
     platform_has_more: Annotated[
         bool | None, Field(description="the platform's own signal; deeper pages are not read")
@@ -99,20 +99,20 @@ class PostList(VideoList):
     local_cursor_mode: Annotated[bool, Field(description="the setting LOCAL_CURSOR_MODE")]
 
 
-class CreatorMetrics(Shape):
+class CreatorMetrics(ResponseModel):
     """Likes of the newest videos in a window, with the account's own counts."""
 
     sec_user_id: str
     nickname: str | None
-    follower_count: MaybeCount
-    total_favorited: MaybeCount
+    follower_count: OptionalCount
+    total_favorited: OptionalCount
     days: Count
-    window_start: Moment
-    window_end: Moment
+    window_start: Timestamp
+    window_end: Timestamp
     analyzed_count: Annotated[Count, Field(description="videos of the window with known likes")]
     average_digg_count: Annotated[float | None, Field(description="null: no video")]
     median_digg_count: Annotated[float | None, Field(description="null: no video")]
-    top_video: Annotated[Video | None, Field(description="most liked video of the window")]
+    top_video: Annotated[VideoDocument | None, Field(description="most liked video of the window")]
     statistics_complete: Annotated[
         bool, Field(description="false: some counts are missing or rounded")
     ]

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Id, IsExperimental, Shape
-from api.schemas.video import Video
+from api.schemas.base_models import Id, IsExperimental, ResponseModel
+from api.schemas.video import VideoDocument
 
 
-class FilteredVideo(Shape):
+class FilteredVideo(ResponseModel):
     """A video that could not be read. Nothing is filled in for it."""
 
     aweme_id: Id
@@ -21,10 +21,10 @@ class FilteredVideo(Shape):
     detail_msg: str | None
 
 
-class ManyVideos(Shape):
+class ManyVideos(ResponseModel):
     """Both lists keep the order of the request; each id is in exactly one of them."""
 
-    aweme_list: list[Video]
+    aweme_list: list[VideoDocument]
     filter_list: list[FilteredVideo]
     thirdparty_called: Literal[False]
     mobile_emulator_used: bool

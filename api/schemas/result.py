@@ -4,34 +4,48 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Count, ErrorDocument, Id, MaybeCount, Moment, Note, Shape
-from api.schemas.video import Evidence, RankedVideo, Track, VariantVideo, VideoPreview
+from api.schemas.base_models import (
+    Count,
+    ErrorDocument,
+    Id,
+    OptionalCount,
+    ResponseModel,
+    ResultNote,
+    Timestamp,
+)
+from api.schemas.video import (
+    EvidenceDocument,
+    RankedVideo,
+    TrackDocument,
+    VariantVideo,
+    VideoPreview,
+)
 
 Association = Literal["audio_fingerprint_match", "exact_music_id_discovered"]
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 
 
-class AccountEntry(Shape):
+class AccountEntry(ResponseModel):
     """An account with confirmed videos. Profile fields are null until the profile is read."""
 
     sec_uid: str
     nickname: str | None
     unique_id: str | None
-    follower_count: MaybeCount
-    total_favorited: MaybeCount
-    aweme_count: MaybeCount
+    follower_count: OptionalCount
+    total_favorited: OptionalCount
+    aweme_count: OptionalCount
     profile_complete: bool
     linked_video_count: Count
-    linked_digg_count: MaybeCount
-    linked_comment_count: MaybeCount
-    linked_collect_count: MaybeCount
-    linked_share_count: MaybeCount
+    linked_digg_count: OptionalCount
+    linked_comment_count: OptionalCount
+    linked_collect_count: OptionalCount
+    linked_share_count: OptionalCount
     linked_statistics_complete: bool
     top_video: VideoPreview
     video_previews: list[VideoPreview]
 
 
-class AccountSummary(Shape):
+class AccountSummary(ResponseModel):
     """Accounts of all confirmed videos, not only the returned ones."""
 
     accounts: list[AccountEntry]
@@ -40,7 +54,7 @@ class AccountSummary(Shape):
     account_count_complete: bool
 
 
-class SearchTerm(Shape):
+class SearchTerm(ResponseModel):
     """Outcome of one search term and its stop reason."""
 
     term: str
@@ -52,7 +66,7 @@ class SearchTerm(Shape):
     stop_reason: str
 
 
-class SearchPagination(Shape):
+class SearchPagination(ResponseModel):
     """Extent of the guest search."""
 
     pages_fetched: Count
@@ -62,7 +76,7 @@ class SearchPagination(Shape):
     requests_used: Count
 
 
-class SearchRelated(Shape):
+class SearchRelated(ResponseModel):
     """Videos related by search text only; they never count as confirmed."""
 
     aweme_list: list[dict[str, Any]]
@@ -74,7 +88,7 @@ class SearchRelated(Shape):
     pagination: SearchPagination
 
 
-class Variants(Shape):
+class Variants(ResponseModel):
     """Videos with the recording at another speed or pitch, as a separate result."""
 
     count: Count
@@ -82,7 +96,7 @@ class Variants(Shape):
     by_kind: dict[Literal["speed", "tempo", "pitch"], Count]
 
 
-class SourceCoverage(Shape):
+class SourceCoverageDocument(ResponseModel):
     """One source: requests, items and the stop reason."""
 
     surface: str
@@ -93,20 +107,20 @@ class SourceCoverage(Shape):
     stop_reason: str
 
 
-class Coverage(Shape):
+class Coverage(ResponseModel):
     """What was read and what was not. Estimates are never mixed into counts."""
 
-    sources: list[SourceCoverage]
+    sources: list[SourceCoverageDocument]
     not_reached: list[Any]
     unseen_estimate: dict[str, Any] | None
 
 
-class HotVideos(Shape):
+class HotVideos(ResponseModel):
     """The ranking of a track. Never a full enumeration of the platform."""
 
     music_id: Id | None
     keyword: str | None
-    music: Track | None
+    music: TrackDocument | None
     aweme_list: list[RankedVideo]
     candidate_pool_size: Count
     confirmed_count: Count
@@ -126,15 +140,15 @@ class HotVideos(Shape):
     is_demo_data: bool
     data_provider: str
     mobile_emulator_used: bool
-    created_at: Moment
+    created_at: Timestamp
 
 
-class HotVideosAnswer(HotVideos):
+class HotVideosResponse(HotVideos):
     """The ranking with its job."""
 
     job_id: str
     poll_url: str
-    notes: list[Note]
+    notes: list[ResultNote]
 
 
 class DiscoveredVideo(RankedVideo):
@@ -144,7 +158,7 @@ class DiscoveredVideo(RankedVideo):
     reference_aweme_id: Id | None
 
 
-class CandidateMusic(Shape):
+class CandidateMusic(ResponseModel):
     """The music of a candidate."""
 
     id_str: Id
@@ -152,7 +166,7 @@ class CandidateMusic(Shape):
     author: str | None
 
 
-class DiscoveryCandidate(Shape):
+class DiscoveryCandidate(ResponseModel):
     """A text candidate with its verdict; rejected ones keep their evidence."""
 
     aweme_id: Id
@@ -161,16 +175,16 @@ class DiscoveryCandidate(Shape):
     title_relation: Literal["names_the_song", "none"]
     verdict: str
     reason: str | None
-    evidence: Evidence | None
+    evidence: EvidenceDocument | None
     association_type: Association | None
 
 
-class Discovery(Shape):
+class Discovery(ResponseModel):
     """Related videos of a track: verified matches, and every candidate with its reason."""
 
     kind: Literal["discovery"]
     music_id: Id
-    music: Track
+    music: TrackDocument
     aweme_list: list[DiscoveredVideo]
     candidates: list[DiscoveryCandidate]
     reference_works: list[Id]
@@ -183,17 +197,17 @@ class Discovery(Shape):
     is_demo_data: bool
     data_provider: str
     mobile_emulator_used: bool
-    created_at: Moment
+    created_at: Timestamp
 
 
-class DiscoveryAnswer(Discovery):
+class DiscoveryResponse(Discovery):
     """The discovery with its job."""
 
     job_id: str
     poll_url: str
 
 
-class JobProgress(Shape):
+class JobProgress(ResponseModel):
     """Progress of a job. `eta_s` is an estimate."""
 
     stage: str
@@ -210,7 +224,7 @@ class JobProgress(Shape):
     updated_at: str | None
 
 
-class JobDocument(Shape):
+class JobDocument(ResponseModel):
     """A collection job; `result` is set once it is completed."""
 
     job_id: Annotated[str, Field(examples=["0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"])]
@@ -224,15 +238,15 @@ class JobDocument(Shape):
     error: ErrorDocument | None
     cancel_requested: bool
     origin: str
-    created_at: Moment
-    started_at: Moment | None
-    finished_at: Moment | None
-    expires_at: Moment | None
-    notes: list[Note]
+    created_at: Timestamp
+    started_at: Timestamp | None
+    finished_at: Timestamp | None
+    expires_at: Timestamp | None
+    notes: list[ResultNote]
     is_demo_data: bool
 
 
-class BatchItem(Shape):
+class BatchItem(ResponseModel):
     """One input of a batch: its job or its error; `result` if one is stored."""
 
     input: str
@@ -244,17 +258,17 @@ class BatchItem(Shape):
     error: ErrorDocument | None
 
 
-class Batch(Shape):
+class BatchResult(ResponseModel):
     """All inputs of a batch in the given order, processed independently."""
 
     items: list[BatchItem]
     ok_count: Count
     error_count: Count
-    notes: list[Note]
+    notes: list[ResultNote]
     is_demo_data: bool
 
 
-class JobList(Shape):
+class JobList(ResponseModel):
     """The newest jobs, without their results."""
 
     jobs: list[JobDocument]

@@ -4,28 +4,28 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Id, MaybeCount, Moment, Shape
+from api.schemas.base_models import Id, OptionalCount, ResponseModel, Timestamp
 
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
 
-class Addresses(Shape):
+class ImageUrls(ResponseModel):
     """Public URLs of one image."""
 
     url_list: list[str]
 
 
-class Author(Shape):
+class AuthorDocument(ResponseModel):
     """The author as shown with a video."""
 
     sec_uid: str
     uid: str | None
     unique_id: str | None
     nickname: str | None
-    avatar_thumb: Addresses
+    avatar_thumb: ImageUrls
 
 
-class Music(Shape):
+class MusicDocument(ResponseModel):
     """The music as shown with a video."""
 
     id_str: Id
@@ -36,40 +36,40 @@ class Music(Shape):
     is_original_sound: bool | None
 
 
-class Track(Music):
+class TrackDocument(MusicDocument):
     """The requested track."""
 
     owner_nickname: str | None
-    cover: Addresses
-    observed_at: Moment
+    cover: ImageUrls
+    observed_at: Timestamp
 
 
-class Picture(Shape):
+class VideoMedia(ResponseModel):
     """Duration in milliseconds, size in pixels, cover."""
 
     duration: Annotated[int | None, Field(description="milliseconds")]
     width: int | None
     height: int | None
-    cover: Addresses
+    cover: ImageUrls
 
 
-class Hashtag(Shape):
+class HashtagDocument(ResponseModel):
     """A hashtag of a video."""
 
     ch_id: str
     name: str
 
 
-class Statistics(Shape):
+class StatisticsDocument(ResponseModel):
     """The four engagement counts."""
 
-    digg_count: MaybeCount
-    comment_count: MaybeCount
-    collect_count: MaybeCount
-    share_count: MaybeCount
+    digg_count: OptionalCount
+    comment_count: OptionalCount
+    collect_count: OptionalCount
+    share_count: OptionalCount
 
 
-class Video(Shape):
+class VideoDocument(ResponseModel):
     """One observation of a video."""
 
     aweme_id: Id
@@ -78,19 +78,19 @@ class Video(Shape):
     share_url: str | None
     media_type: Literal["video", "photo"] | None
     is_top: bool | None
-    author: Author | None
-    music: Music | None
-    video: Picture
+    author: AuthorDocument | None
+    music: MusicDocument | None
+    video: VideoMedia
     images_count: int | None
-    hashtags: list[Hashtag]
-    statistics: Statistics
+    hashtags: list[HashtagDocument]
+    statistics: StatisticsDocument
     statistics_complete: bool
     statistics_source: str | None
-    observed_at: Moment
-    first_observed_at: Moment
+    observed_at: Timestamp
+    first_observed_at: Timestamp
 
 
-class Evidence(Shape):
+class EvidenceDocument(ResponseModel):
     """One compared pair. Lower distances and higher scores are better."""
 
     comparison_id: str
@@ -120,7 +120,7 @@ class Evidence(Shape):
     library_version: str
 
 
-class RankedVideo(Video):
+class RankedVideo(VideoDocument):
     """A confirmed video with its rank in the requested order."""
 
     rank: Annotated[int, Field(ge=1)]
@@ -133,10 +133,12 @@ class RankedVideo(Video):
     source_channel_zh: str
     source_music_title: str | None
     source_music_url: str | None
-    evidence: Annotated[Evidence, Field(description="only for links by audio")] | None = None
+    evidence: Annotated[EvidenceDocument, Field(description="only for links by audio")] | None = (
+        None
+    )
 
 
-class VariantVideo(Video):
+class VariantVideo(VideoDocument):
     """A video with the recording at another speed or pitch, ranked like the main list."""
 
     rank: Annotated[int, Field(ge=1)]
@@ -148,10 +150,10 @@ class VariantVideo(Video):
     source_music_id: Id
     source_music_title: str | None
     source_music_url: str | None
-    evidence: Evidence
+    evidence: EvidenceDocument
 
 
-class VideoPreview(Shape):
+class VideoPreview(ResponseModel):
     """A short record of an account's video."""
 
     aweme_id: Id
@@ -159,4 +161,4 @@ class VideoPreview(Shape):
     create_time: int | None
     share_url: str | None
     link_type: LinkType
-    statistics: Statistics
+    statistics: StatisticsDocument

@@ -17,7 +17,7 @@ MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ReadinessCheck:
     """One readiness check. `reason` says what is wrong; None means it passed."""
 
     name: str
@@ -35,9 +35,9 @@ class Readiness:
     probes: Mapping[str, Callable[[], str | None]]
     platform: PlatformHealth | None = None
 
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[ReadinessCheck]:
         """Run every probe."""
-        return [Check(name, _ask(probe)) for name, probe in self.probes.items()]
+        return [ReadinessCheck(name, _run_probe(probe)) for name, probe in self.probes.items()]
 
     def document(self) -> Document:
         """Return whether the service is ready, with the last probe outcome of each surface."""
@@ -70,7 +70,7 @@ class Readiness:
         return []
 
 
-def _ask(probe: Callable[[], str | None]) -> str | None:
+def _run_probe(probe: Callable[[], str | None]) -> str | None:
     try:
         return probe()
     except Exception as exc:  # noqa: BLE001  # whatever it is, the service is not ready

@@ -25,20 +25,20 @@ from starlette.types import Scope
 from api.responses.envelope import route_of
 from pipelines.documents.videos import Document
 from warehouse.records.errors import SametrackError
-from warehouse.records.jobs import MOVES
+from warehouse.records.jobs import TRANSITIONS
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
-BOUNDS = (*map(floatToGoString, BUCKETS_S), "+Inf")
+BUCKET_LABELS = (*map(floatToGoString, BUCKETS_S), "+Inf")
 NO_ROUTE = "none"
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "PUT", "PATCH", "OPTIONS"})
 
-type _Kind = tuple[str, str, int, bool]
+type _RequestLabels = tuple[str, str, int, bool]
 """Method, route, status, and whether the response came from the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedFigures:
+class StoreMetrics:
     """Functions that read store metrics at each scrape. They block, and each may fail on its own.
 
     Attributes:
@@ -71,12 +71,12 @@ class Metrics:
     scrape: the library's own counters cost more than the rest of a cached response.
     """
 
-    def __init__(self, shared: SharedFigures | None = None) -> None:
+    def __init__(self, shared: StoreMetrics | None = None) -> None:
         self._registry = CollectorRegistry()
-        self._tallies: dict[_Kind, _Tally] = {}
-        self._registry.register(_Requests(self._tallies))
+        self._tallies: dict[_RequestLabels, _Tally] = {}
+        self._registry.register(_RequestCollector(self._tallies))
         if shared is not None:
-            self._registry.register(_Shared(shared))
+            self._registry.register(_StoreCollector(shared))
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a finished request."""
@@ -95,10 +95,10 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-class _Requests(Collector):
+class _RequestCollector(Collector):
     """Exposes the request counts."""
 
-    def __init__(self, tallies: Mapping[_Kind, _Tally]) -> None:
+    def __init__(self, tallies: Mapping[_RequestLabels, _Tally]) -> None:
         self._tallies = tallies
 
     @override
@@ -120,15 +120,15 @@ class _Requests(Collector):
         )
         for route, found in by_route.items():
             counts = accumulate(map(sum, zip(*(tally.counts for tally in found), strict=True)))
-            buckets = list(zip(BOUNDS, counts, strict=True))
+            buckets = list(zip(BUCKET_LABELS, counts, strict=True))
             seconds.add_metric((route,), buckets, sum(tally.seconds for tally in found))
         yield seconds
 
 
-class _Shared(Collector):
+class _StoreCollector(Collector):
     """Reads the stores at each scrape and leaves out metrics that cannot be read."""
 
-    def __init__(self, shared: SharedFigures) -> None:
+    def __init__(self, shared: StoreMetrics) -> None:
         self._shared = shared
 
     def describe(self) -> Iterable[Metric]:
@@ -150,7 +150,7 @@ class _Shared(Collector):
     def _jobs(self) -> Metric:
         counts = self._shared.jobs()
         family = GaugeMetricFamily("sametrack_jobs", "Stored jobs.", labels=["status"])
-        for status in MOVES:
+        for status in TRANSITIONS:
             family.add_metric([status], counts.get(status, 0))
         return family
 

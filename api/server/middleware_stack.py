@@ -11,18 +11,18 @@ from zoneinfo import ZoneInfo
 
 from starlette.types import ASGIApp
 
-from api.responses.envelope import failure
-from api.server.middleware.auth import TokenCheck, TokenDoor
+from api.responses.envelope import error_response
+from api.server.middleware.auth import TokenCheck, TokenMiddleware
 from api.server.middleware.compression import Compression
 from api.server.middleware.guard import BodyLimit, Guard
 from api.server.middleware.rate_limit import RateLimit
-from api.server.middleware.response_cache import AnswerCache
-from api.server.request_context import Note, Observe, RequestContext
-from api.services.entity_changes import Changes
-from api.settings import TOOLS_PATH, ApiSettings
+from api.server.middleware.response_cache import ResponseCache
+from api.server.request_context import RequestContext, RequestLogger, RequestObserver
+from api.services.entity_changes import EntityChanges
+from api.settings import MCP_PATH, ApiSettings
 
 API_ROOT = "/api/"
-PRIVATE = (API_ROOT, "/metrics", TOOLS_PATH)
+PRIVATE = (API_ROOT, "/metrics", MCP_PATH)
 MEGABYTE = 1024 * 1024
 
 
@@ -32,9 +32,9 @@ def wrap(
     settings: ApiSettings,
     clock: Callable[[], datetime],
     monotonic: Callable[[], float] = time.monotonic,
-    changes: Changes | None = None,
-    observe: Observe | None = None,
-    note: Note | None = None,
+    changes: EntityChanges | None = None,
+    observe: RequestObserver | None = None,
+    note: RequestLogger | None = None,
 ) -> ASGIApp:
     """Wrap the routes in all middleware.
 
@@ -47,16 +47,18 @@ def wrap(
         observe: Called for each finished request.
         note: Writes the log line of a request.
     """
-    app = BodyLimit(app, limit=settings.body_limit_bytes, reject=failure)
-    app = AnswerCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
+    app = BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
+    app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     app = Compression(app)
     if settings.own_api_token is not None:
         check = TokenCheck(settings.own_api_token.get_secret_value())
-        app = TokenDoor(app, check=check, reject=failure, is_private=is_private)
+        app = TokenMiddleware(app, check=check, reject=error_response, is_private=is_private)
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
-        app = RateLimit(app, per_s=per_s, burst=burst, reject=failure, clock=monotonic)
-    app = Guard(app, allowed_hosts=settings.served_hosts, reject=failure, is_private=is_private)
+        app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response, clock=monotonic)
+    app = Guard(
+        app, allowed_hosts=settings.served_hosts, reject=error_response, is_private=is_private
+    )
     zone = ZoneInfo(settings.time_zone)
     return RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
 

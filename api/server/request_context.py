@@ -13,20 +13,20 @@ from zoneinfo import ZoneInfo
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.responses.envelope import Call, failure
-from api.server.middleware.guard import STRICT, STRICT_NAMES
+from api.responses.envelope import RequestInfo, error_response
+from api.server.middleware.guard import RAW_SECURITY_HEADERS, SECURITY_HEADER_NAMES
 from warehouse.records.errors import SametrackError
 
 _log = structlog.get_logger("api")
 
-type Note = Callable[[dict[str, object]], None]
+type RequestLogger = Callable[[dict[str, object]], None]
 """Writes a log line of these fields."""
-type Observe = Callable[[Scope, int, float], None]
+type RequestObserver = Callable[[Scope, int, float], None]
 """Called for each finished request with its scope, status and duration in seconds."""
 
 
 class RequestContext:
-    """Creates the `Call` of each request and writes its log line.
+    """Creates the `RequestInfo` of each request and writes its log line.
 
     Args:
         app: The finished application.
@@ -43,14 +43,14 @@ class RequestContext:
         *,
         time_zone: ZoneInfo,
         clock: Callable[[], datetime],
-        observe: Observe | None = None,
-        note: Note | None = None,
+        observe: RequestObserver | None = None,
+        note: RequestLogger | None = None,
     ) -> None:
         self._app = app
         self._time_zone = time_zone
         self._clock = clock
-        self._observe = observe or _overlook
-        self._note = note or _note
+        self._observe = observe or _ignore_request
+        self._note = note or _log_request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,11 +59,11 @@ class RequestContext:
         path: str = scope["path"]
         if not path.isascii():
             path = path.encode("utf-8", "replace").decode()
-        call = Call(_new_id(), self._clock(), self._time_zone, path)
+        call = RequestInfo(_new_id(), self._clock(), self._time_zone, path)
         scope.setdefault("state", {})["call"] = call
         await self._answer(scope, receive, send, call)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, call: Call) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, call: RequestInfo) -> None:
         started, status = time.perf_counter(), 0
 
         async def stamped(message: Message) -> None:
@@ -80,7 +80,7 @@ class RequestContext:
             log.exception("request failed")
             if status == 0:
                 error = SametrackError("An unexpected error occurred while handling the request")
-                await failure(scope, error)(scope, receive, stamped)
+                await error_response(scope, error)(scope, receive, stamped)
         spent_s = time.perf_counter() - started
         self._observe(scope, status, spent_s)
         self._note(
@@ -95,11 +95,11 @@ class RequestContext:
         )
 
 
-def _note(line: dict[str, object]) -> None:
+def _log_request(line: dict[str, object]) -> None:
     _log.info(**line)
 
 
-def _overlook(_scope: Scope, _status: int, _seconds: float) -> None:
+def _ignore_request(_scope: Scope, _status: int, _seconds: float) -> None:
     """Ignore a finished request."""
 
 
@@ -113,7 +113,7 @@ def _stamp(message: Message, request_id: str) -> None:
     """Add the request id and the security headers that the response does not set itself."""
     headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
     own = {name for name, _ in headers}
-    if not own >= STRICT_NAMES:
-        headers += [header for header in STRICT if header[0] not in own]
+    if not own >= SECURITY_HEADER_NAMES:
+        headers += [header for header in RAW_SECURITY_HEADERS if header[0] not in own]
     headers.append((b"x-request-id", request_id.encode()))
     message["headers"] = headers

@@ -12,24 +12,24 @@ from io import StringIO
 from typing import Any
 from uuid import uuid4
 
-from api.params.notes import SAYINGS, Said
+from api.params.annotations import ANNOTATION_VERDICTS, AnnotationVerdict
 from api.responses.errors import NotFoundError
 from pipelines.documents.videos import Document, to_time
 from warehouse.records.jobs import Origin
 
 TABLE = "marts.annotations"
-MEASURED = (
+MEASUREMENT_COLUMNS = (
     "score", "verdict", "segment", "chroma_distance", "mfcc_distance", "overlap_s",
     "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "reason",
 )  # fmt: skip
-COLUMNS = ("pair_id", "label", *MEASURED, "algorithm", "note", "annotated_at")
+COLUMNS = ("pair_id", "label", *MEASUREMENT_COLUMNS, "algorithm", "note", "annotated_at")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
-type Row = Mapping[str, Any]
+type AnnotationRow = Mapping[str, Any]
 
 
-class AnnotationDesk:
+class AnnotationService:
     """Stores and returns annotations.
 
     Args:
@@ -42,8 +42,8 @@ class AnnotationDesk:
     def __init__(
         self,
         *,
-        read_comparison: Callable[[str], Row | None],
-        read_annotations: Callable[[str | None], Sequence[Row]],
+        read_comparison: Callable[[str], AnnotationRow | None],
+        read_annotations: Callable[[str | None], Sequence[AnnotationRow]],
         append: Callable[[str, Sequence[Mapping[str, object]]], None],
         is_demo: bool,
     ) -> None:
@@ -52,7 +52,9 @@ class AnnotationDesk:
         self._append = append
         self._is_demo = is_demo
 
-    def add(self, comparison_id: str, said: Said, *, note: str | None, origin: Origin) -> Document:
+    def add(
+        self, comparison_id: str, said: AnnotationVerdict, *, note: str | None, origin: Origin
+    ) -> Document:
         """Store an annotation of a pair and return all its annotations.
 
         Raises:
@@ -84,7 +86,7 @@ class AnnotationDesk:
         text = StringIO(newline="")
         writer = csv.DictWriter(text, COLUMNS)
         writer.writeheader()
-        writer.writerows(_line(row) for row in self._read_annotations(None))
+        writer.writerows(_csv_row(row) for row in self._read_annotations(None))
         return text.getvalue()
 
     def _check(self, comparison_id: str) -> None:
@@ -94,21 +96,23 @@ class AnnotationDesk:
                 hint="Use `evidence.comparison_id` of a result",
             )
 
-    def _others(self, row: Row) -> list[Row]:
+    def _others(self, row: AnnotationRow) -> list[AnnotationRow]:
         """Return earlier annotations; the engine may or may not see the newest row already."""
         said = self._read_annotations(row["comparison_id"])
         return [other for other in said if other["annotation_id"] != row["annotation_id"]]
 
-    def _document(self, comparison_id: str, rows: Sequence[Row]) -> Document:
+    def _document(self, comparison_id: str, rows: Sequence[AnnotationRow]) -> Document:
         return {
             "comparison_id": comparison_id,
             "annotations": [_to_document(row) for row in rows],
-            "counts": {said: sum(row["said"] == said for row in rows) for said in SAYINGS},
+            "counts": {
+                said: sum(row["said"] == said for row in rows) for said in ANNOTATION_VERDICTS
+            },
             "is_demo_data": self._is_demo,
         }
 
 
-def _to_document(row: Row) -> Document:
+def _to_document(row: AnnotationRow) -> Document:
     return {
         "annotation_id": row["annotation_id"],
         "verdict": row["said"],
@@ -118,18 +122,18 @@ def _to_document(row: Row) -> Document:
     }
 
 
-def _line(row: Row) -> dict[str, object]:
-    measured = {name: row.get(name) for name in (*MEASURED, "algorithm")}
+def _csv_row(row: AnnotationRow) -> dict[str, object]:
+    measured = {name: row.get(name) for name in (*MEASUREMENT_COLUMNS, "algorithm")}
     return {
         "pair_id": row["comparison_id"],
         "label": row["said"],
         **measured,
-        "note": _harmless(row["note"]),
+        "note": _escape_formula(row["note"]),
         "annotated_at": to_time(row["annotated_at"]),
     }
 
 
-def _harmless(text: str | None) -> str:
+def _escape_formula(text: str | None) -> str:
     """Prefix text that a spreadsheet would take for a formula."""
     text = text or ""
     return f"'{text}" if text.startswith(_FORMULA) else text

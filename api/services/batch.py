@@ -8,11 +8,11 @@ from pydantic import TypeAdapter, ValidationError
 from api.params.scan import InputText
 from api.responses.errors import with_hint
 from api.services.job_document import notes, poll_url
-from pipelines.captures.inputs import WHAT_TO_GIVE
+from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from pipelines.documents.videos import Document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
-from pipelines.scan.service.service import Scan, ScanDesk
+from pipelines.scan.service.service import ScanJob, ScanService
 from warehouse.records.errors import (
     CapacityExhaustedError,
     InputError,
@@ -22,11 +22,11 @@ from warehouse.records.errors import (
 )
 
 _TEXT = TypeAdapter[str](InputText)
-_OF_ONE_ITEM = (InputError, CapacityExhaustedError, WarehouseError)
+_ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
 """Errors of a single item; any other error fails the whole request."""
 
 
-def to_batch(desk: ScanDesk, inputs: Sequence[str], parameters: ScanParameters) -> Document:
+def to_batch(desk: ScanService, inputs: Sequence[str], parameters: ScanParameters) -> Document:
     """Request a scan for each input and return the `data` of endpoint 6.
 
     Raises:
@@ -43,22 +43,24 @@ def to_batch(desk: ScanDesk, inputs: Sequence[str], parameters: ScanParameters) 
     }
 
 
-def _to_item(desk: ScanDesk, text: str, parameters: ScanParameters) -> dict[str, Any]:
+def _to_item(desk: ScanService, text: str, parameters: ScanParameters) -> dict[str, Any]:
     try:
-        return _asked(text, desk.ask(_usable(text), parameters, origin="api"), parameters)
-    except _OF_ONE_ITEM as error:
-        return _refused(text, error)
+        return _accepted_item(
+            text, desk.ask(_checked_input(text), parameters, origin="api"), parameters
+        )
+    except _ITEM_ERRORS as error:
+        return _rejected_item(text, error)
 
 
-def _usable(text: str) -> str:
+def _checked_input(text: str) -> str:
     try:
         return _TEXT.validate_python(text)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidMusicInputError(str(found["msg"]), hint=WHAT_TO_GIVE) from error
+        raise InvalidMusicInputError(str(found["msg"]), hint=ACCEPTED_INPUT_HINT) from error
 
 
-def _asked(text: str, scan: Scan, parameters: ScanParameters) -> dict[str, Any]:
+def _accepted_item(text: str, scan: ScanJob, parameters: ScanParameters) -> dict[str, Any]:
     return {
         "input": text,
         "ok": True,
@@ -70,6 +72,6 @@ def _asked(text: str, scan: Scan, parameters: ScanParameters) -> dict[str, Any]:
     }
 
 
-def _refused(text: str, error: SametrackError) -> dict[str, Any]:
+def _rejected_item(text: str, error: SametrackError) -> dict[str, Any]:
     nothing = dict.fromkeys(("status", "job_id", "poll_url", "result"))
     return {"input": text, "ok": False, **nothing, "error": with_hint(error.to_document())}

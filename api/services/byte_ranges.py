@@ -12,16 +12,16 @@ from starlette.responses import Response
 
 from api.responses.errors import PARTIAL_CONTENT
 
-_ONE_STRETCH = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+_SINGLE_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
-def whole_or_part(
+def range_response(
     content: bytes, asked: Mapping[str, str], *, media_type: str, headers: Mapping[str, str]
 ) -> Response:
     """Build a response with the whole content, or with the range that the headers ask for."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     more = {**headers, "Accept-Ranges": "bytes", "ETag": tag}
-    stretch = _stretch(asked.get("range", ""), len(content))
+    stretch = _parse_range(asked.get("range", ""), len(content))
     if stretch is None or asked.get("if-range", tag) != tag:
         return Response(content, media_type=media_type, headers=more)
     first, last = stretch
@@ -30,9 +30,9 @@ def whole_or_part(
     return Response(part, PARTIAL_CONTENT, media_type=media_type, headers=more)
 
 
-def _stretch(wanted: str, size: int) -> tuple[int, int] | None:
+def _parse_range(wanted: str, size: int) -> tuple[int, int] | None:
     """Return first and last byte of `first-last`, `first-` or `-count`, None if not satisfiable."""
-    found = _ONE_STRETCH.fullmatch(wanted.strip())
+    found = _SINGLE_RANGE.fullmatch(wanted.strip())
     if found is None or found[1] == found[2] == "":
         return None
     if found[1] == "":

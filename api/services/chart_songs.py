@@ -10,33 +10,33 @@ from typing import Any
 from uuid import uuid4
 
 from api.responses.errors import NotFoundError
-from pipelines.charts.link_songs import judge_songs, read_chart
+from pipelines.charts.link_songs import read_stored_chart, update_song_links
 from pipelines.charts.rules.platform_comparison import (
-    Chart,
-    Charted,
-    set_beside,
+    SongPositions,
+    StoredChart,
+    compare_with_platform,
+    summarize_positions,
     to_curve,
     to_lead_document,
-    to_standing,
-    to_works,
+    to_video_likes,
 )
 from pipelines.documents.videos import Document, to_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.platform import (
     read_chart_platform,
-    read_statements,
-    read_works_of_sounds,
+    read_music_videos,
+    read_song_link_decisions,
 )
 from warehouse.records.jobs import Origin
-from warehouse.records.song_links import Said
+from warehouse.records.song_links import SongLinkChoice
 
 PATH = "/api/v1/sametrack/chart"
 TABLE = "marts.chart_links"
 
-type Row = Mapping[str, Any]
+type ChartLinkRow = Mapping[str, Any]
 
 
-class ChartBook:
+class ChartSongService:
     """Chart songs and their links in an open lake. `is_demo` marks demo data."""
 
     def __init__(self, engine: Engine, *, is_demo: bool) -> None:
@@ -50,14 +50,14 @@ class ChartBook:
             NotFoundError: No stored issue has the song in its top 20.
         """
         self._engine.refresh()
-        chart = read_chart(self._engine, song_key)
-        return self._document(chart, _of(chart, song_key))
+        chart = read_stored_chart(self._engine, song_key)
+        return self._document(chart, _find_song(chart, song_key))
 
     def say(
         self,
         song_key: str,
         music_id: str,
-        said: Said,
+        said: SongLinkChoice,
         *,
         said_by: str | None,
         note: str | None,
@@ -69,7 +69,7 @@ class ChartBook:
             NotFoundError: No stored issue has the song in its top 20.
         """
         self._engine.refresh()
-        _of(read_chart(self._engine, song_key), song_key)
+        _find_song(read_stored_chart(self._engine, song_key), song_key)
         row = {
             "link_id": str(uuid4()),
             "song_key": song_key,
@@ -81,26 +81,26 @@ class ChartBook:
             "said_at": datetime.now(UTC),
         }
         self._engine.lake.append(TABLE, [row])
-        judge_songs(self._engine, song_key=song_key)
+        update_song_links(self._engine, song_key=song_key)
         return self.song(song_key)
 
     def links(self, song_key: str | None = None) -> Document:
         """Return all manual link decisions, oldest first, optionally of one song."""
         self._engine.refresh()
-        found = read_statements(self._engine, song_key)
+        found = read_song_link_decisions(self._engine, song_key)
         return {
-            "links": [_said_document(row) for row in found],
+            "links": [_decision_document(row) for row in found],
             "returned_count": len(found),
             "is_demo_data": self._is_demo,
         }
 
-    def _document(self, chart: Chart, charted: Charted) -> Document:
+    def _document(self, chart: StoredChart, charted: SongPositions) -> Document:
         song = charted.song
         links = read_chart_platform(self._engine, song.song_key)
         same = sorted(row["music_id"] for row in links if row["relation"] == "same")
-        observed = read_works_of_sounds(self._engine, same) if same else []
-        beside = set_beside(charted, chart.days, to_works(observed))
-        standing = to_standing(charted)
+        observed = read_music_videos(self._engine, same) if same else []
+        beside = compare_with_platform(charted, chart.days, to_video_likes(observed))
+        standing = summarize_positions(charted)
         return {
             "song_key": song.song_key,
             "title": song.title,
@@ -126,7 +126,7 @@ class ChartBook:
         }
 
 
-def _of(chart: Chart, song_key: str) -> Charted:
+def _find_song(chart: StoredChart, song_key: str) -> SongPositions:
     found = chart.songs.get(song_key)
     if found is None:
         raise NotFoundError(
@@ -136,7 +136,7 @@ def _of(chart: Chart, song_key: str) -> Charted:
     return found
 
 
-def _link_document(row: Row) -> Document:
+def _link_document(row: ChartLinkRow) -> Document:
     names = (
         "music_id", "via_music_id", "relation", "confidence", "reason", "music_title",
         "music_author",
@@ -144,7 +144,7 @@ def _link_document(row: Row) -> Document:
     return {**{name: row[name] for name in names}, "judged_at": to_time(row["committed_at"])}
 
 
-def _said_document(row: Row) -> Document:
+def _decision_document(row: ChartLinkRow) -> Document:
     return {**row, "said_at": to_time(row["said_at"])}
 
 

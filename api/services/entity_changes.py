@@ -1,7 +1,8 @@
 """Tracks changes of the entities that cached responses depend on.
 
 Captures of this process are reported at once. Those of other processes are detected by comparing
-generation counters in the control store, off the event loop and at most every `LOOK_EVERY_S`. Not
+generation counters in the control store, off the event loop and at most every
+`CHECK_INTERVAL_S`. Not
 here: the cached responses (`response_cache.py`).
 """
 
@@ -16,12 +17,12 @@ import structlog
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from warehouse.control.shared import ANYTHING
+from warehouse.control.shared import ANY_ENTITY
 from warehouse.records.errors import SametrackError
 
-LOOK_EVERY_S = 0.2
-TRUSTED_S = 0.4  # after an older check, a reader waits for a new one
-WATCHED_MOST = 2_000
+CHECK_INTERVAL_S = 0.2
+MAX_CHECK_AGE_S = 0.4  # after an older check, a reader waits for a new one
+MAX_WATCHED = 2_000
 
 type Generations = Callable[[Collection[str]], Mapping[str, int]]
 """Returns the change count of each entity, without entities that never changed. Blocks."""
@@ -30,7 +31,7 @@ _log = structlog.get_logger("api")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChangeMark:
     """State before a read. The read may have missed changes after it."""
 
     tick: int
@@ -48,7 +49,7 @@ class _Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class _News:
+class _ChangeCheck:
     """Result of a check: generations, and the total change count before and after reading them."""
 
     found: Mapping[str, int]
@@ -56,7 +57,7 @@ class _News:
     total_after: int
 
 
-class Changes:
+class EntityChanges:
     """Watches entities for all users of one event loop.
 
     Args:
@@ -84,11 +85,11 @@ class Changes:
         self._limiter: CapacityLimiter | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def mark(self) -> Mark:
+    def mark(self) -> ChangeMark:
         """Return the current state, to be taken before a read."""
-        return Mark(self._tick, self._total)
+        return ChangeMark(self._tick, self._total)
 
-    def watch(self, entities: Collection[str], since: Mark) -> bool:
+    def watch(self, entities: Collection[str], since: ChangeMark) -> bool:
         """Watch entities from now on. Return True if none is known to have changed since
         the mark.
         """
@@ -112,13 +113,13 @@ class Changes:
     async def is_current(self) -> bool:
         """Return whether the last check is recent enough, waiting for a new one if it is not."""
         age = self._clock() - self._looked_at
-        if age <= LOOK_EVERY_S:
+        if age <= CHECK_INTERVAL_S:
             return True
-        looking = self._looking or self._look_soon()
-        if age <= TRUSTED_S:
+        looking = self._looking or self._start_check()
+        if age <= MAX_CHECK_AGE_S:
             return True
         await asyncio.shield(looking)
-        return self._clock() - self._looked_at <= TRUSTED_S
+        return self._clock() - self._looked_at <= MAX_CHECK_AGE_S
 
     def told(self, entities: Collection[str]) -> None:
         """Report entities changed by this process. Thread-safe."""
@@ -135,13 +136,13 @@ class Changes:
 
     def _forget_old(self) -> None:
         """Forget half of the entities at once and invalidate all earlier ticks."""
-        if len(self._watched) > WATCHED_MOST:
+        if len(self._watched) > MAX_WATCHED:
             self._tick += 1
             self._floor = self._tick
-            for entity in list(islice(self._watched, WATCHED_MOST // 2)):
+            for entity in list(islice(self._watched, MAX_WATCHED // 2)):
                 del self._watched[entity]
 
-    def _look_soon(self) -> asyncio.Task[None]:
+    def _start_check(self) -> asyncio.Task[None]:
         self._loop = asyncio.get_running_loop()
         self._looking = self._loop.create_task(self._look())
         return self._looking
@@ -163,19 +164,19 @@ class Changes:
         finally:
             self._looking = None
 
-    def _ask(self, known: Mapping[str, int | None], known_total: int | None) -> _News:
+    def _ask(self, known: Mapping[str, int | None], known_total: int | None) -> _ChangeCheck:
         total = self._total_now()
         is_new = total != known_total
         asked = [entity for entity, generation in known.items() if is_new or generation is None]
         found = dict.fromkeys(asked, 0) | dict(self._generations(asked))
         if is_new:
             self._see()
-        return _News(found, total, self._total_now() if asked else total)
+        return _ChangeCheck(found, total, self._total_now() if asked else total)
 
     def _total_now(self) -> int:
-        return self._generations((ANYTHING,)).get(ANYTHING, 0)
+        return self._generations((ANY_ENTITY,)).get(ANY_ENTITY, 0)
 
-    def _take(self, news: _News) -> None:
+    def _take(self, news: _ChangeCheck) -> None:
         """Apply the result of a check.
 
         An entity seen for the first time counts as unchanged only if nothing changed at all

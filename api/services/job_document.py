@@ -6,8 +6,8 @@ from api.responses.errors import with_hint
 from pipelines.documents.videos import Document, to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters
 from pipelines.scan.rules.results import view_result
-from pipelines.scan.service.service import Scan
-from warehouse.records.jobs import DISCOVERY, FINAL, Job
+from pipelines.scan.service.service import ScanJob
+from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, Job
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 POLL_AFTER_S = 1
@@ -26,11 +26,11 @@ def poll_url(job_id: str) -> str:
 
 def waiting_headers(job: Job) -> dict[str, str]:
     """Return when to poll again; empty for a finished job."""
-    return {} if job.status in FINAL else {"Retry-After": str(POLL_AFTER_S)}
+    return {} if job.status in FINAL_STATUSES else {"Retry-After": str(POLL_AFTER_S)}
 
 
 def to_job_document(
-    scan: Scan, *, is_demo: bool, view: ScanParameters | None = None
+    scan: ScanJob, *, is_demo: bool, view: ScanParameters | None = None
 ) -> dict[str, Any]:
     """Return the job with its result, viewed with `view` or with the job's own parameters."""
     job = scan.job
@@ -55,7 +55,7 @@ def to_job_document(
     }
 
 
-def _view(scan: Scan, view: ScanParameters | None) -> Document:
+def _view(scan: ScanJob, view: ScanParameters | None) -> Document:
     """View a result: a discovery as a whole, a ranking by the requested parameters."""
     assert scan.result is not None, "only a completed job has a result"
     if scan.job.kind == DISCOVERY:
@@ -63,14 +63,14 @@ def _view(scan: Scan, view: ScanParameters | None) -> Document:
     return view_result(scan.result, view or to_scan_parameters(scan.job))
 
 
-def to_discovery(scan: Scan) -> Document:
+def to_discovery(scan: ScanJob) -> Document:
     """Return the `data` of endpoint 9: the result with its job."""
     assert scan.result is not None, "only a completed job has a result"
     job_id = scan.job.job_id
     return {**scan.result, "job_id": job_id, "poll_url": poll_url(job_id)}
 
 
-def to_hot_videos(scan: Scan, *, view: ScanParameters) -> Document:
+def to_hot_videos(scan: ScanJob, *, view: ScanParameters) -> Document:
     """Return the `data` of endpoint 5: the result with its job."""
     assert scan.result is not None
     result = view_result(scan.result, view)

@@ -12,10 +12,10 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.services.job_feed import JobFeed, Watch
+from api.services.job_feed import JobBroadcaster, JobSubscription
 
 HEARTBEAT_S = 10.0
-LIFE_S = 3600.0  # a stalled client must not hold its stream for ever
+MAX_STREAM_S = 3600.0  # a stalled client must not hold its stream for ever
 RECONNECT_AFTER_MS = 2000
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -26,25 +26,32 @@ class JobEvents(StreamingResponse):
     media_type = "text/event-stream"
 
     def __init__(
-        self, feed: JobFeed, watch: Watch, *, known: str | None, heartbeat_s: float = HEARTBEAT_S
+        self,
+        feed: JobBroadcaster,
+        watch: JobSubscription,
+        *,
+        known: str | None,
+        heartbeat_s: float = HEARTBEAT_S,
     ) -> None:
         super().__init__(_events(watch, known, heartbeat_s), headers=HEADERS)
         self._feed = feed
         self._watch = watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the job ends, the client disconnects, the service stops or `LIFE_S` is
+        """Send until the job ends, the client disconnects, the service stops or `MAX_STREAM_S` is
         over.
         """
         try:
             with suppress(TimeoutError):
-                async with asyncio.timeout(LIFE_S):
+                async with asyncio.timeout(MAX_STREAM_S):
                     await super().__call__(scope, receive, send)
         finally:
             self._feed.leave(self._watch)
 
 
-async def _events(watch: Watch, known: str | None, heartbeat_s: float) -> AsyncIterator[bytes]:
+async def _events(
+    watch: JobSubscription, known: str | None, heartbeat_s: float
+) -> AsyncIterator[bytes]:
     yield format_sse_event(retry=RECONNECT_AFTER_MS)
     while not watch.is_over:
         shown = await watch.take(within_s=heartbeat_s)

@@ -10,30 +10,30 @@ from collections.abc import Callable, Mapping
 import structlog
 from anyio.to_thread import run_sync
 
-from api.services.job_responses import Shown
+from api.services.job_responses import JobSnapshot
 from warehouse.records.errors import CapacityExhaustedError, JobNotFoundError, SametrackError
 
-LOOK_EVERY_S = 0.25
+POLL_INTERVAL_S = 0.25
 RETRY_AFTER_S = 5.0
 
-type Look = Callable[[str], Shown]
+type ReadJob = Callable[[str], JobSnapshot]
 """Reads the current state of a job. Blocks."""
 
 _log = structlog.get_logger("api")
 
 
-class Watch:
+class JobSubscription:
     """One subscription to a job. It holds the newest state that was not consumed yet."""
 
-    def __init__(self, job_id: str, first: Shown, look: Look) -> None:
+    def __init__(self, job_id: str, first: JobSnapshot, look: ReadJob) -> None:
         self.job_id = job_id
         self.look = look
         self.is_over = False
-        self._newest: Shown | None = first
+        self._newest: JobSnapshot | None = first
         self._news = asyncio.Event()
         self._news.set()
 
-    def offer(self, shown: Shown) -> None:
+    def offer(self, shown: JobSnapshot) -> None:
         """Set the newest state, replacing one that was not consumed."""
         self._newest = shown
         self._news.set()
@@ -43,7 +43,7 @@ class Watch:
         self.is_over = True
         self._news.set()
 
-    async def take(self, *, within_s: float) -> Shown | None:
+    async def take(self, *, within_s: float) -> JobSnapshot | None:
         """Wait for the newest state. Return None on a timeout or when the subscription has
         ended.
         """
@@ -57,19 +57,19 @@ class Watch:
         return taken
 
 
-class JobFeed:
+class JobBroadcaster:
     """All subscriptions of this process, on one event loop. `limit` is their maximum number."""
 
     def __init__(self, *, limit: int) -> None:
         self._limit = limit
-        self._watches: set[Watch] = set()
+        self._watches: set[JobSubscription] = set()
         self._task: asyncio.Task[None] | None = None
         self._is_stopped = False
 
     def __len__(self) -> int:
         return len(self._watches)
 
-    def follow(self, job_id: str, *, first: Shown, look: Look) -> Watch:
+    def follow(self, job_id: str, *, first: JobSnapshot, look: ReadJob) -> JobSubscription:
         """Subscribe to a job. The caller must call `leave` in the end.
 
         Raises:
@@ -81,13 +81,13 @@ class JobFeed:
                 hint="Poll the job instead, or raise EVENT_STREAMS_MAX",
                 retry_after=RETRY_AFTER_S,
             )
-        watch = Watch(job_id, first, look)
+        watch = JobSubscription(job_id, first, look)
         self._watches.add(watch)
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
         return watch
 
-    def leave(self, watch: Watch) -> None:
+    def leave(self, watch: JobSubscription) -> None:
         """Unsubscribe. The polling task ends with the last subscription."""
         self._watches.discard(watch)
         if not self._watches and self._task is not None:
@@ -102,24 +102,24 @@ class JobFeed:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(POLL_INTERVAL_S)
             wanted = {watch.job_id: watch.look for watch in self._watches}
-            found = await run_sync(_look_at, wanted)
+            found = await run_sync(_read_jobs, wanted)
             for watch in tuple(self._watches):
                 if watch.job_id in found:
-                    _tell(watch, found[watch.job_id])
+                    _publish(watch, found[watch.job_id])
 
 
-def _tell(watch: Watch, shown: Shown | None) -> None:
+def _publish(watch: JobSubscription, shown: JobSnapshot | None) -> None:
     if shown is None:
         watch.end()
     else:
         watch.offer(shown)
 
 
-def _look_at(wanted: Mapping[str, Look]) -> dict[str, Shown | None]:
+def _read_jobs(wanted: Mapping[str, ReadJob]) -> dict[str, JobSnapshot | None]:
     """Read each job, None if it no longer exists. A job that cannot be read is retried later."""
-    found: dict[str, Shown | None] = {}
+    found: dict[str, JobSnapshot | None] = {}
     for job_id, look in wanted.items():
         try:
             found[job_id] = look(job_id)

@@ -11,36 +11,36 @@ from dataclasses import dataclass
 
 from anyio.to_thread import run_sync
 
-from api.responses.envelope import Rendered, render
+from api.responses.envelope import EncodedData, encode_data
 from api.services.job_document import to_job_document
-from pipelines.scan.service.service import Scan, ScanDesk
-from warehouse.records.jobs import FINAL, Job
+from pipelines.scan.service.service import ScanJob, ScanService
+from warehouse.records.jobs import FINAL_STATUSES, Job
 
-KEPT_ANSWERS = 32  # a ranking of 500 videos takes about one megabyte
+MAX_CACHED_JOBS = 32  # a ranking of 500 videos takes about one megabyte
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class JobSnapshot:
     """The current state of a job with its encoded document."""
 
     job: Job
-    data: Rendered
+    data: EncodedData
 
     @property
     def is_final(self) -> bool:
         """True if the job has finished."""
-        return self.job.status in FINAL
+        return self.job.status in FINAL_STATUSES
 
 
-class JobAnswers:
+class JobResponses:
     """Encodes job documents as their own parameters ask for. Thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Rendered] = OrderedDict()
+        self._kept: OrderedDict[str, EncodedData] = OrderedDict()
         self._lock = threading.Lock()
-        self._looks: dict[str, asyncio.Future[Shown]] = {}
+        self._looks: dict[str, asyncio.Future[JobSnapshot]] = {}
 
-    async def now(self, desk: ScanDesk, job_id: str) -> Shown:
+    async def now(self, desk: ScanService, job_id: str) -> JobSnapshot:
         """Return the current job. Concurrent callers share one read, and none needs a thread of its
         own.
 
@@ -59,13 +59,13 @@ class JobAnswers:
         """Start a new read for later callers, because the job was changed."""
         self._looks.pop(job_id, None)
 
-    def _end(self, job_id: str, ended: asyncio.Future[Shown]) -> None:
+    def _end(self, job_id: str, ended: asyncio.Future[JobSnapshot]) -> None:
         if self._looks.get(job_id) is ended:
             del self._looks[job_id]
         if not ended.cancelled():
             ended.exception()  # mark the exception as retrieved; all callers may be gone
 
-    def of(self, desk: ScanDesk, job_id: str) -> Shown:
+    def of(self, desk: ScanService, job_id: str) -> JobSnapshot:
         """Return the current job.
 
         Raises:
@@ -73,21 +73,21 @@ class JobAnswers:
             WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
         scan = desk.job(job_id)
-        if scan.job.status not in FINAL:
-            return Shown(scan.job, _render(desk, scan))
+        if scan.job.status not in FINAL_STATUSES:
+            return JobSnapshot(scan.job, _render(desk, scan))
         with self._lock:
             found = self._kept.get(job_id)
             if found is not None:
                 self._kept.move_to_end(job_id)
-        return Shown(scan.job, found or self._keep(job_id, _render(desk, scan)))
+        return JobSnapshot(scan.job, found or self._keep(job_id, _render(desk, scan)))
 
-    def _keep(self, job_id: str, data: Rendered) -> Rendered:
+    def _keep(self, job_id: str, data: EncodedData) -> EncodedData:
         with self._lock:
             self._kept[job_id] = data
-            while len(self._kept) > KEPT_ANSWERS:
+            while len(self._kept) > MAX_CACHED_JOBS:
                 self._kept.popitem(last=False)
         return data
 
 
-def _render(desk: ScanDesk, scan: Scan) -> Rendered:
-    return render(to_job_document(scan, is_demo=desk.world.is_demo))
+def _render(desk: ScanService, scan: ScanJob) -> EncodedData:
+    return encode_data(to_job_document(scan, is_demo=desk.world.is_demo))

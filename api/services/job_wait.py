@@ -11,14 +11,14 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from pipelines.scan.service.service import Scan, ScanDesk
+from pipelines.scan.service.service import ScanJob, ScanService
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
-from warehouse.records.jobs import FINAL
+from warehouse.records.jobs import FINAL_STATUSES
 
-LOOK_EVERY_S = 0.1
+POLL_INTERVAL_S = 0.1
 
 
-class JobFailedError(SametrackError):
+class AwaitedJobError(SametrackError):
     """The awaited job failed; `type` is that of the job's error."""
 
     def __init__(self, document: Mapping[str, Any], *, job_id: str) -> None:
@@ -30,7 +30,7 @@ class JobFailedError(SametrackError):
         self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the type of the job's error
 
 
-async def wait_for_job(desk: ScanDesk, scan: Scan, *, patience_s: float) -> Scan:
+async def wait_for_job(desk: ScanService, scan: ScanJob, *, max_wait_s: float) -> ScanJob:
     """Wait until the job is completed and return it with its result.
 
     Raises:
@@ -38,18 +38,18 @@ async def wait_for_job(desk: ScanDesk, scan: Scan, *, patience_s: float) -> Scan
         WorkerUnavailableError: The job was cancelled, or has not finished in time.
         WarehouseUnavailableError: The result cannot be read.
     """
-    job_id, until = scan.job.job_id, time.monotonic() + patience_s
-    while scan.job.status not in FINAL:
+    job_id, until = scan.job.job_id, time.monotonic() + max_wait_s
+    while scan.job.status not in FINAL_STATUSES:
         if time.monotonic() > until:
             raise WorkerUnavailableError(
-                f"The job did not finish within {patience_s:.0f} s",
+                f"The job did not finish within {max_wait_s:.0f} s",
                 hint=f"Repeat the request to join job {job_id}; check that `sametrack worker` runs",
                 retry_after=1,
             )
-        await asyncio.sleep(LOOK_EVERY_S)
+        await asyncio.sleep(POLL_INTERVAL_S)
         scan = await run_sync(desk.job, job_id)
     if scan.job.error is not None:
-        raise JobFailedError(scan.job.error, job_id=job_id)
+        raise AwaitedJobError(scan.job.error, job_id=job_id)
     if scan.result is None:
         raise WorkerUnavailableError(
             f"Job {job_id} was cancelled", hint="Repeat the request to start it again"

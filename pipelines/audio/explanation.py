@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
-from warehouse.records.evidence import Limits, PairEvidence, variant_kind
+from warehouse.records.evidence import MatchThresholds, PairEvidence, variant_kind
 
 LARGEST_MAP = 400
 WIDEST_STRIP = 900
@@ -24,7 +24,7 @@ _LEAST_ENERGY = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Strip:
+class ChromaStrip:
     """Chroma of one sound: `levels` (36, columns) in 0..1, starting at `start_s` on the
     reference's time axis and lasting `duration_s` seconds.
     """
@@ -35,7 +35,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Similarity:
+class SimilarityMap:
     """Similarity map: chroma plus MFCC correlation in one second around each pair of times.
 
     `values` has shape (candidate, reference), at most 400 each, in -2..2, and covers both sounds
@@ -48,7 +48,7 @@ class Similarity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class ComparedWindow:
     """The compared window in seconds; the candidate's start is after its speed is undone."""
 
     reference_start_s: float
@@ -57,7 +57,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class EvidenceMeasure:
     """One measure of the evidence and its limit, None if it has none."""
 
     name: str
@@ -78,15 +78,15 @@ class Explanation:
     """A judged pair ready for plotting. `window` is None if nothing was compared."""
 
     evidence: PairEvidence
-    measures: tuple[Measure, ...]
-    reference: Strip
-    candidate: Strip
-    similarity: Similarity
-    window: Window | None
+    measures: tuple[EvidenceMeasure, ...]
+    reference: ChromaStrip
+    candidate: ChromaStrip
+    similarity: SimilarityMap
+    window: ComparedWindow | None
 
 
 def explain_pair(
-    reference: Features, candidate: Features, evidence: PairEvidence, *, limits: Limits
+    reference: Features, candidate: Features, evidence: PairEvidence, *, limits: MatchThresholds
 ) -> Explanation:
     """Build the plot data of a judged pair.
 
@@ -97,7 +97,7 @@ def explain_pair(
         limits: The limits that the verdict used.
     """
     tempo = _tempo(evidence)
-    undone = _undone(candidate, evidence)
+    undone = _undo_variant(candidate, evidence)
     window = _window(evidence, tempo)
     offset_s = window.reference_start_s - window.candidate_start_s if window else 0.0
     return Explanation(
@@ -110,7 +110,7 @@ def explain_pair(
     )
 
 
-def measures_of(evidence: PairEvidence, limits: Limits) -> tuple[Measure, ...]:
+def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[EvidenceMeasure, ...]:
     """Return the measures of a pair with the limits of its segment's rule."""
     if evidence.segment == "whole":
         allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
@@ -124,7 +124,7 @@ def measures_of(evidence: PairEvidence, limits: Limits) -> tuple[Measure, ...]:
         ("score", evidence.score, limits.match_threshold, False),
     )
     return tuple(
-        Measure(name=name, value=value, limit=limit, lower_is_better=is_lower)
+        EvidenceMeasure(name=name, value=value, limit=limit, lower_is_better=is_lower)
         for name, value, limit, is_lower in numbers
     )
 
@@ -133,7 +133,7 @@ def _tempo(evidence: PairEvidence) -> float:
     return evidence.speed or 1.0
 
 
-def _undone(candidate: Features, evidence: PairEvidence) -> Features:
+def _undo_variant(candidate: Features, evidence: PairEvidence) -> Features:
     tempo, semitones = _tempo(evidence), evidence.semitones or 0.0
     if (tempo, semitones) == (1.0, 0.0):
         return candidate
@@ -141,36 +141,36 @@ def _undone(candidate: Features, evidence: PairEvidence) -> Features:
     return undo(candidate, hypothesis)
 
 
-def _window(evidence: PairEvidence, tempo: float) -> Window | None:
+def _window(evidence: PairEvidence, tempo: float) -> ComparedWindow | None:
     first, second = evidence.reference_start_s, evidence.candidate_start_s
     if first is None or second is None or evidence.overlap_s is None:
         return None
-    return Window(
+    return ComparedWindow(
         reference_start_s=first, candidate_start_s=second * tempo, duration_s=evidence.overlap_s
     )
 
 
-def _strip(features: Features, start_s: float) -> Strip:
+def _strip(features: Features, start_s: float) -> ChromaStrip:
     chroma = features.chroma.astype(np.float32)
     loudest = chroma.max(axis=1, keepdims=True)
     quiet = np.float32(0.05) * (loudest.max() if len(loudest) else 0)
     levels = chroma / np.maximum(loudest, quiet + np.float32(1e-9))
     step = ceil(len(levels) / WIDEST_STRIP)
-    return Strip(
+    return ChromaStrip(
         levels=np.ascontiguousarray(_reduced(levels.T, 1, step).clip(0, 1)),
         start_s=start_s,
         duration_s=features.duration_s,
     )
 
 
-def _similarity(reference: Features, candidate: Features) -> Similarity:
+def _similarity(reference: Features, candidate: Features) -> SimilarityMap:
     step = ceil(max(reference.frames, candidate.frames) / _MOST_FRAMES)
     width = max(1, round(_ALIKE_OVER_S / (HOP_S * step)))
     first, second = reference.centred, candidate.centred
     values = _correlation(first.chroma[::step], second.chroma[::step], width)
     values += _correlation(first.mfcc[::step], second.mfcc[::step], width)
     rows, columns = (ceil(count / LARGEST_MAP) for count in values.shape)
-    return Similarity(
+    return SimilarityMap(
         values=_reduced(values, rows, columns),
         reference_s=reference.duration_s,
         candidate_s=candidate.duration_s,

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
-from pipelines.audio.features.sounds import Heard, NotComparable, Sound
+from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.audio.matching.verify import verify_group, warm_up
 from warehouse.records.errors import InputError
-from warehouse.records.evidence import Limits, PairEvidence
+from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 SCORE_COLUMNS = (
     "pair_id",
@@ -81,28 +81,28 @@ def read_manifest(path: Path) -> list[ManifestRow]:
         raise ManifestUnreadableError(f"{path.name} cannot be read as CSV") from exc
 
 
-def listen_to_files(
-    pool: ListeningPool, paths: Sequence[Path], *, heard_one: Callable[[int], None]
-) -> dict[Path, Heard]:
-    """Measure each file once; `heard_one` is called with the number of files done so far."""
+def measure_files(
+    pool: DecoderPool, paths: Sequence[Path], *, on_measured: Callable[[int], None]
+) -> dict[Path, SoundMeasurement]:
+    """Measure each file once; `on_measured` is called with the number of files done so far."""
     futures = {path: pool.submit(path) for path in dict.fromkeys(paths)}
     warm_up()  # while the decoder processes are busy
-    heard: dict[Path, Heard] = {}
+    heard: dict[Path, SoundMeasurement] = {}
     for path, future in futures.items():
         heard[path] = future.result()
-        heard_one(len(heard))
+        on_measured(len(heard))
     return heard
 
 
 def verify_rows(
-    rows: Sequence[ManifestRow], heard: Mapping[Path, Heard], *, limits: Limits
+    rows: Sequence[ManifestRow], heard: Mapping[Path, SoundMeasurement], *, limits: MatchThresholds
 ) -> Iterator[ManifestScore]:
     """Verify each row; a file that was not measured counts as missing."""
     for row in rows:
         references = [heard.get(path, _MISSING) for path in row.references]
         candidate = heard.get(row.candidate, _MISSING)
         for sound in (*references, candidate):
-            if isinstance(sound, Sound):
+            if isinstance(sound, MeasuredSound):
                 assert len(sound.features.centred.chroma)  # cached, so not timed with the pair
         started = time.process_time()
         verdict = verify_group(references, [candidate], limits=limits)
@@ -112,7 +112,9 @@ def verify_rows(
 
 def score_fields(score: ManifestScore) -> dict[str, object]:
     """Return one line of the scores file; fields without a measurement are empty."""
-    evidence = score.verdict.best.evidence if score.verdict.best else _nothing(score.verdict)
+    evidence = (
+        score.verdict.best.evidence if score.verdict.best else _evidence_without_pair(score.verdict)
+    )
     measured = {name: getattr(evidence, name) for name in SCORE_COLUMNS if hasattr(evidence, name)}
     fields: dict[str, object] = {
         name: round(value, 6) if isinstance(value, float) else value
@@ -140,5 +142,5 @@ def _row(folder: Path, fields: Mapping[str, str | None]) -> ManifestRow:
     )
 
 
-def _nothing(verdict: GroupVerdict) -> PairEvidence:
+def _evidence_without_pair(verdict: GroupVerdict) -> PairEvidence:
     return PairEvidence(verdict=verdict.verdict, reason=verdict.reason)

@@ -7,15 +7,15 @@ Holds the second measurement and its difference from the first. Not here: judgin
 from dataclasses import asdict
 
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching.judging import judge_as_heard, judge_variant
-from pipelines.audio.matching.rejection_hints import observed
-from warehouse.records.evidence import Limits, PairEvidence
+from pipelines.audio.matching.judging import judge_unchanged, judge_variant
+from pipelines.audio.matching.rejection_hints import add_rejection_hint
+from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 TOLERANCE = 1e-6
 
 
 def recompute(
-    reference: Features, candidate: Features, stored: PairEvidence, *, limits: Limits
+    reference: Features, candidate: Features, stored: PairEvidence, *, limits: MatchThresholds
 ) -> PairEvidence | None:
     """Judge the pair again the same way: unchanged, or with a variant undone.
 
@@ -25,9 +25,9 @@ def recompute(
     if stored.score is None:
         return None
     if (stored.speed, stored.semitones) == (1.0, 0.0):
-        return observed(judge_as_heard(reference, candidate, limits), limits)
+        return add_rejection_hint(judge_unchanged(reference, candidate, limits), limits)
     again = judge_variant(reference, candidate, limits)
-    return None if again is None else observed(again, limits)
+    return None if again is None else add_rejection_hint(again, limits)
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:

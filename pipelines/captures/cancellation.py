@@ -6,10 +6,10 @@ from collections.abc import Callable, Coroutine
 
 from warehouse.records.errors import RunCancelledError
 
-LOOK_EVERY_S = 0.25
+CANCEL_FLAG_POLL_S = 0.25
 
 
-class CancelWatch:
+class CancellationWatcher:
     """Polls the cancel flag while calls run; concurrent calls share one poll."""
 
     def __init__(self, cancelled: Callable[[], bool]) -> None:
@@ -28,7 +28,7 @@ class CancelWatch:
             while not task.done():
                 if await self._look():
                     raise RunCancelledError("the job was cancelled")
-                await asyncio.wait({task}, timeout=LOOK_EVERY_S)
+                await asyncio.wait({task}, timeout=CANCEL_FLAG_POLL_S)
             return task.result()
         finally:
             if not task.done():
@@ -38,7 +38,7 @@ class CancelWatch:
     async def _look(self) -> bool:
         """Poll the flag, which may read the control store; once set, it stays set."""
         now = time.monotonic()
-        if not self._is_cancelled and now - self._looked_at >= LOOK_EVERY_S:
+        if not self._is_cancelled and now - self._looked_at >= CANCEL_FLAG_POLL_S:
             self._looked_at = now
             self._is_cancelled = await asyncio.to_thread(self._cancelled)
         return self._is_cancelled

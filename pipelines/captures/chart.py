@@ -7,11 +7,11 @@ from collections.abc import Callable
 from datetime import date
 from typing import Self
 
-from pipelines.captures.cancellation import CancelWatch
-from pipelines.captures.recording.calls import Booking
-from pipelines.captures.recording.observations import Question
-from pipelines.captures.recording.recorder import FLUSH_AFTER_S, Keeper
-from pipelines.captures.sharing import Sharing
+from pipelines.captures.cancellation import CancellationWatcher
+from pipelines.captures.recording.calls import CallRecorder
+from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
+from pipelines.captures.sharing import CaptureSharing
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.providers.protocol import ChartProvider
 from pipelines.platform.reading import Reading
@@ -50,7 +50,7 @@ class ChartCaptures:
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._provider = provider
-        self._keeper = Keeper(
+        self._keeper = CaptureRecorder(
             lake=lake,
             engine=engine,
             control=control,
@@ -60,8 +60,8 @@ class ChartCaptures:
             flush_after_s=flush_after_s,
             clock=clock,
         )
-        sharing = Sharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
-        self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
+        sharing = CaptureSharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
+        self._booking = CallRecorder(self._keeper, CancellationWatcher(cancelled), sharing)
 
     async def __aenter__(self) -> Self:
         return self
@@ -83,7 +83,7 @@ class ChartCaptures:
 
     async def issues(self) -> ChartIndex:
         """Capture all issues that the source lists."""
-        question = Question(kind="issues", surface="chart_issues", entity_id="all")
+        question = CaptureRequest(kind="issues", surface="chart_issues", entity_id="all")
         return (await self._booking.reading(question, self._provider.fetch_issues)).value
 
     async def songs(
@@ -119,7 +119,7 @@ class ChartCaptures:
         )
 
     async def _page(self, volid: str | None, page: int, chart_date: date | None) -> ChartPage:
-        question = Question(
+        question = CaptureRequest(
             kind="songs",
             surface="chart_songs",
             entity_id=volid or LATEST,

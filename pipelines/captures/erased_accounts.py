@@ -6,37 +6,37 @@ Here: requests, records, and the erasure marks as this process last read them. N
 import asyncio
 from dataclasses import replace
 
-from pipelines.captures.recording.observations import Question, Seen
+from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.erasures import read_marks
-from warehouse.records.erasure import REASON, Marks
+from warehouse.records.erasure import ERASED_REASON, ErasureMarks
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.search import SearchPage
 from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail, VideoPage
 
-LOOK_AGAIN_S = 1.0
+RELOAD_INTERVAL_S = 1.0
 _HINT = "an erased account stays erased; its data is not collected again"
 
 
-class Forgetting:
-    """The erasure marks of the world, reloaded at most every `LOOK_AGAIN_S` seconds."""
+class ErasureMarksCache:
+    """The erasure marks of the world, reloaded at most every `RELOAD_INTERVAL_S` seconds."""
 
     def __init__(self, engine: Engine, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._engine = engine
         self._clock = clock
-        self._marks = Marks()
+        self._marks = ErasureMarks()
         self._read_at = float("-inf")
 
-    async def marks(self) -> Marks:
+    async def marks(self) -> ErasureMarks:
         """Return the current marks."""
-        if self._clock.monotonic() - self._read_at >= LOOK_AGAIN_S:
+        if self._clock.monotonic() - self._read_at >= RELOAD_INTERVAL_S:
             self._read_at = self._clock.monotonic()
             self._marks = await asyncio.to_thread(read_marks, self._engine)
         return self._marks
 
 
-def answer_at_once(question: Question, marks: Marks) -> UnavailableVideo | None:
+def refuse_erased(question: CaptureRequest, marks: ErasureMarks) -> UnavailableVideo | None:
     """Return the result for a request about erased data; None if the source is to be read.
 
     Raises:
@@ -45,16 +45,16 @@ def answer_at_once(question: Question, marks: Marks) -> UnavailableVideo | None:
     if not marks.hold(question.entity_id):
         return None
     if question.kind == "work":
-        return UnavailableVideo(aweme_id=question.entity_id, reason=REASON)
-    raise refusal()
+        return UnavailableVideo(aweme_id=question.entity_id, reason=ERASED_REASON)
+    raise erased_account_error()
 
 
-def refusal() -> UnresolvedIdError:
+def erased_account_error() -> UnresolvedIdError:
     """Return the error for a request about an erased account."""
     return UnresolvedIdError("this account was erased from this warehouse", hint=_HINT)
 
 
-def without_erased[T: Seen](value: T, marks: Marks) -> T:
+def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
     """Return a record without data of erased accounts; the same object if it has none.
 
     Raises:
@@ -62,23 +62,23 @@ def without_erased[T: Seen](value: T, marks: Marks) -> T:
     """
     if not marks:
         return value
-    found: Seen = value
+    found: CapturedValue = value
     match value:
         case VideoPage() | SearchPage():
             kept = tuple(video for video in value.videos if not _is_erased(video, marks))
             found = value if len(kept) == len(value.videos) else replace(value, videos=kept)
         case VideoDetail() if _is_erased(value.video, marks):
-            found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=REASON)
+            found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
         case Track() if marks.hold(value.source_aweme_id):
             found = replace(value, source_aweme_id=None, owner_nickname=None, author=None)
         case Account() if marks.hold(value.sec_uid, value.uid):
-            raise refusal()
+            raise erased_account_error()
         case _:
             pass
     return found  # type: ignore[return-value]  # an unavailable video replaces the video
 
 
-def _is_erased(video: Video, marks: Marks) -> bool:
+def _is_erased(video: Video, marks: ErasureMarks) -> bool:
     if marks.hold(video.aweme_id):
         return True
     return video.author is not None and marks.hold(video.author.sec_uid, video.author.uid)

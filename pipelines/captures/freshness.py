@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 
-def serves_until(observed_at: datetime | None, ttl_s: float) -> datetime | None:
+def fresh_until(observed_at: datetime | None, ttl_s: float) -> datetime | None:
     """Return when an observation expires; None if there is none."""
     return None if observed_at is None else observed_at + timedelta(seconds=ttl_s)
 

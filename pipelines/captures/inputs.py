@@ -15,7 +15,7 @@ MAX_INPUT_LENGTH = 2048
 MIN_ID_DIGITS, MAX_ID_DIGITS = 5, 30
 _DIGITS = re.compile(r"[0-9]+")
 _ID = re.compile(rf"[0-9]{{{MIN_ID_DIGITS},{MAX_ID_DIGITS}}}")
-WHAT_TO_GIVE = (
+ACCEPTED_INPUT_HINT = (
     "Give a music id (5 to 30 digits), a share link of the track, or a link of a video that uses it"
 )
 _KINDS = {
@@ -26,7 +26,7 @@ _KINDS = {
 }
 
 
-class Target(Protocol):
+class InputTarget(Protocol):
     """Target of a link."""
 
     @property
@@ -55,7 +55,7 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def read_music_input(text: str, *, find_target: Callable[[str], Target | None]) -> MusicInput:
+def read_music_input(text: str, *, find_target: Callable[[str], InputTarget | None]) -> MusicInput:
     """Parse the input by its form alone.
 
     Args:
@@ -69,13 +69,13 @@ def read_music_input(text: str, *, find_target: Callable[[str], Target | None]) 
     if not text or len(text) > MAX_INPUT_LENGTH:
         raise InvalidMusicInputError(
             f"The input has {len(text)} characters; 1 to {MAX_INPUT_LENGTH} are read",
-            hint=WHAT_TO_GIVE,
+            hint=ACCEPTED_INPUT_HINT,
         )
     if _DIGITS.fullmatch(text):
         return _music_id(text)
     target = find_target(text)
     if target is None:
-        raise InvalidMusicInputError(_refusal(text), hint=WHAT_TO_GIVE)
+        raise InvalidMusicInputError(_refusal(text), hint=ACCEPTED_INPUT_HINT)
     return _from_target(target)
 
 
@@ -84,11 +84,11 @@ def _music_id(digits: str) -> MusicInput:
         return MusicInput("music", digits)
     raise InvalidMusicInputError(
         f"A music id has {MIN_ID_DIGITS} to {MAX_ID_DIGITS} digits, this one has {len(digits)}",
-        hint=WHAT_TO_GIVE,
+        hint=ACCEPTED_INPUT_HINT,
     )
 
 
-def _from_target(target: Target) -> MusicInput:
+def _from_target(target: InputTarget) -> MusicInput:
     if target.kind == "short" and target.url:
         return MusicInput("short", target.url)
     if target.kind == "music":
@@ -97,7 +97,7 @@ def _from_target(target: Target) -> MusicInput:
         return MusicInput("video", target.id)
     what = _KINDS.get(target.kind, "something else")
     raise InvalidMusicInputError(
-        f"The link leads to {what}, not to a track or a video", hint=WHAT_TO_GIVE
+        f"The link leads to {what}, not to a track or a video", hint=ACCEPTED_INPUT_HINT
     )
 
 

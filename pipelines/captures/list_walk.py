@@ -11,7 +11,7 @@ FetchPage = Callable[[int], Awaitable[VideoPage]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class ListWalk:
     """Result of a walk: videos in the order shown, and its coverage with the stop reason.
 
     `error` is the upstream error that ended it. `cursor` is the platform's cursor of the next page,
@@ -26,7 +26,7 @@ class Walk:
 
 
 @dataclass(slots=True)
-class Steps:
+class ListWalkState:
     """State of a walk in progress."""
 
     limit: int
@@ -54,9 +54,9 @@ class Steps:
             if stop is not None:
                 return stop
 
-    def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> Walk:
+    def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> ListWalk:
         """Return the result of the walk."""
-        return Walk(
+        return ListWalk(
             videos=tuple(self.videos.values()),
             coverage=SourceCoverage(
                 surface=surface,

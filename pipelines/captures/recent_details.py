@@ -10,10 +10,10 @@ from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import Video
 
-GATHER_S = 0.005
+BATCH_WINDOW_S = 0.005
 
 
-class Recall:
+class RecentDetails:
     """Looks up videos with a complete observation that is fresh enough.
 
     A query costs tens of milliseconds whatever its size, so concurrent lookups share one. It also
@@ -52,7 +52,7 @@ class Recall:
         await asyncio.shield(answer)
 
     async def _answer_all(self) -> None:
-        await asyncio.sleep(GATHER_S)
+        await asyncio.sleep(BATCH_WINDOW_S)
         asked, self._asked, self._looking = self._asked, {}, None
         wanted = (self._shown | set(asked)) - self._known.keys()
         try:

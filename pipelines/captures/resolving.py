@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from pipelines.captures.inputs import MAX_INPUT_LENGTH, MusicInput, is_id, read_music_input
-from pipelines.captures.recording.calls import Booking
+from pipelines.captures.recording.calls import CallRecorder
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
 from pipelines.platform.providers import Provider
 from warehouse.control import ControlStore
@@ -22,12 +22,12 @@ from warehouse.records.errors import (
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 LINK_TTL_S = 30 * 24 * 3600
-_GIVE_TRACK = "give the music id, or a link of another video that uses the track"
-_GIVE_USER = "give the sec_user_id, a link of the account, or a link of one of its videos"
-_GIVE_HASHTAG = "give the ch_id, or a link of the hashtag"
+_TRACK_HINT = "give the music id, or a link of another video that uses the track"
+_USER_HINT = "give the sec_user_id, a link of the account, or a link of one of its videos"
+_HASHTAG_HINT = "give the ch_id, or a link of the hashtag"
 
-type ReadWork = Callable[[str], Awaitable[VideoDetail | UnavailableVideo]]
-type Wanted = Literal["music", "user", "hashtag"]
+type ReadVideo = Callable[[str], Awaitable[VideoDetail | UnavailableVideo]]
+type TargetKind = Literal["music", "user", "hashtag"]
 
 
 class Resolver:
@@ -38,13 +38,13 @@ class Resolver:
         *,
         provider: Provider,
         control: ControlStore,
-        booking: Booking,
-        read_work: ReadWork,
+        call_recorder: CallRecorder,
+        read_work: ReadVideo,
         link_ttl_s: float,
     ) -> None:
         self._provider = provider
         self._control = control
-        self._booking = booking
+        self._booking = call_recorder
         self._read_work = read_work
         self._link_ttl_s = link_ttl_s
 
@@ -65,7 +65,7 @@ class Resolver:
         Raises:
             UnresolvedIdError: It leads to no account.
         """
-        text = _trimmed(text, UnresolvedIdError, _GIVE_USER)
+        text = _trimmed(text, UnresolvedIdError, _USER_HINT)
         target = self._provider.find_target(text)
         if target is None:
             return _bare_sec_uid(text)
@@ -80,14 +80,14 @@ class Resolver:
         Raises:
             InvalidParameterError: It leads to no hashtag.
         """
-        text = _trimmed(text, InvalidParameterError, _GIVE_HASHTAG)
+        text = _trimmed(text, InvalidParameterError, _HASHTAG_HINT)
         if is_id(text):
             return text
-        target = self._target(text, InvalidParameterError, _GIVE_HASHTAG)
+        target = self._target(text, InvalidParameterError, _HASHTAG_HINT)
         if target.kind == "hashtag":
             return target.id
         if target.url is None:
-            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _GIVE_HASHTAG)
+            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _HASHTAG_HINT)
         url = target.url
         return await self._remembered("hashtag", url, lambda: self._hashtag_behind(url))
 
@@ -98,16 +98,16 @@ class Resolver:
         return target
 
     async def _remembered(
-        self, wanted: Wanted, key: str, follow: Callable[[], Awaitable[str]]
+        self, wanted: TargetKind, key: str, follow: Callable[[], Awaitable[str]]
     ) -> str:
         # one video link resolves to a track and to an account: separate cache keys
         key = key if wanted == "music" else f"{wanted} {key}"
-        known = await asyncio.to_thread(self._control.recall_link, key)
+        known = await asyncio.to_thread(self._control.read_cached_link, key)
         if known is not None and known.kind == wanted:
             return known.target
         found = await follow()
         await asyncio.to_thread(
-            self._control.remember_link, key, wanted, found, ttl_s=self._link_ttl_s
+            self._control.cache_link, key, wanted, found, ttl_s=self._link_ttl_s
         )
         return found
 
@@ -119,12 +119,12 @@ class Resolver:
                 return target.id
             if target.kind != "video":
                 raise _wrong_kind(
-                    target.kind, "a track or a video", InvalidMusicInputError, _GIVE_TRACK
+                    target.kind, "a track or a video", InvalidMusicInputError, _TRACK_HINT
                 )
             aweme_id = target.id
-        video = await self._work(aweme_id, InvalidMusicInputError, _GIVE_TRACK)
+        video = await self._work(aweme_id, InvalidMusicInputError, _TRACK_HINT)
         if video.music is None:
-            raise InvalidMusicInputError(f"the video {aweme_id} names no music", hint=_GIVE_TRACK)
+            raise InvalidMusicInputError(f"the video {aweme_id} names no music", hint=_TRACK_HINT)
         return video.music.music_id
 
     async def _user_behind(self, target: LinkTarget) -> str:
@@ -133,16 +133,16 @@ class Resolver:
             if target.kind == "user":
                 return target.id
         if target.kind != "video":
-            raise _wrong_kind(target.kind, "an account or a video", UnresolvedIdError, _GIVE_USER)
-        video = await self._work(target.id, UnresolvedIdError, _GIVE_USER)
+            raise _wrong_kind(target.kind, "an account or a video", UnresolvedIdError, _USER_HINT)
+        video = await self._work(target.id, UnresolvedIdError, _USER_HINT)
         if video.author is None:
-            raise UnresolvedIdError(f"the video {target.id} names no author", hint=_GIVE_USER)
+            raise UnresolvedIdError(f"the video {target.id} names no author", hint=_USER_HINT)
         return video.author.sec_uid
 
     async def _hashtag_behind(self, url: str) -> str:
         target = await self._follow(url)
         if target.kind != "hashtag":
-            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _GIVE_HASHTAG)
+            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _HASHTAG_HINT)
         return target.id
 
     async def _follow(self, url: str) -> LinkTarget:
@@ -153,7 +153,7 @@ class Resolver:
         try:
             return await self._follow(url)
         except InvalidMusicInputError as error:
-            raise UnresolvedIdError(error.detail, hint=_GIVE_USER) from error
+            raise UnresolvedIdError(error.detail, hint=_USER_HINT) from error
 
     async def _work(self, aweme_id: str, error: type[SametrackError], hint: str) -> Video:
         detail = await self._read_work(aweme_id)
@@ -175,7 +175,7 @@ def _bare_sec_uid(text: str) -> str:
     found = SEC_UID.search(text)
     if found is None:
         raise UnresolvedIdError(
-            "the text holds neither an id nor a link of the platform", hint=_GIVE_USER
+            "the text holds neither an id nor a link of the platform", hint=_USER_HINT
         )
     return found[0]
 

@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     SametrackError,
     VerificationDemandedError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
 SOURCE = "search"
@@ -109,11 +109,11 @@ class SearchWalk:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenTerm:
     """State of a term in progress."""
 
     term: str
-    place: SearchPlace = field(default_factory=SearchPlace)
+    place: SearchPosition = field(default_factory=SearchPosition)
     pages: int = 0
     items: int = 0
     new_items: int = 0
@@ -134,7 +134,7 @@ class _Open:
         )
 
 
-class SearchSteps:
+class SearchWalkState:
     """A walk over terms in order. Call `next_page`, then `take` or `refuse` with the result.
 
     Args:
@@ -152,7 +152,7 @@ class SearchSteps:
         self._limits = limits
         self._union = set(known)
         self._known_before = len(self._union)
-        self._open: _Open | None = None
+        self._open: _OpenTerm | None = None
         self._closed: list[TermWalk] = []
         self._videos: dict[str, Video] = {}
         self._shown_by: dict[str, list[str]] = {}
@@ -160,13 +160,13 @@ class SearchSteps:
         self._requests = 0
         self._error: SametrackError | None = None
 
-    def next_page(self) -> tuple[str, SearchPlace] | None:
+    def next_page(self) -> tuple[str, SearchPosition] | None:
         """Return the next term and position to request; None when the walk is over."""
         stop = self._job_stop()
         if stop is not None:
             self._close_all(stop)
         if self._open is None and self._waiting:
-            self._open = _Open(self._waiting.popleft())
+            self._open = _OpenTerm(self._waiting.popleft())
         if self._open is None:
             return None
         self._asked += 1
@@ -177,7 +177,7 @@ class SearchSteps:
         term = self._count(requests)
         fresh = self._add(term, page)
         stop = self._page_stop(term, page, fresh)
-        term.place = page.next_place
+        term.place = page.next_position
         if stop is None:
             stop = self._job_stop()
         if stop is None and term.pages >= self._limits.page_limit:
@@ -217,7 +217,7 @@ class SearchSteps:
             return "request_budget"
         return None
 
-    def _page_stop(self, term: _Open, page: SearchPage, fresh: int) -> str | None:
+    def _page_stop(self, term: _OpenTerm, page: SearchPage, fresh: int) -> str | None:
         """Return why the page itself ends its term."""
         if page.nil_type is not None and not page.videos:
             return "exhausted"
@@ -226,11 +226,11 @@ class SearchSteps:
             return "exhausted" if ended else "empty_ambiguous"
         if page.has_more is False:
             return "exhausted"
-        if page.next_place.cursor in term.cursors:
+        if page.next_position.cursor in term.cursors:
             return "cursor_stalled"
         return "no_new_items" if page.videos and not fresh else None
 
-    def _add(self, term: _Open, page: SearchPage) -> int:
+    def _add(self, term: _OpenTerm, page: SearchPage) -> int:
         """Add the videos of a page; return how many this term had not shown before."""
         before = len(term.shown)
         term.pages += 1
@@ -247,7 +247,7 @@ class SearchSteps:
             self._videos.setdefault(name, video)
         return len(term.shown) - before
 
-    def _count(self, requests: int) -> _Open:
+    def _count(self, requests: int) -> _OpenTerm:
         assert self._open is not None, "no page was requested"
         self._requests += requests
         self._open.requests += requests
@@ -260,7 +260,7 @@ class SearchSteps:
 
     def _close_all(self, stop: str) -> None:
         self._close(stop)
-        self._closed += [_Open(term).closed(stop) for term in self._waiting]
+        self._closed += [_OpenTerm(term).closed(stop) for term in self._waiting]
         self._waiting.clear()
 
 

@@ -7,24 +7,24 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from pipelines.captures.cancellation import CancelWatch
-from pipelines.captures.list_walk import FetchPage, Steps, Walk
-from pipelines.captures.recent_details import Recall
-from pipelines.captures.recording.calls import Booking
-from pipelines.captures.recording.observations import Kind, Question, Seen
-from pipelines.captures.recording.recorder import FLUSH_AFTER_S, Keeper
+from pipelines.captures.cancellation import CancellationWatcher
+from pipelines.captures.list_walk import FetchPage, ListWalk, ListWalkState
+from pipelines.captures.recent_details import RecentDetails
+from pipelines.captures.recording.calls import CallRecorder
+from pipelines.captures.recording.observations import CapturedValue, CaptureKind, CaptureRequest
+from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
-from pipelines.captures.search_walk import SearchLimits, SearchSteps, SearchWalk
-from pipelines.captures.sharing import Sharing
+from pipelines.captures.search_walk import SearchLimits, SearchWalk, SearchWalkState
+from pipelines.captures.sharing import CaptureSharing
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.call_trace import open_trail, watch_items
+from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.providers import Provider
 from pipelines.platform.reading import Reading, SoundFile
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.records.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import observed_now
 from warehouse.records.videos import (
     Account,
@@ -38,7 +38,7 @@ from warehouse.records.videos import (
 LIST_PAGE_LIMIT = 200
 _EXPIRED = frozenset({403, 404, 410})
 
-type Detail = VideoDetail | UnavailableVideo
+type DetailOrUnavailable = VideoDetail | UnavailableVideo
 type FetchList = Callable[[str, int], Coroutine[object, object, Reading[VideoPage]]]
 
 
@@ -68,8 +68,8 @@ class Captures:
     ) -> None:
         self._provider = provider
         self._sounds_dir = sounds_dir
-        self._recall = Recall(engine)
-        self._keeper = Keeper(
+        self._recall = RecentDetails(engine)
+        self._keeper = CaptureRecorder(
             lake=lake,
             engine=engine,
             control=control,
@@ -79,16 +79,16 @@ class Captures:
             flush_after_s=flush_after_s,
             clock=clock,
         )
-        sharing = Sharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
-        self._booking = Booking(self._keeper, CancelWatch(cancelled), sharing)
+        sharing = CaptureSharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
+        self._booking = CallRecorder(self._keeper, CancellationWatcher(cancelled), sharing)
         self._resolver = Resolver(
             provider=provider,
             control=control,
-            booking=self._booking,
+            call_recorder=self._booking,
             read_work=self.video,
             link_ttl_s=link_ttl_s,
         )
-        self._read: dict[str, tuple[datetime, Detail]] = {}
+        self._read: dict[str, tuple[datetime, DetailOrUnavailable]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -105,7 +105,7 @@ class Captures:
         return self._booking.requests_used
 
     @property
-    def has_stand_ins(self) -> bool:
+    def used_fallback(self) -> bool:
         """True once demo data has replaced a refused response.
 
         Results are then to be marked `data_provider: "mock"`; demo data is not in the warehouse.
@@ -166,29 +166,31 @@ class Captures:
 
     async def walk_music(
         self, music_id: str, *, limit: int, on_item: Callable[[str], None] = lambda _: None
-    ) -> Walk:
+    ) -> ListWalk:
         """Capture videos under a music id, until about `limit` are seen or the list ends.
 
         `on_item` is called for each video if the source reads them one by one, which may take
         minutes per page.
         """
         fetch = partial(self._page, "music_list", music_id, self._provider.fetch_music_page)
-        steps = Steps(limit=limit, page_limit=LIST_PAGE_LIMIT)
+        steps = ListWalkState(limit=limit, page_limit=LIST_PAGE_LIMIT)
         with watch_items(on_item):
             return await self._walk("music_list", fetch, steps)
 
-    async def walk_hashtag(self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT) -> Walk:
+    async def walk_hashtag(
+        self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT
+    ) -> ListWalk:
         """Capture videos under a hashtag, until about `limit` are seen or the list ends."""
         fetch = partial(self._page, "hashtag_list", ch_id, self._provider.fetch_hashtag_page)
-        return await self._walk("hashtag_list", fetch, Steps(limit=limit, page_limit=pages))
+        return await self._walk("hashtag_list", fetch, ListWalkState(limit=limit, page_limit=pages))
 
-    async def walk_author(self, sec_uid: str, *, pages: int = 1, cursor: int = 0) -> Walk:
+    async def walk_user_posts(self, sec_uid: str, *, pages: int = 1, cursor: int = 0) -> ListWalk:
         """Capture posts of an account, at most `pages` pages from the platform's `cursor` on.
 
         Posts are newest first, except for pinned ones.
         """
         fetch = partial(self._page, "user_posts", sec_uid, self._provider.fetch_author_page)
-        steps = Steps(limit=sys.maxsize, page_limit=pages, cursor=cursor)
+        steps = ListWalkState(limit=sys.maxsize, page_limit=pages, cursor=cursor)
         return await self._walk("user_posts", fetch, steps)
 
     async def search(
@@ -199,20 +201,20 @@ class Captures:
         A refusal is not raised: it becomes the stop reason of a term. `known` are videos already in
         the union (`read_search_union`), which do not count as new.
         """
-        steps = SearchSteps(terms, limits, known=known)
+        steps = SearchWalkState(terms, limits, known=known)
         while (wanted := steps.next_page()) is not None:
-            with open_trail() as trail:
+            with open_call_trace() as call_trace:
                 try:
                     page = await self._search_page(*wanted)
                 except (UpstreamError, ProviderUnsupportedError) as error:
-                    steps.refuse(error, requests=trail.request_count)
+                    steps.refuse(error, requests=call_trace.request_count)
                     continue
-            steps.take(page, requests=trail.request_count)
+            steps.take(page, requests=call_trace.request_count)
         walk = steps.result()
         self._recall.expect(video.aweme_id for video in walk.videos)
         return walk
 
-    async def video(self, aweme_id: str, *, max_age_s: float = 0) -> Detail:
+    async def video(self, aweme_id: str, *, max_age_s: float = 0) -> DetailOrUnavailable:
         """Capture a video with its counts, unless one observed at most `max_age_s` ago is stored.
 
         A stored one, or one that another process is reading, has no URLs of its sound: those are
@@ -226,7 +228,7 @@ class Captures:
             if known is not None:
                 return VideoDetail(video=known)
         found = await self._booking.reading(
-            _work(aweme_id), lambda: self._provider.fetch_video(aweme_id)
+            _video_request(aweme_id), lambda: self._provider.fetch_video(aweme_id)
         )
         self._read[aweme_id] = (found.observed_at, found.value)
         return found.value
@@ -246,7 +248,9 @@ class Captures:
                 if error.status not in _EXPIRED:
                     raise
         aweme_id = detail.video.aweme_id
-        found = await self._booking.anew(_work(aweme_id), self._provider.fetch_video(aweme_id))
+        found = await self._booking.anew(
+            _video_request(aweme_id), self._provider.fetch_video(aweme_id)
+        )
         self._read[aweme_id] = (found.observed_at, found.value)
         if isinstance(found.value, UnavailableVideo):
             raise AudioUnavailableError(
@@ -256,30 +260,30 @@ class Captures:
             )
         return await self._download(found.value)
 
-    def _fresh(self, aweme_id: str, max_age_s: float) -> Detail | None:
+    def _fresh(self, aweme_id: str, max_age_s: float) -> DetailOrUnavailable | None:
         read_at, detail = self._read.get(aweme_id, (None, None))
         if read_at is None or observed_now() - read_at >= timedelta(seconds=max_age_s):
             return None
         return detail
 
-    async def _single[T: Seen](
+    async def _single[T: CapturedValue](
         self,
-        kind: Kind,
+        kind: CaptureKind,
         surface: str,
         entity_id: str,
         fetch: Callable[[str], Coroutine[object, object, Reading[T]]],
     ) -> T:
-        question = Question(kind=kind, surface=surface, entity_id=entity_id)
+        question = CaptureRequest(kind=kind, surface=surface, entity_id=entity_id)
         return (await self._booking.reading(question, lambda: fetch(entity_id))).value
 
     async def _page(self, surface: str, entity_id: str, fetch: FetchList, cursor: int) -> VideoPage:
-        question = Question(kind="list", surface=surface, entity_id=entity_id, cursor=cursor)
+        question = CaptureRequest(kind="list", surface=surface, entity_id=entity_id, cursor=cursor)
         return (await self._booking.reading(question, lambda: fetch(entity_id, cursor))).value
 
-    async def _search_page(self, term: str, place: SearchPlace) -> SearchPage:
-        question = Question(
+    async def _search_page(self, term: str, place: SearchPosition) -> SearchPage:
+        question = CaptureRequest(
             kind="search",
-            surface="search_stream" if place == SearchPlace() else "search_single",
+            surface="search_stream" if place == SearchPosition() else "search_single",
             entity_id=term,
             cursor=place.cursor,
             place=place,
@@ -294,12 +298,12 @@ class Captures:
             detail.video.aweme_id, self._provider.download_sound(detail, self._sounds_dir)
         )
 
-    async def _walk(self, surface: str, fetch: FetchPage, steps: Steps) -> Walk:
-        with open_trail() as trail:
+    async def _walk(self, surface: str, fetch: FetchPage, steps: ListWalkState) -> ListWalk:
+        with open_call_trace() as call_trace:
             stop_reason = await steps.walk(fetch)
         self._recall.expect(steps.videos)
-        return steps.to_walk(surface, requests=trail.request_count, stop_reason=stop_reason)
+        return steps.to_walk(surface, requests=call_trace.request_count, stop_reason=stop_reason)
 
 
-def _work(aweme_id: str) -> Question:
-    return Question(kind="work", surface="video_page", entity_id=aweme_id)
+def _video_request(aweme_id: str) -> CaptureRequest:
+    return CaptureRequest(kind="work", surface="video_page", entity_id=aweme_id)

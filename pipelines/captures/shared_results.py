@@ -6,7 +6,7 @@ Here: from rows back to records. Which process reads and which waits is decided 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipelines.captures.recording.observations import Question, Seen
+from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.page_rows import (
     chart_index_from_rows,
@@ -19,7 +19,7 @@ from warehouse.lake.record_rows import (
     track_from_row,
     video_from_row,
 )
-from warehouse.queries.captures import Observations, read_observations, read_page_videos
+from warehouse.queries.captures import ObservationTable, read_observations, read_page_videos
 from warehouse.records.charts import ChartPage
 from warehouse.records.errors import (
     InvalidMusicInputError,
@@ -29,13 +29,15 @@ from warehouse.records.errors import (
 )
 from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
 
-Row = Mapping[str, Any]
+SharedCaptureRow = Mapping[str, Any]
 _UNKNOWN: Mapping[str, type[SametrackError]] = {
     error.type: error for error in (InvalidMusicInputError, UnresolvedIdError)
 }
 
 
-def restore(engine: Engine, question: Question, capture: Row) -> Seen | None:
+def restore_value(
+    engine: Engine, question: CaptureRequest, capture: SharedCaptureRow
+) -> CapturedValue | None:
     """Return the record of a capture; None if its rows do not contain all of it.
 
     Raises:
@@ -51,7 +53,7 @@ def restore(engine: Engine, question: Question, capture: Row) -> Seen | None:
     return _RESTORERS[question.kind](engine, capture)
 
 
-def raise_refusal(capture: Row) -> None:
+def raise_refusal(capture: SharedCaptureRow) -> None:
     """Raise the refusal of a capture, unless it does not predict the next attempt."""
     outcome, surface = capture["outcome"], capture["surface"]
     detail = "a concurrent request for the same data was refused"
@@ -69,15 +71,17 @@ def upstream_errors() -> dict[str, type[UpstreamError]]:
     }
 
 
-def _single(table: Observations, from_row: Callable[[Row], Seen]) -> "Restore":
-    def restore_single(engine: Engine, capture: Row) -> Seen | None:
+def _single(
+    table: ObservationTable, from_row: Callable[[SharedCaptureRow], CapturedValue]
+) -> "RestoreValue":
+    def restore_single(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
         rows = _observed(engine, table, capture)
         return from_row(rows[0]) if rows else None
 
     return restore_single
 
 
-def _list(engine: Engine, capture: Row) -> VideoPage:
+def _list(engine: Engine, capture: SharedCaptureRow) -> VideoPage:
     return VideoPage(
         videos=read_page_videos(engine, capture["capture_id"]),
         cursor=capture["cursor_out"],
@@ -85,19 +89,19 @@ def _list(engine: Engine, capture: Row) -> VideoPage:
     )
 
 
-def _search(engine: Engine, capture: Row) -> Seen | None:
+def _search(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
     rows = _observed(engine, "search_pages", capture)
     if not rows:
         return None
     return search_page_from_row(rows[0], read_page_videos(engine, capture["capture_id"]))
 
 
-def _issues(engine: Engine, capture: Row) -> Seen | None:
+def _issues(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
     rows = _observed(engine, "chart_issues", capture)
     return chart_index_from_rows(rows) if rows else None
 
 
-def _songs(engine: Engine, capture: Row) -> Seen | None:
+def _songs(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
     rows = _observed(engine, "chart_songs", capture)
     if not rows:
         return None
@@ -111,13 +115,15 @@ def _songs(engine: Engine, capture: Row) -> Seen | None:
     )
 
 
-def _observed(engine: Engine, table: Observations, capture: Row) -> list[dict[str, Any]]:
+def _observed(
+    engine: Engine, table: ObservationTable, capture: SharedCaptureRow
+) -> list[dict[str, Any]]:
     capture_id = capture["capture_id"]
     return read_observations(engine, table, [capture_id]).get(capture_id, [])
 
 
-type Restore = Callable[[Engine, Row], Seen | None]
-_RESTORERS: Mapping[str, Restore] = {
+type RestoreValue = Callable[[Engine, SharedCaptureRow], CapturedValue | None]
+_RESTORERS: Mapping[str, RestoreValue] = {
     "track": _single("tracks", track_from_row),
     "account": _single("accounts", account_from_row),
     "hashtag": _single("hashtags", hashtag_from_row),

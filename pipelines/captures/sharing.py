@@ -11,27 +11,27 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import uuid4
 
-from pipelines.captures.recording.observations import Question, Seen
-from pipelines.captures.recording.reads import Attempt
-from pipelines.captures.recording.recorder import Keeper
-from pipelines.captures.shared_results import restore
+from pipelines.captures.recording.attempts import CaptureAttempt
+from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.recorder import CaptureRecorder
+from pipelines.captures.shared_results import restore_value
 from pipelines.clock import MACHINE_CLOCK, Clock
-from warehouse.control import ControlStore, Turn
+from warehouse.control import CaptureClaim, ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_capture
 from warehouse.records.errors import WarehouseError
 
-HELD_FOR_S = 12.0  # how long a dead process can block others
-LOOK_EVERY_S = 0.05
+CAPTURE_LEASE_S = 12.0  # how long a dead process can block others
+LEASE_POLL_S = 0.05
 
 
-class Lease:
+class CaptureLease:
     """Lease of a capture by this process; records the attempt that came of it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.owner = uuid4().hex
-        self.attempt: Attempt | None = None
+        self.attempt: CaptureAttempt | None = None
 
     @property
     def left(self) -> str | None:
@@ -41,14 +41,14 @@ class Lease:
         return self.attempt.capture_id
 
 
-class Recalled(NamedTuple):
+class SharedResult(NamedTuple):
     """Record of another process's capture, and when it was observed."""
 
-    value: Seen
+    value: CapturedValue
     observed_at: datetime
 
 
-class Sharing:
+class CaptureSharing:
     """Capture leases of one process."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Sharing:
         *,
         control: ControlStore,
         engine: Engine,
-        keeper: Keeper,
+        keeper: CaptureRecorder,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._control = control
@@ -64,13 +64,13 @@ class Sharing:
         self._keeper = keeper
         self._clock = clock
 
-    async def take(self, question: Question) -> Lease | str:
+    async def take(self, question: CaptureRequest) -> CaptureLease | str:
         """Acquire the lease, or wait and return the id of another process's capture.
 
         Raises:
             WarehouseError: The control store cannot be read.
         """
-        lease = Lease(hashlib.sha256(question.key.encode("utf-8", "replace")).hexdigest())
+        lease = CaptureLease(hashlib.sha256(question.key.encode("utf-8", "replace")).hexdigest())
         while True:
             turn = await self._begin(lease)
             if turn.is_ours:
@@ -79,31 +79,34 @@ class Sharing:
             if capture_id is not None:
                 return capture_id
 
-    async def renew(self, lease: Lease) -> None:
+    async def renew(self, lease: CaptureLease) -> None:
         """Renew a lease until cancelled: the rate limit may delay a read for long."""
         with suppress(WarehouseError):  # then it expires, and another process reads the same again
             while True:
-                await self._clock.sleep(HELD_FOR_S / 3)
+                await self._clock.sleep(CAPTURE_LEASE_S / 3)
                 await asyncio.to_thread(
-                    self._control.prolong_capture, lease.name, lease.owner, ttl_s=HELD_FOR_S
+                    self._control.renew_capture_claim,
+                    lease.name,
+                    lease.owner,
+                    ttl_s=CAPTURE_LEASE_S,
                 )
 
-    async def give_back(self, lease: Lease) -> None:
+    async def give_back(self, lease: CaptureLease) -> None:
         """Release a lease; if others wait, the capture is written first.
 
         Raises:
             WarehouseError: The capture could not be written.
         """
-        if await asyncio.to_thread(self._control.end_capture, lease.name, lease.owner):
+        if await asyncio.to_thread(self._control.finish_capture, lease.name, lease.owner):
             return
         left = None
         try:
             await self._keeper.flush()
             left = lease.left
         finally:
-            await asyncio.to_thread(self._control.leave_capture, lease.name, lease.owner, left)
+            await asyncio.to_thread(self._control.publish_capture, lease.name, lease.owner, left)
 
-    async def recall(self, question: Question, capture_id: str) -> Recalled | None:
+    async def recall(self, question: CaptureRequest, capture_id: str) -> SharedResult | None:
         """Return the result of a capture; None if it cannot be restored.
 
         Raises:
@@ -111,29 +114,31 @@ class Sharing:
         """
         return await asyncio.to_thread(self._recall, question, capture_id)
 
-    def _recall(self, question: Question, capture_id: str) -> Recalled | None:
+    def _recall(self, question: CaptureRequest, capture_id: str) -> SharedResult | None:
         self._engine.refresh()
         row = read_capture(self._engine, capture_id)
-        seen = None if row is None else restore(self._engine, question, row)
-        return None if row is None or seen is None else Recalled(seen, row["observed_at"])
+        seen = None if row is None else restore_value(self._engine, question, row)
+        return None if row is None or seen is None else SharedResult(seen, row["observed_at"])
 
-    async def _begin(self, lease: Lease) -> Turn:
+    async def _begin(self, lease: CaptureLease) -> CaptureClaim:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""
         begin = asyncio.ensure_future(
             asyncio.to_thread(
-                self._control.begin_capture, lease.name, lease.owner, ttl_s=HELD_FOR_S
+                self._control.claim_capture, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
             )
         )
         try:
             return await asyncio.shield(begin)
         except asyncio.CancelledError:
             if (await begin).is_ours:
-                await asyncio.to_thread(self._control.leave_capture, lease.name, lease.owner, None)
+                await asyncio.to_thread(
+                    self._control.publish_capture, lease.name, lease.owner, None
+                )
             raise
 
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
-            await self._clock.sleep(LOOK_EVERY_S)
-            over = await asyncio.to_thread(self._control.look_for_capture, name, owner)
+            await self._clock.sleep(LEASE_POLL_S)
+            over = await asyncio.to_thread(self._control.check_capture, name, owner)
             if over.is_over:
                 return over.capture_id

@@ -13,16 +13,22 @@ from datetime import date, datetime
 from functools import partial
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.charts.issue_leases import HELD_FOR_S, Book, IssueLeases
-from pipelines.charts.rules.backfill_plan import Ending, Filled, Progress, Refused, find_gaps
+from pipelines.charts.issue_leases import HELD_FOR_S, IssueLeases, LeaseStore
+from pipelines.charts.rules.backfill_plan import (
+    BackfillEnding,
+    BackfillProgress,
+    BackfillResult,
+    RefusedIssue,
+    find_gaps,
+)
 from pipelines.charts.rules.history import LISTED_FOR_S, Span, issues_by_day
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.refusal_table import Policy, allows
+from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.history import (
     KnownIssues,
-    read_kept_issues,
     read_known_issues,
+    read_stored_issues,
     read_undated_count,
 )
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
@@ -30,23 +36,23 @@ from warehouse.records.errors import ChartUnavailableError, RunCancelledError, U
 
 BATCH = 40
 """Issues stored per commit and table; a kill loses at most one batch."""
-AT_ONCE = 4
-MOST_IN_A_ROW = 5
+CONCURRENT_READS = 4
+MAX_CONSECUTIVE_REFUSALS = 5
 """Consecutive refusals of single issues that end the whole back-fill."""
-LOOK_AGAIN_S = 0.5
-_ENDING = (Policy.STOP, Policy.WAIT)
+BATCH_RETRY_S = 0.5
+_ENDING = (RefusalPolicy.STOP, RefusalPolicy.WAIT)
 
 type OpenChart = Callable[[Callable[[], bool]], AbstractAsyncContextManager[ChartCaptures]]
 
 
 @dataclass(slots=True)
-class _State:
+class _BackfillState:
     """The counters of a running back-fill."""
 
     missing_count: int = 0
     known_count: int = 0
     new_count: int = 0
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedIssue] = field(default_factory=list)
     in_a_row: int = 0
     error: UpstreamError | None = None
 
@@ -72,8 +78,8 @@ class Backfill:
         *,
         open_chart: OpenChart,
         engine: Engine,
-        book: Book,
-        told: Callable[[Progress], None] = lambda _progress: None,
+        book: LeaseStore,
+        told: Callable[[BackfillProgress], None] = lambda _progress: None,
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
         clock: Clock = MACHINE_CLOCK,
@@ -85,7 +91,7 @@ class Backfill:
         self._cancelled = cancelled
         self._clock = clock
 
-    async def run(self, span: Span) -> Filled:
+    async def run(self, span: Span) -> BackfillResult:
         """Read the missing issues of a range; refused issues are reported, not raised.
 
         Raises:
@@ -97,17 +103,17 @@ class Backfill:
             known, was_listed = await self._list(captures, span)
             issues = list(issues_by_day(known.issues).values())
             missing = await asyncio.to_thread(self._missing, issues)
-            state = _State(missing_count=len(missing))
+            state = _BackfillState(missing_count=len(missing))
             try:
                 await self._read_all(captures, missing, state)
-                ending: Ending = "completed" if state.error is None else "refused"
+                ending: BackfillEnding = "completed" if state.error is None else "refused"
             except RunCancelledError:
                 ending = "cancelled"
             requests_used = captures.requests_used
         undated = await asyncio.to_thread(read_undated_count, self._engine)
         last = min(span.end, known.latest)
         days = [issue.chart_date for issue in issues if issue.chart_date is not None]
-        return Filled(
+        return BackfillResult(
             first=span.start,
             last=last,
             asked_last=span.asked_end,
@@ -145,7 +151,7 @@ class Backfill:
         return found, True
 
     async def _read_all(
-        self, captures: ChartCaptures, missing: Sequence[ChartIssue], state: _State
+        self, captures: ChartCaptures, missing: Sequence[ChartIssue], state: _BackfillState
     ) -> None:
         left = list(missing)
         while left and state.error is None:
@@ -154,11 +160,11 @@ class Backfill:
             batch, later = left[:BATCH], left[BATCH:]
             elsewhere = await self._read_batch(captures, batch, state)
             if len(elsewhere) == len(batch) == len(left):
-                await self._clock.sleep(LOOK_AGAIN_S)  # another process reads all the rest
+                await self._clock.sleep(BATCH_RETRY_S)  # another process reads all the rest
             left = [*later, *elsewhere]
 
     async def _read_batch(
-        self, captures: ChartCaptures, batch: Sequence[ChartIssue], state: _State
+        self, captures: ChartCaptures, batch: Sequence[ChartIssue], state: _BackfillState
     ) -> list[ChartIssue]:
         """Read the issues that no other process reads; return the others."""
         by_id = {issue.volid: issue for issue in batch}
@@ -180,7 +186,7 @@ class Backfill:
         return [issue for issue in batch if issue.volid not in mine]
 
     async def _read_issues(
-        self, captures: ChartCaptures, issues: Sequence[ChartIssue], state: _State
+        self, captures: ChartCaptures, issues: Sequence[ChartIssue], state: _BackfillState
     ) -> None:
         """Read a few issues concurrently, in order; start none after a fatal refusal."""
         waiting = iter(issues)
@@ -193,27 +199,29 @@ class Backfill:
 
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(AT_ONCE):
+                for _ in range(CONCURRENT_READS):
                     group.create_task(work())
         except ExceptionGroup as group:
             raise group.exceptions[0] from group
 
-    async def _read_issue(self, captures: ChartCaptures, issue: ChartIssue, state: _State) -> None:
+    async def _read_issue(
+        self, captures: ChartCaptures, issue: ChartIssue, state: _BackfillState
+    ) -> None:
         try:
             await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
         except UpstreamError as error:
             state.in_a_row += 1
-            is_over = state.in_a_row >= MOST_IN_A_ROW
-            if is_over or any(allows(error, policy) for policy in _ENDING):
+            is_over = state.in_a_row >= MAX_CONSECUTIVE_REFUSALS
+            if is_over or any(allows_policy(error, policy) for policy in _ENDING):
                 state.error = error
             state.refused.append(
-                Refused(volid=issue.volid, chart_date=issue.chart_date, error_type=error.type)
+                RefusedIssue(volid=issue.volid, chart_date=issue.chart_date, error_type=error.type)
             )
         else:
             state.in_a_row = 0
             state.new_count += 1
         self._told(
-            Progress(
+            BackfillProgress(
                 done_count=state.done_count,
                 missing_count=state.missing_count,
                 requests_used=captures.requests_used,
@@ -224,7 +232,7 @@ class Backfill:
     def _missing(self, issues: Sequence[ChartIssue]) -> list[ChartIssue]:
         """Return the issues whose songs are not in the lake, oldest first."""
         self._engine.refresh()
-        kept = read_kept_issues(self._engine, [issue.volid for issue in issues])
+        kept = read_stored_issues(self._engine, [issue.volid for issue in issues])
         return sorted(
             (one for one in issues if not _is_kept(one, kept)),
             key=lambda one: (str(one.chart_date), one.volid),

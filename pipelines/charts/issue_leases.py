@@ -11,25 +11,25 @@ from typing import Protocol
 from uuid import uuid4
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from warehouse.control.records import Turn
+from warehouse.control.records import CaptureClaim
 from warehouse.records.errors import WarehouseError
 
 HELD_FOR_S = 15.0
 
 
-class Book(Protocol):
+class LeaseStore(Protocol):
     """The methods of the control store that leases need."""
 
-    def begin_capture(self, name: str, owner: str, *, ttl_s: float) -> Turn: ...
-    def prolong_capture(self, name: str, owner: str, *, ttl_s: float) -> None: ...
-    def leave_capture(self, name: str, owner: str, capture_id: str | None) -> None: ...
+    def claim_capture(self, name: str, owner: str, *, ttl_s: float) -> CaptureClaim: ...
+    def renew_capture_claim(self, name: str, owner: str, *, ttl_s: float) -> None: ...
+    def publish_capture(self, name: str, owner: str, capture_id: str | None) -> None: ...
 
 
 class IssueLeases:
     """The leases of one back-fill; each lasts `hold_s` seconds unless renewed."""
 
     def __init__(
-        self, book: Book, *, hold_s: float = HELD_FOR_S, clock: Clock = MACHINE_CLOCK
+        self, book: LeaseStore, *, hold_s: float = HELD_FOR_S, clock: Clock = MACHINE_CLOCK
     ) -> None:
         self._book = book
         self._clock = clock
@@ -57,7 +57,7 @@ class IssueLeases:
 
     def _begin(self, volids: Iterable[str], mine: list[str]) -> None:
         for volid in volids:
-            if self._book.begin_capture(_name(volid), self._owner, ttl_s=self._hold_s).is_ours:
+            if self._book.claim_capture(_name(volid), self._owner, ttl_s=self._hold_s).is_ours:
                 mine.append(volid)  # noqa: PERF401  # the renewal reads it meanwhile
 
     async def _renew(self, mine: list[str]) -> None:
@@ -68,11 +68,11 @@ class IssueLeases:
 
     def _prolong(self, mine: list[str]) -> None:
         for volid in mine:
-            self._book.prolong_capture(_name(volid), self._owner, ttl_s=self._hold_s)
+            self._book.renew_capture_claim(_name(volid), self._owner, ttl_s=self._hold_s)
 
     def _leave(self, mine: list[str]) -> None:
         for volid in mine:
-            self._book.leave_capture(_name(volid), self._owner, None)
+            self._book.publish_capture(_name(volid), self._owner, None)
 
 
 def _name(volid: str) -> str:

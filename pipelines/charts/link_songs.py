@@ -11,34 +11,34 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipelines.charts.rules.platform_comparison import (
-    Chart,
-    set_beside,
+    StoredChart,
+    compare_with_platform,
     to_chart,
     to_platform_row,
-    to_works,
+    to_video_likes,
 )
-from pipelines.charts.rules.song_links import Link, link_songs
+from pipelines.charts.rules.song_links import SongMatch, link_songs
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.platform import (
+    read_audio_matches,
     read_chart_platform,
-    read_heard,
-    read_kept_days,
-    read_kept_songs,
-    read_sounds,
-    read_statements,
-    read_works_of_sounds,
-    to_statement,
+    read_music_videos,
+    read_platform_music,
+    read_song_link_decisions,
+    read_stored_days,
+    read_stored_songs,
+    to_song_link_decision,
 )
-from warehouse.records.song_links import Sound
+from warehouse.records.song_links import PlatformMusic
 
 TABLE = "marts.chart_platform"
 _ENDED = {"relation": "none", "confidence": "low", "reason": "no_longer_linked"}
 
-type Row = dict[str, Any]
+type PlatformRow = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class LinkingResult:
     """Counts of one linking run; `relations` counts the pairs by relation."""
 
     song_count: int
@@ -48,14 +48,14 @@ class Judged:
     relations: Mapping[str, int] = field(default_factory=dict)
 
 
-def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
+def update_song_links(engine: Engine, *, song_key: str | None = None) -> LinkingResult:
     """Link every song of the stored issues, or one of them; append only changed rows.
 
     Raises:
         WarehouseError: The lake cannot be read or written.
     """
     engine.refresh()
-    chart = read_chart(engine, song_key)
+    chart = read_stored_chart(engine, song_key)
     rows = _rows(engine, chart, [song_key] if song_key is not None else list(chart.songs))
     known = {_pair(row): row for row in read_chart_platform(engine, song_key)}
     changed = [row for row in rows if _differs(row, known.get(_pair(row)))]
@@ -63,7 +63,7 @@ def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
     ended = [_without_time(row) | _ENDED for pair, row in known.items() if pair not in held]
     engine.lake.append(TABLE, [*changed, *ended])
     engine.refresh()
-    return Judged(
+    return LinkingResult(
         song_count=len(chart.songs) if song_key is None else int(song_key in chart.songs),
         issue_count=len(chart.days),
         lead_count=sum(row["lead_days"] is not None for row in rows),
@@ -72,37 +72,40 @@ def judge_songs(engine: Engine, *, song_key: str | None = None) -> Judged:
     )
 
 
-def read_chart(engine: Engine, song_key: str | None = None) -> Chart:
+def read_stored_chart(engine: Engine, song_key: str | None = None) -> StoredChart:
     """Read the stored chart: all songs (or at least `song_key`) and the days of all issues.
 
     Raises:
         WarehouseError: The lake cannot be read.
     """
-    days = () if song_key is None else read_kept_days(engine)
-    return to_chart(read_kept_songs(engine, song_key), days=days)
+    days = () if song_key is None else read_stored_days(engine)
+    return to_chart(read_stored_songs(engine, song_key), days=days)
 
 
-def _rows(engine: Engine, chart: Chart, song_keys: Iterable[str]) -> list[Row]:
+def _rows(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[PlatformRow]:
     charted = [chart.songs[key] for key in song_keys if key in chart.songs]
     if not charted:
         return []
-    sounds = {sound.music_id: sound for sound in read_sounds(engine)}
-    statements = [to_statement(row) for row in read_statements(engine)]
+    sounds = {sound.music_id: sound for sound in read_platform_music(engine)}
+    statements = [to_song_link_decision(row) for row in read_song_link_decisions(engine)]
     links = link_songs(
-        (one.song for one in charted), sounds.values(), read_heard(engine), statements
+        (one.song for one in charted), sounds.values(), read_audio_matches(engine), statements
     )
-    return list(_beside(engine, chart, links, sounds))
+    return list(_platform_rows(engine, chart, links, sounds))
 
 
-def _beside(
-    engine: Engine, chart: Chart, links: Sequence[Link], sounds: Mapping[str, Sound]
-) -> Iterator[Row]:
-    observed: dict[str, list[Row]] = defaultdict(list)
-    for row in read_works_of_sounds(engine, [link.music_id for link in links]):
+def _platform_rows(
+    engine: Engine,
+    chart: StoredChart,
+    links: Sequence[SongMatch],
+    sounds: Mapping[str, PlatformMusic],
+) -> Iterator[PlatformRow]:
+    observed: dict[str, list[PlatformRow]] = defaultdict(list)
+    for row in read_music_videos(engine, [link.music_id for link in links]):
         observed[row["music_id"]].append(row)
     for link in links:
         charted = chart.songs[link.song_key]
-        beside = set_beside(charted, chart.days, to_works(observed[link.music_id]))
+        beside = compare_with_platform(charted, chart.days, to_video_likes(observed[link.music_id]))
         yield to_platform_row(link, charted, beside, sounds.get(link.music_id))
 
 
@@ -110,9 +113,9 @@ def _pair(row: Mapping[str, Any]) -> tuple[str, str]:
     return row["song_key"], row["music_id"]
 
 
-def _differs(row: Row, known: Row | None) -> bool:
+def _differs(row: PlatformRow, known: PlatformRow | None) -> bool:
     return known is None or _without_time(known) != row
 
 
-def _without_time(row: Row) -> Row:
+def _without_time(row: PlatformRow) -> PlatformRow:
     return {name: value for name, value in row.items() if name != "committed_at"}

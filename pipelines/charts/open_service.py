@@ -6,13 +6,13 @@ from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.charts.backfill import Backfill
 from pipelines.charts.issue_leases import HELD_FOR_S
-from pipelines.charts.link_songs import Judged, judge_songs
-from pipelines.charts.rules.backfill_plan import Filled, Progress
+from pipelines.charts.link_songs import LinkingResult, update_song_links
+from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import Span
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider, choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
@@ -21,16 +21,16 @@ from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.worlds import is_demo_world
 
-_BY_HAND = 100_000
+_NO_AUTO_FLUSH = 100_000
 """Disables automatic flushing (rows, seconds): a back-fill writes once per batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChartDesk:
+class ChartService:
     """Back-fills the chart and links its songs over open stores. Blocking."""
 
     settings: Settings
-    profile: Profile
+    profile: PlatformProfile
     control: ControlStore
     engine: Engine
 
@@ -43,10 +43,10 @@ class ChartDesk:
         self,
         span: Span,
         *,
-        told: Callable[[Progress], None] = lambda _progress: None,
+        told: Callable[[BackfillProgress], None] = lambda _progress: None,
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
-    ) -> Filled:
+    ) -> BackfillResult:
         """Read the missing issues of a date range.
 
         Raises:
@@ -63,13 +63,13 @@ class ChartDesk:
         )
         return asyncio.run(work.run(span))
 
-    def judge(self) -> Judged:
+    def judge(self) -> LinkingResult:
         """Link all songs to music ids.
 
         Raises:
             WarehouseError: The lake cannot be read or written.
         """
-        return judge_songs(self.engine)
+        return update_song_links(self.engine)
 
     @asynccontextmanager
     async def _open(self, cancelled: Callable[[], bool]) -> AsyncIterator[ChartCaptures]:
@@ -78,7 +78,7 @@ class ChartDesk:
                 self.settings,
                 self.profile,
                 control=self.control,
-                bodies=StoredBodies(self.engine),
+                bodies=PayloadArchive(self.engine),
             )
         )
         async with ChartCaptures(
@@ -87,14 +87,14 @@ class ChartDesk:
             engine=self.engine,
             control=self.control,
             cancelled=cancelled,
-            flush_every=_BY_HAND,
-            flush_after_s=_BY_HAND,
+            flush_every=_NO_AUTO_FLUSH,
+            flush_after_s=_NO_AUTO_FLUSH,
         ) as captures:
             yield captures
 
 
 @contextmanager
-def open_chart_desk(settings: Settings) -> Iterator[ChartDesk]:
+def open_chart_service(settings: Settings) -> Iterator[ChartService]:
     """Open the chart service of the selected world; close its stores afterwards.
 
     Raises:
@@ -108,4 +108,4 @@ def open_chart_desk(settings: Settings) -> Iterator[ChartDesk]:
         stack.enter_context(closing(control))
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
         engine = stack.enter_context(closing(Engine(lake)))
-        yield ChartDesk(settings, profile, control, engine)
+        yield ChartService(settings, profile, control, engine)

@@ -5,20 +5,20 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from pipelines.doctor.findings import Finding
+from pipelines.doctor.check_results import CheckResult
 from pipelines.documents.videos import Document, to_time
 from warehouse.control import CircuitState, RobotsDecision
 from warehouse.records.health import (
     ENDPOINTS,
-    OUTCOME_WORDS,
-    REASONS,
-    USES,
+    OUTCOME_LABELS,
+    REASON_TEXTS,
+    SURFACE_USES,
     SurfaceHealth,
     advice_for,
-    endpoints_hurt,
+    find_affected_endpoints,
 )
 
-MOST_KEYS = 40  # keys shown of one list; the rest is counted
+MAX_KEYS_SHOWN = 40  # keys shown of one list; the rest is counted
 
 
 def to_surface_documents(
@@ -26,11 +26,11 @@ def to_surface_documents(
 ) -> list[Document]:
     """Return one document per surface: outcome, affected endpoints, advice."""
     chosen = list(found)
-    hurt = endpoints_hurt(chosen)
+    hurt = find_affected_endpoints(chosen)
     return [_surface(health, hurt.get(health.surface, ()), last_worked) for health in chosen]
 
 
-def to_finding_documents(findings: Sequence[Finding]) -> list[Document]:
+def to_check_documents(findings: Sequence[CheckResult]) -> list[Document]:
     """Return one document per check."""
     return [asdict(finding) for finding in findings]
 
@@ -60,16 +60,16 @@ def to_robots_documents(decisions: Iterable[RobotsDecision]) -> list[Document]:
 def _surface(
     health: SurfaceHealth, hurt: tuple[int, ...], last_worked: Mapping[str, datetime]
 ) -> Document:
-    use = USES[health.surface]
+    use = SURFACE_USES[health.surface]
     worked_at = health.observed_at if health.outcome == "works" else None
     return {
         "surface": health.surface,
         "label": use.label,
         "outcome": health.outcome,
-        "words": OUTCOME_WORDS[health.outcome],
+        "words": OUTCOME_LABELS[health.outcome],
         "error_type": health.error_type,
         "reason": health.reason,
-        "reason_words": REASONS.get(health.reason or "", health.reason),
+        "reason_words": REASON_TEXTS.get(health.reason or "", health.reason),
         "http_status": health.http_status,
         "request_count": health.request_count,
         "duration_ms": health.duration_ms,
@@ -86,7 +86,7 @@ def _surface(
 
 
 def _keys(paths: Sequence[str]) -> list[str]:
-    return list(paths[:MOST_KEYS])
+    return list(paths[:MAX_KEYS_SHOWN])
 
 
 def _endpoints(numbers: Iterable[int]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ _AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class ListHistory:
     """Observation counts and times of a list."""
 
     first_screen_count: int
@@ -49,7 +49,7 @@ def to_list_document(
     has_more: bool,
     platform_has_more: bool | None,
     pagination_mode: str,
-    history: History,
+    history: ListHistory,
 ) -> Document:
     """Build the `data` of a list; `next_cursor` holds the cursor under the operation's name."""
     return {
@@ -78,7 +78,7 @@ def with_author(video: Video, account: Account) -> Video:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class TimeWindow:
     """The time window of the last `days` x 86,400 s before `end`."""
 
     days: int
@@ -103,7 +103,7 @@ class Window:
 
 def to_metrics_document(
     account: Account,
-    window: Window,
+    window: TimeWindow,
     analyzed: Sequence[Video],
     *,
     first_observed_at: Mapping[str, datetime],

@@ -19,10 +19,20 @@ from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.library_errors import translated
+from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import open_lake
-from warehouse.maintenance.erasure.account import Erased, Stores, check_nobody_works, erase_account
-from warehouse.maintenance.erasure.names import Names, find_names, find_sec_uid, to_pattern
+from warehouse.maintenance.erasure.account import (
+    ErasureResult,
+    ErasureStores,
+    check_idle,
+    erase_account,
+)
+from warehouse.maintenance.erasure.names import (
+    AccountNames,
+    find_account_names,
+    find_sec_uid,
+    to_pattern,
+)
 from warehouse.records.errors import CapacityExhaustedError
 
 LEASE = "erasing"
@@ -32,16 +42,16 @@ LEASE_S = 3600.0
 class Erasure:
     """An erasure over open stores: inspect it with `find`, then `carry_out`."""
 
-    def __init__(self, stores: Stores, sec_uid: str, *, lost_after_s: float) -> None:
+    def __init__(self, stores: ErasureStores, sec_uid: str, *, lost_after_s: float) -> None:
         self._stores = stores
         self._lost_after_s = lost_after_s
         self.sec_uid = sec_uid
 
-    def find(self) -> Names:
+    def find(self) -> AccountNames:
         """Return everything that currently identifies the account."""
-        return find_names(self._stores.engine, self.sec_uid)
+        return find_account_names(self._stores.engine, self.sec_uid)
 
-    def carry_out(self) -> Erased:
+    def carry_out(self) -> ErasureResult:
         """Erase the account under an exclusive lease.
 
         Raises:
@@ -49,7 +59,7 @@ class Erasure:
             CapacityExhaustedError: Another erasure is running.
         """
         control, owner = self._stores.control, uuid4().hex
-        check_nobody_works(control, within_s=self._lost_after_s)
+        check_idle(control, within_s=self._lost_after_s)
         if not control.acquire_lease(LEASE, owner, LEASE_S):
             raise CapacityExhaustedError(
                 "another erasure is under way", hint="wait until it has ended"
@@ -72,7 +82,7 @@ def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     engine = stack.enter_context(closing(Engine(lake)))
     control = _open_control(settings, home, stack)
-    stores = Stores(
+    stores = ErasureStores(
         home=home,
         lake=lake,
         engine=engine,
@@ -83,14 +93,14 @@ def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
     return Erasure(stores, sec_uid, lost_after_s=settings.worker_lost_after_s)
 
 
-def forget_runs(home: Home, names: Names) -> int:
+def forget_runs(home: Home, names: AccountNames) -> int:
     """Delete the Dagster runs that mention the account, with their events; return their number.
 
     Raises:
         WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
     pattern = to_pattern(names.ids)
-    with translated("erasing from the orchestrator's storage", sqlite3.Error, OSError):
+    with translate_errors("erasing from the orchestrator's storage", sqlite3.Error, OSError):
         files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
         runs = {run for path in files for run in _runs_naming(path, pattern)}
         if runs:

@@ -28,7 +28,7 @@ DAILY_AT = "40 1 * * *"
 """UTC: more than an hour after a new issue, which appears at 08:30 in Shanghai."""
 LOOKED_BACK_DAYS = 10
 """For so many days into a month the previous month is read too: the machine may have been off."""
-LOOK_EVERY_S = 300
+CHART_SENSOR_INTERVAL_S = 300
 
 read_chart = define_asset_job(
     "read_chart",
@@ -71,7 +71,7 @@ def chart_sensor(*, is_on: bool) -> SensorDefinition:
     @sensor(
         name="chart_platform",
         job=judge_chart,
-        minimum_interval_seconds=LOOK_EVERY_S,
+        minimum_interval_seconds=CHART_SENSOR_INTERVAL_S,
         default_status=DefaultSensorStatus.RUNNING if is_on else DefaultSensorStatus.STOPPED,
         description="Links the songs of the chart again when confirmed videos or issues changed.",
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pipelines.charts.open_service import ChartDesk, open_chart_desk
+from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.settings import Settings
 
 
@@ -11,12 +11,12 @@ class ChartResource:
     """Opens the chart service."""
 
     @contextmanager
-    def open(self) -> Iterator[ChartDesk]:
+    def open(self) -> Iterator[ChartService]:
         """Open the chart service of the configured world.
 
         Raises:
             ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
-        with open_chart_desk(Settings()) as desk:
+        with open_chart_service(Settings()) as desk:
             yield desk

@@ -24,11 +24,11 @@ from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.report_resource import ReportResource
 from pipelines.orchestration.resources import (
-    DeskResource,
     HealthResource,
+    MaintenanceResource,
     PublishingResource,
-    UpkeepResource,
-    WatchResource,
+    ScanServiceResource,
+    WatchlistResource,
     reviews_of_run,
 )
 from pipelines.orchestration.runs.remote_scan import scan_of_run
@@ -103,13 +103,13 @@ def build_definitions(
         resources={
             "scan": scan_of_run,
             "chart": ChartResource(),
-            "desk": DeskResource(),
+            "desk": ScanServiceResource(),
             "health": HealthResource(),
             "publishing": PublishingResource(),
             "reports": ReportResource(),
             "reviews": reviews_of_run,
-            "upkeep": UpkeepResource(),
-            "watches": WatchResource(),
+            "upkeep": MaintenanceResource(),
+            "watches": WatchlistResource(),
         }
         | overrides,
     )

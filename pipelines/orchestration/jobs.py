@@ -29,7 +29,7 @@ from pipelines.orchestration.assets.health import SURFACE_HEALTH
 from pipelines.orchestration.assets.published_database import DATABASE
 from pipelines.orchestration.assets.watchlists import WATCH_DIGESTS, WATCHED_SCREENS
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
-from pipelines.orchestration.resources import DeskResource, UpkeepResource
+from pipelines.orchestration.resources import MaintenanceResource, ScanServiceResource
 from pipelines.parameters.scan import scan_parameters
 from pipelines.reports.catalogue import read_catalogue
 
@@ -116,7 +116,7 @@ class ScanRequest(Config):
 
 @op
 def hand_in_scan(
-    context: OpExecutionContext, config: ScanRequest, desk: ResourceParam[DeskResource]
+    context: OpExecutionContext, config: ScanRequest, desk: ResourceParam[ScanServiceResource]
 ) -> str:
     """Create a job, join an equal open one, or find a stored result."""
     given = config.model_dump(exclude={"input"})
@@ -133,7 +133,9 @@ def request_scan() -> None:
 
 
 @op
-def maintain_stores(context: OpExecutionContext, upkeep: ResourceParam[UpkeepResource]) -> None:
+def maintain_stores(
+    context: OpExecutionContext, upkeep: ResourceParam[MaintenanceResource]
+) -> None:
     """Delete expired data, sort and compact files, free disk space."""
     context.add_output_metadata(asdict(upkeep.maintain(context.instance)))
 
@@ -151,7 +153,9 @@ _SHOWN = ("name", "state", "says", "advice")
 
 
 @op
-def examine_machine(context: OpExecutionContext, upkeep: ResourceParam[UpkeepResource]) -> None:
+def examine_machine(
+    context: OpExecutionContext, upkeep: ResourceParam[MaintenanceResource]
+) -> None:
     """Check the machine, the stores and the workers; a failed check fails the run."""
     report = upkeep.examine()
     lines = [

@@ -6,36 +6,40 @@ from datetime import datetime
 
 from dagster import DagsterInstance, InitResourceContext, resource
 
-from pipelines.doctor.checks.machine_report import examine_machine
-from pipelines.doctor.probes.probe_round import ask_all_surfaces
+from pipelines.doctor.checks.machine_report import check_machine
+from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.documents.videos import Document
-from pipelines.orchestration.worker.job_run import Outcome
-from pipelines.orchestration.worker.maintenance import Swept, chosen_home, open_keeper
+from pipelines.orchestration.worker.job_run import ScanOutcome
+from pipelines.orchestration.worker.maintenance import (
+    MaintenanceReport,
+    open_maintainer,
+    open_selected_home,
+)
 from pipelines.platform.providers import choose_profile
-from pipelines.scan.rules.expansion import Confirmed
-from pipelines.scan.scan_run import ScanSession
-from pipelines.scan.service.open_service import build_desk
-from pipelines.scan.service.service import ScanDesk
+from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.service.open_service import build_scan_service
+from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
-from pipelines.watchlists.open_service import open_watcher
-from pipelines.watchlists.run import Watcher
+from pipelines.watchlists.open_service import open_watchlist_runner
+from pipelines.watchlists.run import WatchlistRunner
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.published_database import Published, database_path, publish_database
+from warehouse.exports.published_database import PublishedDatabase, database_path, publish_database
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
-from warehouse.maintenance.table_review import Review, review_table
+from warehouse.maintenance.table_review import TableReview, review_table
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.jobs import STAGES
 from warehouse.tables import Table
 
 
-class DeskResource:
+class ScanServiceResource:
     """Opens the scan service; the stores are open only while it is used."""
 
     @contextmanager
-    def open(self) -> Iterator[ScanDesk]:
+    def open(self) -> Iterator[ScanService]:
         """Open the scan service of the configured world.
 
         Raises:
@@ -50,7 +54,7 @@ class DeskResource:
             stack.enter_context(closing(control))
             lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
             engine = stack.enter_context(closing(Engine(lake)))
-            yield build_desk(settings, profile, control=control, open_engine=lambda: engine)
+            yield build_scan_service(settings, profile, control=control, open_engine=lambda: engine)
 
 
 class HealthResource:
@@ -64,13 +68,13 @@ class HealthResource:
             WarehouseError: A store cannot be opened.
         """
         settings = Settings()
-        return ask_all_surfaces(settings, choose_profile(settings), asked_by="canaries")
+        return probe_all_surfaces(settings, choose_profile(settings), asked_by="canaries")
 
 
 class PublishingResource:
     """Publishes the marts; the stores are open only while it does."""
 
-    def publish(self) -> Published:
+    def publish(self) -> PublishedDatabase:
         """Write the database of the configured world.
 
         Raises:
@@ -90,7 +94,7 @@ class ReviewResource:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def review(self, table: Table, *, now: datetime) -> Review:
+    def review(self, table: Table, *, now: datetime) -> TableReview:
         """Check the rows of a table.
 
         Raises:
@@ -108,16 +112,16 @@ def reviews_of_run(_context: InitResourceContext) -> Iterator[ReviewResource]:
         WarehouseError: The lake cannot be opened.
     """
     settings = Settings()
-    home = chosen_home(settings)
+    home = open_selected_home(settings)
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     with closing(Engine(lake)) as engine:
         yield ReviewResource(engine)
 
 
-class UpkeepResource:
+class MaintenanceResource:
     """Runs maintenance and the doctor; the stores are open only while it does."""
 
-    def maintain(self, instance: DagsterInstance) -> Swept:
+    def maintain(self, instance: DagsterInstance) -> MaintenanceReport:
         """Run maintenance once on the configured world.
 
         Raises:
@@ -126,7 +130,9 @@ class UpkeepResource:
         """
         settings = Settings()
         with ExitStack() as stack:
-            return open_keeper(settings, chosen_home(settings), instance, stack).maintain()
+            return open_maintainer(
+                settings, open_selected_home(settings), instance, stack
+            ).maintain()
 
     def examine(self) -> Document:
         """Check this machine and the stores without probing surfaces.
@@ -134,25 +140,25 @@ class UpkeepResource:
         Raises:
             ProfileNotChosenError: No platform profile is selected.
         """
-        return examine_machine(Settings())
+        return check_machine(Settings())
 
 
-class WatchResource:
+class WatchlistResource:
     """Opens the watchlist service; the stores are open only while it is used."""
 
     @contextmanager
-    def open(self) -> Iterator[Watcher]:
+    def open(self) -> Iterator[WatchlistRunner]:
         """Open the watchlist service of the configured world.
 
         Raises:
             ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
-        with open_watcher(Settings()) as watcher:
+        with open_watchlist_runner(Settings()) as watcher:
             yield watcher
 
 
-class ScanSlot:
+class CurrentScan:
     """Holds the scan that runs in this process, if any; a process runs one scan at a time.
 
     Every scan begins as a row of the job queue, and its run puts the session here. Without a
@@ -160,7 +166,7 @@ class ScanSlot:
     """
 
     def __init__(self) -> None:
-        self.session: ScanSession | None = None
+        self.session: ScanRun | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -169,19 +175,19 @@ class ScanSlot:
         self.was_cancelled = False
         self.last_stage: str | None = None
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ScanOutcome:
         """Return how the scan ended, by its last stage: a failed check leaves no error."""
         if self.was_cancelled:
-            return Outcome("cancelled")
+            return ScanOutcome("cancelled")
         is_done = self.error is None and self.last_stage == STAGES[-1]
-        return Outcome("completed") if is_done else Outcome("failed", self.error)
+        return ScanOutcome("completed") if is_done else ScanOutcome("failed", self.error)
 
-    def confirmed(self) -> list[Confirmed]:
+    def confirmed(self) -> list[ConfirmedVideo]:
         """Return the videos confirmed so far by the running scan; empty without a scan."""
         return [] if self.session is None else list(self.session.findings.confirmed.values())
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[ScanSession]:
+    def stage(self, name: str) -> Iterator[ScanRun]:
         """Run the body of an asset as one stage of the scan; record why it ended.
 
         Raises:

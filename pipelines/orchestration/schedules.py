@@ -22,7 +22,7 @@ _DAY_H = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rhythm:
+class ScheduleSpec:
     """The specification of one schedule.
 
     Attributes:
@@ -40,22 +40,22 @@ class Rhythm:
     minute: int
 
 
-RHYTHMS = (
-    Rhythm(name="canaries", job=canaries, usual_h=6, minute=17),
-    Rhythm(name="database", job=publish_database, minute=37),
-    Rhythm(name="maintenance", job=maintain, at=3, minute=7),
-    Rhythm(name="checks", job=check_tables, at=4, minute=27),
-    Rhythm(name="doctor", job=doctor, usual_h=6, minute=47),
-    Rhythm(name="reports", job=render_reports, at=6, minute=57),
+SCHEDULES = (
+    ScheduleSpec(name="canaries", job=canaries, usual_h=6, minute=17),
+    ScheduleSpec(name="database", job=publish_database, minute=37),
+    ScheduleSpec(name="maintenance", job=maintain, at=3, minute=7),
+    ScheduleSpec(name="checks", job=check_tables, at=4, minute=27),
+    ScheduleSpec(name="doctor", job=doctor, usual_h=6, minute=47),
+    ScheduleSpec(name="reports", job=render_reports, at=6, minute=57),
 )
 
 
 def build_schedules(hours: Mapping[str, int]) -> list[ScheduleDefinition]:
     """Build all schedules. `hours` is their interval by name; 0 or absent leaves one stopped."""
-    return [_build(rhythm, hours.get(rhythm.name, 0)) for rhythm in RHYTHMS]
+    return [_build(rhythm, hours.get(rhythm.name, 0)) for rhythm in SCHEDULES]
 
 
-def _build(rhythm: Rhythm, every_h: int) -> ScheduleDefinition:
+def _build(rhythm: ScheduleSpec, every_h: int) -> ScheduleDefinition:
     return ScheduleDefinition(
         name=f"{rhythm.name}_schedule",
         job=rhythm.job,
@@ -65,7 +65,7 @@ def _build(rhythm: Rhythm, every_h: int) -> ScheduleDefinition:
     )
 
 
-def _cron(rhythm: Rhythm, every_h: int) -> str:
+def _cron(rhythm: ScheduleSpec, every_h: int) -> str:
     if every_h < _DAY_H:
         return f"{rhythm.minute} */{every_h} * * *"
     return f"{rhythm.minute} {rhythm.at} */{every_h // _DAY_H} * *"

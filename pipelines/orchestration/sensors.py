@@ -26,11 +26,11 @@ from pipelines.orchestration.assets.watchlists import (
 )
 from pipelines.orchestration.jobs import conclude_watchlist, run_watchlist
 from pipelines.orchestration.partitions import watchlists as watchlist_partitions
-from pipelines.orchestration.resources import WatchResource
+from pipelines.orchestration.resources import WatchlistResource
 from warehouse.records.errors import ProfileNotChosenError
-from warehouse.records.watchlists import WatchRun
+from warehouse.records.watchlists import WatchlistRun
 
-LOOK_EVERY_S = 20
+WATCH_SENSOR_INTERVAL_S = 20
 LAUNCHED_AT_ONCE = 4
 """Launches per evaluation; each starts a process for a few seconds, the rest waits."""
 
@@ -40,20 +40,20 @@ type PartitionRequest = AddDynamicPartitionsRequest | DeleteDynamicPartitionsReq
 @sensor(
     name="watchlists",
     jobs=[run_watchlist, conclude_watchlist],
-    minimum_interval_seconds=LOOK_EVERY_S,
+    minimum_interval_seconds=WATCH_SENSOR_INTERVAL_S,
     default_status=DefaultSensorStatus.RUNNING,
     description="Begins the runs of watchlists when they are due, and concludes those whose scans "
     "have ended.",
 )
 def watchlists(
-    context: SensorEvaluationContext, watches: ResourceParam[WatchResource]
+    context: SensorEvaluationContext, watches: ResourceParam[WatchlistResource]
 ) -> SensorResult | SkipReason:
     """Claim due watchlists in the control store, once over all processes, and launch their runs."""
     try:
         with watches.open() as watcher:
             names = {kept.plan.name for kept in watcher.control.watchlists()}
             watcher.take_due()
-            begin = [_request(run, run_watchlist.name) for run in watcher.unbegun()]
+            begin = [_request(run, run_watchlist.name) for run in watcher.not_begun()]
             conclude = [_request(run, conclude_watchlist.name) for run in watcher.ready()]
     except ProfileNotChosenError as error:
         return SkipReason(error.detail)
@@ -63,7 +63,7 @@ def watchlists(
     )
 
 
-def _request(run: WatchRun, job_name: str) -> RunRequest:
+def _request(run: WatchlistRun, job_name: str) -> RunRequest:
     """Request one launch per try: a run whose process died is tried again once it is free."""
     is_begin = job_name == run_watchlist.name
     key = WATCHED_SCREENS if is_begin else WATCH_DIGESTS

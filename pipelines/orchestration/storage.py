@@ -18,10 +18,10 @@ from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from sqlalchemy import Connection, Engine, create_engine, event
 
-type Watch = Callable[[EventLogEntry, str], None]
+type EventCallback = Callable[[EventLogEntry, str], None]
 
 
-class KeptEventLog(ConsolidatedSqliteEventLogStorage):
+class PooledEventLogStorage(ConsolidatedSqliteEventLogStorage):
     """Event log in one file, on a persistent connection.
 
     Watchers poll for new rows: the file itself changes rarely, because new rows are in its
@@ -43,12 +43,12 @@ class KeptEventLog(ConsolidatedSqliteEventLogStorage):
             yield connection
 
     @override
-    def watch(self, run_id: str, cursor: str | None, callback: Watch) -> None:
+    def watch(self, run_id: str, cursor: str | None, callback: EventCallback) -> None:
         """Call `callback` for each event of a run after `cursor`."""
         self._watcher.watch_run(run_id, cursor, callback)
 
     @override
-    def end_watch(self, run_id: str, handler: Watch) -> None:
+    def end_watch(self, run_id: str, handler: EventCallback) -> None:
         """Stop calling the handler."""
         self._watcher.unwatch_run(run_id, handler)
 
@@ -66,12 +66,12 @@ class KeptEventLog(ConsolidatedSqliteEventLogStorage):
         self._engine.dispose()
 
 
-class KeptRunStorage(SqliteRunStorage):
+class PooledRunStorage(SqliteRunStorage):
     """Run storage on a persistent connection."""
 
     @classmethod
     @override
-    def from_config_value(cls, inst_data: Any, config_value: Any) -> "KeptRunStorage":
+    def from_config_value(cls, inst_data: Any, config_value: Any) -> "PooledRunStorage":
         """Build the storage from `dagster.yaml`, as an instance of this class."""
         return cls.from_local(inst_data=inst_data, **config_value)
 

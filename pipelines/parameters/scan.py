@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
-from warehouse.records.evidence import JUDGING_REVISION
+from warehouse.records.evidence import VERDICT_REVISION
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 SORT_ORDERS: tuple[SortBy, ...] = (
@@ -172,14 +172,14 @@ DEPTH_PARAMETERS = (
 """How deep a scan went: a stored result satisfies requests that are not deeper."""
 
 
-class Documented(Protocol):
+class JobParameters(Protocol):
     """Effective parameters of any kind of job."""
 
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values."""
 
 
-def fingerprint(target: str, world: str, provider: str, parameters: Documented) -> str:
+def fingerprint(target: str, world: str, provider: str, parameters: JobParameters) -> str:
     """Return the identity of a request: requests with equal identity share a running job.
 
     `refresh` is left out: a refresh joins a running job.
@@ -199,7 +199,7 @@ def scan_key(
     document["search_keywords"] = sorted(
         {word.casefold().strip() for word in parameters.search_keywords}
     )
-    return _digest([music_id, world, provider, algorithm, JUDGING_REVISION, document])
+    return _digest([music_id, world, provider, algorithm, VERDICT_REVISION, document])
 
 
 def _digest(value: object) -> str:

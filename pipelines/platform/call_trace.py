@@ -15,7 +15,7 @@ _NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class HttpResponse:
     """One HTTP response.
 
     `location` is set when a redirect itself is the answer; `retry_after` is the unparsed header.
@@ -46,45 +46,45 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Trail:
+class CallTrace:
     """Requests made and the last response received within one call."""
 
     request_count: int = 0
-    last: Answer | None = None
+    last: HttpResponse | None = None
 
 
-_OPEN: ContextVar[Trail | None] = ContextVar("trail", default=None)
+_OPEN: ContextVar[CallTrace | None] = ContextVar("trail", default=None)
 
 
 @contextmanager
-def open_trail() -> Iterator[Trail]:
+def open_call_trace() -> Iterator[CallTrace]:
     """Record every exchange of this task, and of the tasks it starts, on one trace.
 
     A nested trace adds its requests to the outer one when it closes.
     """
-    outer, trail = _OPEN.get(), Trail()
-    token = _OPEN.set(trail)
+    outer, call_trace = _OPEN.get(), CallTrace()
+    token = _OPEN.set(call_trace)
     try:
-        yield trail
+        yield call_trace
     finally:
         _OPEN.reset(token)
         if outer is not None:
-            outer.request_count += trail.request_count
-            outer.last = trail.last or outer.last
+            outer.request_count += call_trace.request_count
+            outer.last = call_trace.last or outer.last
 
 
-def note_request() -> None:
+def record_request() -> None:
     """Count one request."""
-    trail = _OPEN.get()
-    if trail is not None:
-        trail.request_count += 1
+    call_trace = _OPEN.get()
+    if call_trace is not None:
+        call_trace.request_count += 1
 
 
-def note_answer(answer: Answer) -> None:
+def record_response(answer: HttpResponse) -> None:
     """Record a response."""
-    trail = _OPEN.get()
-    if trail is not None:
-        trail.last = answer
+    call_trace = _OPEN.get()
+    if call_trace is not None:
+        call_trace.last = answer
 
 
 _ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)

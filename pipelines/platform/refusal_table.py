@@ -30,7 +30,7 @@ from warehouse.records.errors import (
 )
 
 
-class Policy(StrEnum):
+class RefusalPolicy(StrEnum):
     """Reaction to a refusal; a row lists its policies in the order they are tried."""
 
     ONCE_MORE = "once_more"  # the same request again, with the cookies set meanwhile
@@ -47,7 +47,7 @@ class Policy(StrEnum):
     TELL_CALLER = "tell_caller"  # the requested item does not exist
 
 
-_P = Policy
+_P = RefusalPolicy
 _WITHHELD = (_P.ONCE_MORE, _P.OTHER_SOURCE, _P.BACK_OFF)
 _DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
 
@@ -66,7 +66,7 @@ class Refusal:
     sign: str
     error: type[SametrackError] | None
     reason: str | None
-    policy: tuple[Policy, ...]
+    policy: tuple[RefusalPolicy, ...]
 
     def tells(self, word: str | None) -> bool:
         """Return True if an error of this row's class with this reason belongs to this row."""
@@ -151,7 +151,7 @@ REFUSALS: tuple[Refusal, ...] = (
 
 _BY_NAME = {row.name: row for row in REFUSALS}
 # Rows with a reason are matched before the row that covers the rest of a class.
-_WORDS_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)
+_SPECIFIC_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)
 
 
 def refusal_of(error: SametrackError) -> Refusal | None:
@@ -160,23 +160,23 @@ def refusal_of(error: SametrackError) -> Refusal | None:
     A reason of our own (an open circuit) maps to the first row of the class.
     """
     word = error.reason if isinstance(error, UpstreamError) else None
-    of_class = [row for row in _WORDS_FIRST if row.error is type(error)]
+    of_class = [row for row in _SPECIFIC_FIRST if row.error is type(error)]
     told = [row for row in of_class if row.tells(word)]
     return next(iter(told or of_class), None)
 
 
-def policy_of(error: SametrackError) -> tuple[Policy, ...]:
+def policy_of(error: SametrackError) -> tuple[RefusalPolicy, ...]:
     """Return the policies for an error; an error without a row is not retried."""
     row = refusal_of(error)
     return (_P.STOP,) if row is None else row.policy
 
 
-def allows(error: SametrackError, policy: Policy) -> bool:
+def allows_policy(error: SametrackError, policy: RefusalPolicy) -> bool:
     """Return True if a policy applies to an error."""
     return policy in policy_of(error)
 
 
-def refused(
+def refusal_error(
     name: str,
     detail: str,
     *,

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.chartsrc.bodies import (
+    ChartParseContext,
+    ChartRefusalTexts,
+    refuse_chart_answer,
+)
 from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import (
     HTML_PAGE_SIZE,
@@ -32,15 +36,15 @@ from pipelines.platform.parsers.lists import (
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
-from pipelines.platform.parsers.negatives import Words, explain, refuse_answer
-from pipelines.platform.parsers.pages import parse_work_page
+from pipelines.platform.parsers.pages import parse_video_page
+from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_answer
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
-from pipelines.platform.parsers.videos import Seen
-from pipelines.platform.profiles import KNOWN, Profile
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import PageWithoutDataError, StructureChangedError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -64,7 +68,7 @@ type Value = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class ArchivedBody:
     """An archived body with its request. `cursor` is None outside of lists; for the chart it is
     the page number.
     """
@@ -77,12 +81,12 @@ class Kept:
     content_type: str | None
     path: str
     cursor: int | None = None
-    place: SearchPlace | None = None
+    place: SearchPosition | None = None
 
-    def to_answer(self) -> Answer:
+    def to_answer(self) -> HttpResponse:
         """Rebuild the response as the client received it."""
         status = HTTPStatus.OK if self.status == HTTPStatus.NOT_MODIFIED else self.status
-        return Answer(
+        return HttpResponse(
             surface=self.surface,
             url=f"https://kept.invalid{self.path}",
             status=status,
@@ -92,26 +96,26 @@ class Kept:
         )
 
 
-def _user_page(kept: Kept, seen: Seen) -> Value:
+def _user_page(kept: ArchivedBody, seen: ParseContext) -> Value:
     """Parse a user page, which replaced the list of posts (with a cursor) or the account."""
     if kept.cursor is None:
         return parse_account_page(kept.body, sec_uid=kept.entity_id, seen=seen)
     return parse_user_page(kept.body, sec_uid=kept.entity_id, seen=seen)
 
 
-def _work_page(kept: Kept, seen: Seen) -> Value:
-    return parse_work_page(kept.body, aweme_id=kept.entity_id, seen=seen)
+def _work_page(kept: ArchivedBody, seen: ParseContext) -> Value:
+    return parse_video_page(kept.body, aweme_id=kept.entity_id, seen=seen)
 
 
-def _detail(kept: Kept, seen: Seen) -> Value:
+def _detail(kept: ArchivedBody, seen: ParseContext) -> Value:
     return parse_detail_body(kept.body, aweme_id=kept.entity_id, seen=seen)
 
 
-def _place(kept: Kept) -> SearchPlace:
-    return kept.place or SearchPlace(cursor=kept.cursor or 0)
+def _place(kept: ArchivedBody) -> SearchPosition:
+    return kept.place or SearchPosition(cursor=kept.cursor or 0)
 
 
-_PLATFORM: Mapping[str, Callable[[Kept, Seen], Value]] = {
+_PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
     "video_page": _work_page,
     "note_page": _work_page,
     "slides_page": _work_page,
@@ -129,7 +133,7 @@ _PLATFORM: Mapping[str, Callable[[Kept, Seen], Value]] = {
     "search_stream": lambda k, s: parse_search_stream(k.body, place=_place(k), seen=s),
     "search_single": lambda k, s: parse_search_single(k.body, place=_place(k), seen=s),
 }
-_CHART: Mapping[str, Callable[[Kept, int, ChartSeen], Value]] = {
+_CHART: Mapping[str, Callable[[ArchivedBody, int, ChartParseContext], Value]] = {
     "chart_issues": lambda k, _, s: parse_issues(k.body, seen=s),
     "chart_songs": lambda k, page, s: parse_songs(k.body, page=page, seen=s),
     "chart_latest": lambda k, page, s: parse_latest(k.body, page=page, seen=s),
@@ -145,22 +149,24 @@ SURFACES = frozenset(_PLATFORM) | frozenset(_CHART) | _APP
 """Surfaces whose bodies can be parsed again."""
 
 
-class Replayer:
+class BodyParser:
     """Parses archived bodies of one profile's platform."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: PlatformProfile) -> None:
         markers = profile.markers
         self._profile = profile
-        self._app = load_app(profile.name) if profile.name in KNOWN else None
-        self._words = Words(
+        self._app = load_app(profile.name) if profile.name in KNOWN_PROFILES else None
+        self._words = RefusalMarkers(
             verification_title=markers.verification_title,
             verification_body=markers.verification_body,
             verification_path=markers.verification_path,
             forbidden_title=markers.forbidden_title,
         )
-        self._chart_words = ChartWords(denied=markers.chart_denied, unknown=markers.chart_unknown)
+        self._chart_words = ChartRefusalTexts(
+            denied=markers.chart_denied, unknown=markers.chart_unknown
+        )
 
-    def read(self, kept: Kept) -> Value:
+    def read(self, kept: ArchivedBody) -> Value:
         """Parse a body with the current parser.
 
         Raises:
@@ -181,25 +187,25 @@ class Replayer:
                 raise
             raise named from error
 
-    def _read_chart(self, kept: Kept) -> Value:
+    def _read_chart(self, kept: ArchivedBody) -> Value:
         refuse_chart_answer(kept.to_answer())
-        seen = ChartSeen(
+        seen = ChartParseContext(
             surface=kept.surface, observed_at=kept.observed_at, words=self._chart_words
         )
         return _CHART[kept.surface](kept, kept.cursor or 1, seen)
 
-    def _read_app(self, kept: Kept) -> Value:
+    def _read_app(self, kept: ArchivedBody) -> Value:
         """What the app showed: a track where no page was asked for, else some of its videos."""
         seen, app = self._seen(kept), self._app
         if app is None:
-            raise refused("structure", "the profile has no app", surface=kept.surface)
+            raise refusal_error("structure", "the profile has no app", surface=kept.surface)
         if kept.surface == "app_work":
             return parse_app_work(kept.body, app=app, seen=seen)
         parse = parse_app_track if kept.cursor is None else parse_app_page
         return parse(kept.body, music_id=kept.entity_id, app=app, seen=seen)
 
-    def _seen(self, kept: Kept) -> Seen:
-        return Seen(
+    def _seen(self, kept: ArchivedBody) -> ParseContext:
+        return ParseContext(
             surface=kept.surface,
             observed_at=kept.observed_at,
             link_of=lambda aweme_id: self._profile.public_address(

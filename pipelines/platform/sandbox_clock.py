@@ -6,24 +6,24 @@ machine's own time is used, and no platform is asked.
 
 import httpx2
 
-from pipelines.platform.profiles import Profile
-from warehouse.records.times import move_observed_time
+from pipelines.platform.profiles import PlatformProfile
+from warehouse.records.times import shift_observed_time
 
 _PATH = "/_world/clock"
-_PATIENCE_S = 2.0
+_TIMEOUT_S = 2.0
 
 
-def follow_clock(profile: Profile) -> None:
+def follow_sandbox_clock(profile: PlatformProfile) -> None:
     """Use the sandbox's clock for observation times if the profile is the sandbox.
 
     If the sandbox does not answer, the time stays unchanged: the next request reports the reason.
     """
     if not profile.may_name_loopback:
-        move_observed_time(seconds=0)
+        shift_observed_time(seconds=0)
         return
     try:
-        with httpx2.Client(trust_env=False, timeout=_PATIENCE_S) as client:
+        with httpx2.Client(trust_env=False, timeout=_TIMEOUT_S) as client:
             told = client.get(f"http://127.0.0.1:{profile.port}{_PATH}").raise_for_status().json()
-            move_observed_time(seconds=float(told["offset_s"]))
+            shift_observed_time(seconds=float(told["offset_s"]))
     except (httpx2.HTTPError, ValueError, KeyError, TypeError):
         return

@@ -8,33 +8,33 @@ The reactions to a refusal are listed in `refusal_table.py` and applied by the p
 from collections.abc import Callable
 from dataclasses import replace
 
-from pipelines.platform.call_trace import Answer, open_trail
-from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.call_trace import HttpResponse, open_call_trace
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
-from pipelines.platform.parsers.negatives import Words, explain, refuse_answer
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_answer
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import PARSER_VERSION, Reading
-from pipelines.platform.refusal_table import Policy, allows
+from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.records.errors import PageWithoutDataError, StructureChangedError, UpstreamError
 
 
-class Surfaces:
+class SurfaceReader:
     """The surfaces of the platform in a client's profile."""
 
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
-        self._words = Words(
+        self._words = RefusalMarkers(
             verification_title=self.profile.markers.verification_title,
             verification_body=self.profile.markers.verification_body,
             verification_path=self.profile.markers.verification_path,
             forbidden_title=self.profile.markers.forbidden_title,
         )
 
-    def ask(self, surface: str, **params: str) -> Ask:
+    def ask(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to a JSON surface."""
-        return Ask(
+        return HttpRequest(
             surface=surface,
             url=self.profile.address(surface),
             allowed=self.profile.links.redirect,
@@ -42,18 +42,18 @@ class Surfaces:
             ends_at=self.ends_at,
         )
 
-    def ask_page(self, surface: str, **ids: str) -> Ask:
+    def ask_page(self, surface: str, **ids: str) -> HttpRequest:
         """Build a request to a share page."""
-        return Ask(
+        return HttpRequest(
             surface=surface,
             url=self.profile.address(surface, **ids),
             allowed=self.profile.links.redirect,
             ends_at=self.ends_at,
         )
 
-    def seen(self, answer: Answer) -> Seen:
+    def seen(self, answer: HttpResponse) -> ParseContext:
         """Build the parse context of a response."""
-        return Seen(
+        return ParseContext(
             surface=answer.surface,
             observed_at=answer.fetched_at,
             link_of=lambda aweme_id: self.profile.public_address("public_video", aweme_id=aweme_id),
@@ -68,11 +68,11 @@ class Surfaces:
             or host_matches(address.host, self.profile.links.region)
         )
 
-    def is_gone(self, answer: Answer) -> bool:
+    def is_gone(self, answer: HttpResponse) -> bool:
         """Return True for the redirect of a deleted video; the video it names is unrelated."""
         return self.profile.markers.gone_query in (answer.location or "")
 
-    def refuse(self, answer: Answer) -> None:
+    def refuse(self, answer: HttpResponse) -> None:
         """Raise for a refusal that the HTTP response alone shows.
 
         Raises:
@@ -80,30 +80,32 @@ class Surfaces:
         """
         refuse_answer(answer, self._words)
 
-    def explain(self, error: UpstreamError, answer: Answer) -> UpstreamError:
+    def explain(self, error: UpstreamError, answer: HttpResponse) -> UpstreamError:
         """Return a more specific error for a response without data, if its page shows one."""
         return explain(error, answer, self._words)
 
     async def read_twice[T](
-        self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]
+        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
     ) -> Reading[T]:
         """Read, and retry once if the first response only set the visitor's cookies."""
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             try:
                 return await self.read(ask, entity_id, parse)
             except UpstreamError as error:
-                if not allows(error, Policy.ONCE_MORE):
+                if not allows_policy(error, RefusalPolicy.ONCE_MORE):
                     raise
             found = await self.read(ask, entity_id, parse)
-        return with_requests(found, trail.request_count)
+        return with_requests(found, call_trace.request_count)
 
-    async def read[T](self, ask: Ask, entity_id: str, parse: Callable[[Answer], T]) -> Reading[T]:
+    async def read[T](
+        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
+    ) -> Reading[T]:
         """Fetch, classify, parse.
 
         Raises:
             UpstreamError: The response is a refusal, or unknown in structure.
         """
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             async with self.client.circuit(ask):
                 answer = await self.client.fetch(ask)
                 if not self.is_gone(answer):
@@ -118,11 +120,11 @@ class Surfaces:
             http_status=answer.wire_status,
             source_path=answer.path,
             fetched_at=answer.fetched_at,
-            request_count=trail.request_count,
+            request_count=call_trace.request_count,
             parser_version=PARSER_VERSION,
         )
 
-    def _parsed[T](self, answer: Answer, parse: Callable[[Answer], T]) -> T:
+    def _parsed[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
         try:
             return parse(answer)
         except (PageWithoutDataError, StructureChangedError) as error:

@@ -17,7 +17,7 @@ are younger, and no account is captured half a million times. Below 2^20 it is t
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """The start of a page; `sequence` is None for the newest state."""
 
     sequence: int | None
@@ -28,7 +28,7 @@ class Place:
         return as_of * OFFSETS + min(self.offset + count, OFFSETS - 1)
 
 
-def read_place(cursor: int) -> Place:
+def parse_cursor(cursor: int) -> PagePosition:
     """Parse a cursor over a union.
 
     Raises:
@@ -37,12 +37,12 @@ def read_place(cursor: int) -> Place:
     if cursor < 0:
         raise ValueError("a cursor is not negative")
     if cursor < OFFSETS:
-        return Place(None, cursor)
-    return Place(*divmod(cursor, OFFSETS))
+        return PagePosition(None, cursor)
+    return PagePosition(*divmod(cursor, OFFSETS))
 
 
-def read_place_in_page(cursor: int) -> Place | None:
+def parse_page_cursor(cursor: int) -> PagePosition | None:
     """Parse a cursor within a captured page of posts; None if it is the platform's own cursor."""
     if OFFSETS <= cursor < PLATFORM_CURSORS_FROM:
-        return read_place(cursor)
+        return parse_cursor(cursor)
     return None

@@ -14,11 +14,11 @@ from uuid import uuid4
 from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
-from pipelines.reports.notebook_run import Progress, run_notebook
-from pipelines.reports.page import Making, render_page
+from pipelines.reports.notebook_run import ReportProgress, run_notebook
+from pipelines.reports.page import RenderStamp, render_page
 from pipelines.reports.pdf import write_pdf
 from pipelines.settings import Settings
-from warehouse.exports.atomic_files import write_whole
+from warehouse.exports.atomic_files import write_atomically
 from warehouse.home.folder import open_home
 from warehouse.lake.as_of import parse_as_of
 from warehouse.records.errors import InvalidParameterError
@@ -29,7 +29,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ReportRequest:
     """A request for a report.
 
     Defaults: `as_of` the newest commit, `output` a file in the reports folder of the world.
@@ -44,7 +44,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class RenderedReport:
     """The files of a report: page, PDF if requested, and tables."""
 
     page: Path
@@ -54,7 +54,9 @@ class Made:
     is_demo: bool
 
 
-def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made:
+def build_report(
+    settings: Settings, asked: ReportRequest, *, progress: ReportProgress
+) -> RenderedReport:
     """Run the notebook of a report and write its files.
 
     Raises:
@@ -77,20 +79,22 @@ def make_report(settings: Settings, asked: Asked, *, progress: Progress) -> Made
         executed = run_notebook(asked.report, given, progress=progress)
         progress("writing")
         tables = _move_tables(Path(draft), page.with_name(f"{page.stem}-tables"))
-    making = Making(
+    making = RenderStamp(
         run_id=run_id,
         made_at=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
     )
     html = render_page(asked.report, executed, making)
-    write_whole(page, [html.encode()])
+    write_atomically(page, [html.encode()])
     pdf = None
     if asked.with_pdf:
         progress("printing")
         pdf = write_pdf(html, page, chromium=settings.chromium_path)
-    return Made(page=page, pdf=pdf, tables=tables, run_id=run_id, is_demo=is_demo_world(home.world))
+    return RenderedReport(
+        page=page, pdf=pdf, tables=tables, run_id=run_id, is_demo=is_demo_world(home.world)
+    )
 
 
-def _stem(asked: Asked) -> str:
+def _stem(asked: ReportRequest) -> str:
     """Return a file stem with name, parameters and moment, so that no report overwrites another."""
     usual = {one.name: one.default for one in asked.report.parameters}
     given = sorted(asked.parameters.items())
@@ -112,6 +116,6 @@ def _move_tables(draft: Path, folder: Path) -> tuple[Path, ...]:
         ) from error
     moved = []
     for table in sorted(draft.glob("*.csv")):
-        write_whole(folder / table.name, [table.read_bytes()])
+        write_atomically(folder / table.name, [table.read_bytes()])
         moved.append(folder / table.name)
     return tuple(moved)

@@ -15,10 +15,10 @@ from pathlib import Path
 from warehouse.records.errors import InvalidParameterError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-PLACES = frozenset({"home", "lake", "tables", "as_of"})
+RUNTIME_PARAMETERS = frozenset({"home", "lake", "tables", "as_of"})
 """Notebook parameters that the runner sets: where and when, not what."""
 _TYPES: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
-_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def parse_parameters(report: Notebook, given: Mapping[str, str]) -> dict[str, ob
 def _parse(parameter: ReportParameter, text: str) -> object:
     try:
         if parameter.type is bool:
-            return _WORDS[text.strip().lower()]
+            return _BOOLEANS[text.strip().lower()]
         return parameter.type(text)
     except (ValueError, KeyError) as error:
         raise InvalidParameterError(
@@ -138,5 +138,5 @@ def _parameters(source: str) -> list[ReportParameter]:
         for node in ast.parse(source).body
         if isinstance(node, ast.AnnAssign)
         and node.value is not None
-        and ast.unparse(node.target) not in PLACES
+        and ast.unparse(node.target) not in RUNTIME_PARAMETERS
     ]

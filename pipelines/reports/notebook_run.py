@@ -25,13 +25,15 @@ CELL_S = 300
 """Timeout of a cell; normal cells take less than a second."""
 _KERNEL = "python3"
 
-_PLAIN = (InputError, WarehouseError)
+_USER_ERRORS = (InputError, WarehouseError)
 """Project errors that are passed on as they are; their only argument is a text."""
 
-type Progress = Callable[[str], None]
+type ReportProgress = Callable[[str], None]
 
 
-def run_notebook(report: Notebook, parameters: Mapping[str, object], *, progress: Progress) -> Any:
+def run_notebook(
+    report: Notebook, parameters: Mapping[str, object], *, progress: ReportProgress
+) -> Any:
     """Run a notebook and return the executed copy; the file on disk is not changed.
 
     Raises:
@@ -63,7 +65,7 @@ def run_notebook(report: Notebook, parameters: Mapping[str, object], *, progress
                 shutdown_kernel="immediate",
             )
         except papermill.PapermillExecutionError as error:
-            raise _named(report, error.exec_count, error.ename, error.evalue) from error
+            raise _to_error(report, error.exec_count, error.ename, error.evalue) from error
         except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
             raise SametrackError(
                 f"the kernel of the report {report.name} ended or hung: {type(error).__name__}",
@@ -92,10 +94,10 @@ def _kernel_in(folder: Path) -> type[AsyncKernelManager]:
     return PrivateKernel
 
 
-def _named(report: Notebook, cell: int | None, name: str, text: str) -> SametrackError:
+def _to_error(report: Notebook, cell: int | None, name: str, text: str) -> SametrackError:
     """Convert a cell's error: project errors as they are, others to a failed cell."""
     found = getattr(errors, name, None)
-    if isinstance(found, type) and issubclass(found, _PLAIN):
+    if isinstance(found, type) and issubclass(found, _USER_ERRORS):
         return found(text)
     return SametrackError(
         f"the notebook {report.name} failed in cell {cell}: {name}: {text}",

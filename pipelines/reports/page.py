@@ -20,14 +20,14 @@ _HIDDEN = frozenset({"parameters", "injected-parameters"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Making:
+class RenderStamp:
     """Run id and time of a report: the only line that differs between two equal reports."""
 
     run_id: str
     made_at: str
 
 
-def render_page(report: Notebook, executed: Any, making: Making) -> str:
+def render_page(report: Notebook, executed: Any, making: RenderStamp) -> str:
     """Render the page of an executed notebook."""
     cells = [_cell(cell) for cell in executed.cells if not _HIDDEN & set(cell.metadata.tags)]
     template = _environment().get_template("page.html.j2")

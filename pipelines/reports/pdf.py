@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.async_api import Error
 
 from pipelines.platform.browser.process import BrowserProcess, find_chromium
-from warehouse.exports.atomic_files import write_whole
+from warehouse.exports.atomic_files import write_atomically
 from warehouse.records.errors import SametrackError
 
 NOWHERE = "http://127.0.0.1:9"
@@ -29,7 +29,7 @@ def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
         SametrackError: Chromium does not start or print.
     """
     pdf = page.with_suffix(".pdf")
-    write_whole(pdf, [print_page(html, chromium=chromium)])
+    write_atomically(pdf, [print_page(html, chromium=chromium)])
     return pdf
 
 

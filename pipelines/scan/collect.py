@@ -14,7 +14,7 @@ from pipelines.scan.rules.candidate_pool import (
     choose_candidates,
     choose_others,
 )
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -30,7 +30,7 @@ from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: age limit inside a job
 READS_IN_FLIGHT = 16  # the client's per-host limits are tighter; this only bounds memory
 
-ENDS_THE_SOURCE = (
+SOURCE_ENDING_ERRORS = (
     VerificationDemandedError,
     LoginRequiredError,
     ForbiddenError,
@@ -40,7 +40,7 @@ ENDS_THE_SOURCE = (
 )
 
 
-def read_track(session: ScanSession) -> Track:
+def read_track(session: ScanRun) -> Track:
     """Read the track, which every later stage needs.
 
     Raises:
@@ -51,12 +51,14 @@ def read_track(session: ScanSession) -> Track:
         track = session.run(session.captures.track(session.music_id))
     session.findings.track = track
     requests = session.captures.requests_used - before
-    book(session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed")
+    add_coverage(
+        session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed"
+    )
     session.count()
     return track
 
 
-def read_music_screen(session: ScanSession, music_id: str) -> int:
+def read_music_screen(session: ScanRun, music_id: str) -> int:
     """Read the video list of a music id; return how many videos are new to this scan."""
     with session.stopwatch.waiting("upstream"):
         walk = session.run(
@@ -66,10 +68,10 @@ def read_music_screen(session: ScanSession, music_id: str) -> int:
         )
     session.items_read = 0
     seen = [to_sighting(session, video, "music_list", music_id) for video in walk.videos]
-    return note_sighted(session, seen, walk.coverage)
+    return add_sightings(session, seen, walk.coverage)
 
 
-def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
+def fill_pool(session: ScanRun) -> tuple[Candidate, ...]:
     """Add the next candidates to the pool and return them.
 
     Posts without any relation to the song are added only if no other candidate is left, and only
@@ -80,14 +82,14 @@ def fill_pool(session: ScanSession) -> tuple[Candidate, ...]:
     chosen = choose_candidates(
         found.sightings, title=session.song_title, limit=limit, pooled=found.pool
     )
-    if not chosen and session.listens:
+    if not chosen and session.verifies_audio:
         chosen = choose_others(found.sightings, limit=limit, pooled=found.pool)
     found.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
     session.count()
     return chosen
 
 
-def read_details(session: ScanSession) -> list[Video]:
+def read_details(session: ScanRun) -> list[Video]:
     """Read the missing detail pages of pooled videos; return the videos that were read."""
     found = session.findings
     missing = [
@@ -100,14 +102,14 @@ def read_details(session: ScanSession) -> list[Video]:
     requests = session.captures.requests_used - before
     read = [found.details[name].video for name in missing if name in found.details]
     items = len(read) + sum(name in found.unavailable for name in missing)
-    book(
+    add_coverage(
         session, "video_detail",
         requests=requests, pages=len(missing), items=items, new=len(read), stop=stop,
     )  # fmt: skip
     return read
 
 
-async def _read_details(session: ScanSession, aweme_ids: list[str]) -> str:
+async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
     stop = "completed"
 
@@ -120,24 +122,24 @@ async def _read_details(session: ScanSession, aweme_ids: list[str]) -> str:
                 session.findings.outcomes[aweme_id] = ("not_reached", stop)
                 return
             try:
-                _keep(session, aweme_id, await _detail(session, aweme_id))
+                _store_detail(session, aweme_id, await _detail(session, aweme_id))
             except UpstreamError as error:
                 session.findings.outcomes[aweme_id] = (error.type, error.detail)
-                if isinstance(error, ENDS_THE_SOURCE):
+                if isinstance(error, SOURCE_ENDING_ERRORS):
                     stop = error.type
             session.count()
 
-    await each(one(aweme_id) for aweme_id in aweme_ids)
+    await run_all(one(aweme_id) for aweme_id in aweme_ids)
     return stop
 
 
-async def _detail(session: ScanSession, aweme_id: str) -> VideoDetail | UnavailableVideo:
+async def _detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
     age = 0 if session.parameters.refresh else DETAIL_MAX_AGE_S
     with session.stopwatch.waiting("upstream"):
         return await session.captures.video(aweme_id, max_age_s=age)
 
 
-def _keep(session: ScanSession, aweme_id: str, read: VideoDetail | UnavailableVideo) -> None:
+def _store_detail(session: ScanRun, aweme_id: str, read: VideoDetail | UnavailableVideo) -> None:
     found = session.findings
     if isinstance(read, UnavailableVideo):
         found.unavailable[aweme_id] = read
@@ -146,7 +148,7 @@ def _keep(session: ScanSession, aweme_id: str, read: VideoDetail | UnavailableVi
         found.details[aweme_id] = read
 
 
-async def each(tasks: Iterable[Coroutine[object, object, None]]) -> None:
+async def run_all(tasks: Iterable[Coroutine[object, object, None]]) -> None:
     """Run coroutines concurrently; the first error cancels the others and is raised unwrapped."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -156,7 +158,7 @@ async def each(tasks: Iterable[Coroutine[object, object, None]]) -> None:
         raise faults.exceptions[0] from faults
 
 
-def to_sighting(session: ScanSession, video: Video, surface: str, entity_id: str) -> Sighting:
+def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) -> Sighting:
     """Convert a listed video to a sighting; `same_music` is set if its music id is verified."""
     sound = video.music.music_id if video.music else None
     known = {session.music_id, *session.findings.verified}
@@ -171,13 +173,13 @@ def to_sighting(session: ScanSession, video: Video, surface: str, entity_id: str
     )
 
 
-def note_sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCoverage) -> int:
+def add_sightings(session: ScanRun, seen: list[Sighting], coverage: SourceCoverage) -> int:
     """Add the sightings of a list and its coverage; return how many videos are new."""
     fresh = {sighting.aweme_id for sighting in seen} - session.findings.seen_ids
     session.findings.seen_ids |= fresh
     session.findings.sightings.extend(seen)
     new = len(fresh)
-    book(
+    add_coverage(
         session, coverage.surface,
         requests=coverage.requests, pages=coverage.pages, items=coverage.items, new=new,
         stop=coverage.stop_reason,
@@ -186,8 +188,8 @@ def note_sighted(session: ScanSession, seen: list[Sighting], coverage: SourceCov
     return new
 
 
-def book(
-    session: ScanSession,
+def add_coverage(
+    session: ScanRun,
     surface: str,
     *,
     requests: int,

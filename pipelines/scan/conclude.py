@@ -14,21 +14,23 @@ from pipelines.documents.videos import (
 )
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.estimate import unseen_music_ids
-from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.results import ResultDocument, Source
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
-from warehouse.records.coverage import merged
+from warehouse.records.coverage import merge_coverage
 
-ENDED = frozenset({"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"})
+EXHAUSTED_REASONS = frozenset(
+    {"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"}
+)
 """Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
 account: deeper pages are never read."""
-APART = frozenset({"search", "user_info"})
+SEPARATE_SURFACES = frozenset({"search", "user_info"})
 """Surfaces with an entry of their own in `sources_ended_by_exhaustion`."""
 
 
-def result_document(session: ScanSession) -> dict[str, Any]:
+def result_document(session: ScanRun) -> dict[str, Any]:
     """Build the result document of this scan. Queries when each video was first observed."""
     found = session.findings
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
@@ -48,7 +50,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
         discovery=_discovery(session),
         coverage=coverage_document(session),
         parameters=session.parameters.to_document(),
-        sources_ended_by_exhaustion=_ended(session),
+        sources_ended_by_exhaustion=_exhausted_sources(session),
         search_related=search_related(session),
         variants=_variants(session),
         is_demo_data=session.runtime.is_demo,
@@ -59,7 +61,7 @@ def result_document(session: ScanSession) -> dict[str, Any]:
 
 
 def ranked_document(
-    session: ScanSession, entry: Confirmed, first: datetime | None = None
+    session: ScanRun, entry: ConfirmedVideo, first: datetime | None = None
 ) -> dict[str, Any]:
     """Return the document of a confirmed video, with the public link of its sound."""
     music_id = session.music_of(entry.video)
@@ -73,7 +75,7 @@ def ranked_document(
     )
 
 
-def _variants(session: ScanSession) -> dict[str, Any]:
+def _variants(session: ScanRun) -> dict[str, Any]:
     entries = list(session.findings.variants.values())
     documents = [
         to_variant_document(
@@ -88,11 +90,11 @@ def _variants(session: ScanSession) -> dict[str, Any]:
     return {"count": len(documents), "aweme_list": documents, "by_kind": dict(kinds)}
 
 
-def _music_link(session: ScanSession, music_id: str) -> str:
+def _music_link(session: ScanRun, music_id: str) -> str:
     return session.runtime.profile.public_address("public_music", music_id=music_id)
 
 
-def _discovery(session: ScanSession) -> dict[str, Any]:
+def _discovery(session: ScanRun) -> dict[str, Any]:
     return {
         "official_comprehensive_search": search_summary(session),
         "confirmed_graph_observation_history": _history(session),
@@ -103,7 +105,7 @@ def _discovery(session: ScanSession) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _history(session: ScanSession) -> dict[str, Any]:
+def _history(session: ScanRun) -> dict[str, Any]:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
     confirmed, now = set(session.findings.confirmed), session.clock()
     before = read_confirmed_history(
@@ -118,18 +120,18 @@ def _history(session: ScanSession) -> dict[str, Any]:
     }
 
 
-def coverage_document(session: ScanSession) -> dict[str, Any]:
+def coverage_document(session: ScanRun) -> dict[str, Any]:
     """Build `coverage`: the sources, what was not reached, and the estimate of unseen ids."""
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
-        "sources": [asdict(entry) for entry in merged(found.ledger)],
+        "sources": [asdict(entry) for entry in merge_coverage(found.ledger)],
         "not_reached": [*found.not_reached, *left],
-        "unseen_estimate": unseen_music_ids(_met_elsewhere(session)),
+        "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
     }
 
 
-def _met_elsewhere(session: ScanSession) -> Iterator[tuple[str, str]]:
+def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
     """Yield videos of other verified music ids that another surface than a music list showed."""
     found = session.findings
     music = {video.aweme_id: video.music for video in found.videos()}
@@ -140,19 +142,21 @@ def _met_elsewhere(session: ScanSession) -> Iterator[tuple[str, str]]:
             yield seen.aweme_id, sound.music_id
 
 
-def _ended(session: ScanSession) -> dict[Source, bool]:
+def _exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     """Return for each source whether it ended by exhaustion, not by a limit or an error."""
     found = session.findings
     has_room = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(
-        entry.stop_reason in ENDED for entry in found.ledger if entry.surface not in APART
+        entry.stop_reason in EXHAUSTED_REASONS
+        for entry in found.ledger
+        if entry.surface not in SEPARATE_SURFACES
     )
-    left = [name for name in found.not_reached if name.partition(":")[0] not in APART]
+    left = [name for name in found.not_reached if name.partition(":")[0] not in SEPARATE_SURFACES]
     is_whole = not left and not found.authors_left
     ended: dict[Source, bool] = {}
     if session.keyword is None:
         ended["music"] = has_room and is_clean and is_whole
         ended["accounts"] = found.profiles_end == "completed"
     if found.search is not None:
-        ended["search"] = all(term.stop_reason in ENDED for term in found.search.terms)
+        ended["search"] = all(term.stop_reason in EXHAUSTED_REASONS for term in found.search.terms)
     return ended

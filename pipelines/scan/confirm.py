@@ -8,14 +8,19 @@ screens of newly verified ids; repeat until nothing new is found or the pool is 
 import asyncio
 from collections.abc import Sequence
 
-from pipelines.scan.collect import book, fill_pool, read_details, read_music_screen
-from pipelines.scan.excerpts import finish_cutting, settle_group
-from pipelines.scan.rules.expansion import Confirmed, Variant, group_by_music, listening_order
-from pipelines.scan.scan_run import HeardWork, ScanSession
+from pipelines.scan.collect import add_coverage, fill_pool, read_details, read_music_screen
+from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
+from pipelines.scan.rules.expansion import (
+    ConfirmedVideo,
+    VideoVariant,
+    group_by_music,
+    verification_order,
+)
+from pipelines.scan.scan_run import MeasuredVideo, ScanRun
 from pipelines.scan.screens import read_author_screens, read_hashtag_screens
 from pipelines.scan.verify_audio import (
     choose_references,
-    recall_sounds,
+    load_known_sounds,
     representatives,
     to_comparison,
     verify_music,
@@ -28,7 +33,7 @@ MAX_ROUNDS = 8  # each round needs a newly verified id, so only a hostile platfo
 GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds the decoding
 
 
-def confirm_videos(session: ScanSession, *, rounds: int = MAX_ROUNDS) -> None:
+def confirm_videos(session: ScanRun, *, rounds: int = MAX_ROUNDS) -> None:
     """Run the expansion rounds; afterwards every candidate has an outcome."""
     found = session.findings
     found.verified[session.music_id] = None
@@ -39,24 +44,24 @@ def confirm_videos(session: ScanSession, *, rounds: int = MAX_ROUNDS) -> None:
     finally:
         session.run(finish_cutting(session))
         session.finish_appends()
-    _settle_outcomes(session)
+    _complete_outcomes(session)
 
 
-def _run_rounds(session: ScanSession, rounds: int) -> None:
+def _run_rounds(session: ScanRun, rounds: int) -> None:
     found = session.findings
     for number in range(rounds):
-        newly = _listen(session)
+        newly = _verify_candidates(session)
         before = len(found.confirmed)
         _confirm(session, number)
-        _note_variants(session)
+        _collect_variants(session)
         found.rounds.append((tuple(newly), len(found.confirmed) - before))
         write_sounds(session)
         session.count()
-        if number + 1 == rounds or not _widen(session):
+        if number + 1 == rounds or not _expand(session):
             break
 
 
-def _widen(session: ScanSession) -> bool:
+def _expand(session: ScanRun) -> bool:
     """Read the screens of verified ids and their authors; return whether the pool grew."""
     found = session.findings
     unread = sorted(set(found.verified) - found.screened)
@@ -67,7 +72,7 @@ def _widen(session: ScanSession) -> bool:
         session.check_cancelled()
         found.screened.add(music_id)
         read_music_screen(session, music_id)
-    if session.listens:
+    if session.verifies_audio:
         works = [entry.video for entry in found.confirmed.values()]
         read_author_screens(session, works)
         read_hashtag_screens(session, works)
@@ -76,12 +81,12 @@ def _widen(session: ScanSession) -> bool:
     return grew
 
 
-def _listen(session: ScanSession) -> list[str]:
+def _verify_candidates(session: ScanRun) -> list[str]:
     """Verify the pool and record the downloads in the coverage; return newly verified music ids."""
     requests, files = session.captures.requests_used, session.findings.sounds_read
     newly = session.run(_verify_pool(session))
     read = session.findings.sounds_read - files
-    book(
+    add_coverage(
         session, "media",
         requests=session.captures.requests_used - requests, pages=read, items=read, new=read,
         stop="completed" if read else "audio_unavailable",
@@ -89,16 +94,16 @@ def _listen(session: ScanSession) -> list[str]:
     return newly
 
 
-async def _verify_pool(session: ScanSession) -> list[str]:
+async def _verify_pool(session: ScanRun) -> list[str]:
     """Verify every music id of the pool without a verdict; return those that carry the track."""
     found = session.findings
     groups = group_by_music(found.videos(), settled=found.settled)
-    if not groups or not session.listens:
+    if not groups or not session.verifies_audio:
         return []
     references = await _references(session)
-    spoken_for = [work for works in groups.values() for work in representatives(session, works)]
-    found.sounds_wanted = session.progress.audio_checked_count + len(spoken_for)
-    await recall_sounds(session, spoken_for)
+    to_verify = [work for works in groups.values() for work in representatives(session, works)]
+    found.sounds_wanted = session.progress.audio_checked_count + len(to_verify)
+    await load_known_sounds(session, to_verify)
     gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)
 
     async def one(music_id: str) -> str | None:
@@ -106,12 +111,12 @@ async def _verify_pool(session: ScanSession) -> list[str]:
             session.check_cancelled()
             return await _verify_group(session, music_id, groups[music_id], references)
 
-    order = listening_order(groups, title=session.song_title)
+    order = verification_order(groups, title=session.song_title)
     verdicts = await asyncio.gather(*(one(music_id) for music_id in order))
     return [music_id for music_id in verdicts if music_id is not None]
 
 
-async def _references(session: ScanSession) -> list[HeardWork]:
+async def _references(session: ScanRun) -> list[MeasuredVideo]:
     """Return the references, chosen once after the track's first screen has been read."""
     found = session.findings
     if not found.references:
@@ -125,7 +130,7 @@ async def _references(session: ScanSession) -> list[HeardWork]:
 
 
 async def _verify_group(
-    session: ScanSession, music_id: str, works: Sequence[Video], references: Sequence[HeardWork]
+    session: ScanRun, music_id: str, works: Sequence[Video], references: Sequence[MeasuredVideo]
 ) -> str | None:
     found = session.findings
     found.settled.add(music_id)
@@ -145,7 +150,7 @@ async def _verify_group(
         return None
     best = max(comparisons, key=_credibility)
     has_it = verdict.verdict in {"confirmed", "variant"}
-    settle_group(session, heard, best if has_it else None)
+    cut_group_excerpts(session, heard, best if has_it else None)
     if verdict.verdict == "variant":
         found.variant_ids[music_id] = best
     if verdict.verdict != "confirmed":
@@ -163,7 +168,7 @@ def _credibility(comparison: Comparison) -> tuple[int, float]:
     return (_RANK[comparison.pair.verdict], comparison.pair.score or 0.0)
 
 
-def _confirm(session: ScanSession, number: int) -> None:
+def _confirm(session: ScanRun, number: int) -> None:
     found = session.findings
     heard = {
         comparison.candidate_aweme_id: comparison
@@ -176,14 +181,14 @@ def _confirm(session: ScanSession, number: int) -> None:
             continue
         evidence = found.verified[music_id]
         found.confirmed[video.aweme_id] = (
-            Confirmed(video=video, link_type="exact_music_id", expansion_round=number)
+            ConfirmedVideo(video=video, link_type="exact_music_id", expansion_round=number)
             if evidence is None
             else _audio_link(video, heard.get(video.aweme_id), evidence, number)
         )
         found.outcomes[video.aweme_id] = ("confirmed", None)
 
 
-def _note_variants(session: ScanSession) -> None:
+def _collect_variants(session: ScanRun) -> None:
     """Collect the videos of music ids that carry the track at another speed or pitch."""
     found = session.findings
     own = {
@@ -195,14 +200,14 @@ def _note_variants(session: ScanSession) -> None:
         music_id = video.music.music_id if video.music else ""
         if music_id in found.variant_ids:
             comparison = own.get(video.aweme_id, found.variant_ids[music_id])
-            found.variants[video.aweme_id] = Variant(video=video, comparison=comparison)
+            found.variants[video.aweme_id] = VideoVariant(video=video, comparison=comparison)
 
 
 def _audio_link(
     video: Video, own: Comparison | None, of_group: Comparison, number: int
-) -> Confirmed:
+) -> ConfirmedVideo:
     """Link by audio if the video itself was compared, else by its verified music id."""
-    return Confirmed(
+    return ConfirmedVideo(
         video=video,
         link_type="audio_fingerprint_match" if own else "verified_music_id_graph",
         expansion_round=number,
@@ -210,11 +215,11 @@ def _audio_link(
     )
 
 
-def _mark(session: ScanSession, works: Sequence[Video], outcome: str, reason: str) -> None:
+def _mark(session: ScanRun, works: Sequence[Video], outcome: str, reason: str) -> None:
     session.findings.outcomes.update({work.aweme_id: (outcome, reason) for work in works})
 
 
-def _settle_outcomes(session: ScanSession) -> None:
+def _complete_outcomes(session: ScanRun) -> None:
     """Set the outcome of candidates that never got a verdict."""
     found = session.findings
     verdicts = {

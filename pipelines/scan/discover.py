@@ -16,16 +16,16 @@ from pipelines.scan.rules.discovery import (
     title_relation,
     to_discovered,
 )
-from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import rank_documents
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens
 from warehouse.records.evidence import ALGORITHM, Comparison
 
 type Row = dict[str, object]
 
 
-def discover(session: ScanSession) -> None:
+def discover(session: ScanRun) -> None:
     """Read the track, its first videos and their authors' screens; verify the text candidates."""
     session.enter("track")
     read_track(session)
@@ -46,7 +46,7 @@ def discover(session: ScanSession) -> None:
     session.document = _document(session)
 
 
-def _choose(session: ScanSession) -> None:
+def _choose(session: ScanRun) -> None:
     """Choose text candidates first; posts that do not name the song only fill the rest."""
     found = session.findings
     own = set(found.pool)
@@ -59,7 +59,7 @@ def _choose(session: ScanSession) -> None:
     found.candidates = {name: entry for name, entry in found.pool.items() if name not in own}
 
 
-def discovered_rows(session: ScanSession) -> list[Row]:
+def discovered_rows(session: ScanRun) -> list[Row]:
     """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
@@ -77,7 +77,7 @@ def discovered_rows(session: ScanSession) -> list[Row]:
     ]
 
 
-def _document(session: ScanSession) -> Document:
+def _document(session: ScanRun) -> Document:
     found = session.findings
     confirmed = [found.confirmed[name] for name in found.candidates if name in found.confirmed]
     verified = [
@@ -111,7 +111,7 @@ def _document(session: ScanSession) -> Document:
     }
 
 
-def _layer_counts(session: ScanSession, confirmed: list[Confirmed]) -> Document:
+def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> Document:
     found, title = session.findings, session.song_title
     relations = [title_relation(entry.sighting, title) for entry in found.candidates.values()]
     outcomes = [found.outcomes.get(name, ("pooled", None))[0] for name in found.candidates]
@@ -124,10 +124,10 @@ def _layer_counts(session: ScanSession, confirmed: list[Confirmed]) -> Document:
     )
 
 
-def _candidate(session: ScanSession, seen: Sighting) -> dict[str, Any]:
+def _candidate(session: ScanRun, seen: Sighting) -> dict[str, Any]:
     found, name = session.findings, seen.aweme_id
     verdict, reason = found.outcomes.get(name, ("pooled", None))
-    comparison = _heard(session, name)
+    comparison = _strongest_comparison(session, name)
     confirmed = found.confirmed.get(name)
     detail = found.details.get(name)
     sound = detail.video.music if detail else None
@@ -145,7 +145,7 @@ def _candidate(session: ScanSession, seen: Sighting) -> dict[str, Any]:
     }
 
 
-def _heard(session: ScanSession, aweme_id: str) -> Comparison | None:
+def _strongest_comparison(session: ScanRun, aweme_id: str) -> Comparison | None:
     """Return the strongest comparison of a candidate: its own, else one of its music id."""
     found = session.findings
     confirmed = found.confirmed.get(aweme_id)

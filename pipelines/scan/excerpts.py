@@ -11,16 +11,16 @@ from pathlib import Path
 
 import structlog
 
-from pipelines.scan.scan_run import HeardWork, ScanSession
+from pipelines.scan.scan_run import MeasuredVideo, ScanRun
 from warehouse.records.evidence import Comparison
-from warehouse.records.excerpts import Excerpt, excerpts_of
+from warehouse.records.excerpts import Excerpt, find_excerpts
 from warehouse.records.videos import Video
 
 _ABANDONED_S = 86_400.0
 _log = structlog.get_logger("scan")
 
 
-async def keep_sound(session: ScanSession, work: Video, path: Path) -> None:
+async def keep_sound(session: ScanRun, work: Video, path: Path) -> None:
     """Keep a measured file until the verdict decides whether to cut an excerpt from it."""
     kept = path.with_name(f".kept-{session.job.job_id}-{work.aweme_id}{path.suffix}")
     if session.runtime.excerpts.max_bytes == 0:
@@ -33,7 +33,9 @@ async def keep_sound(session: ScanSession, work: Video, path: Path) -> None:
     session.findings.sound_files[work.aweme_id] = kept
 
 
-def settle_group(session: ScanSession, heard: Sequence[HeardWork], best: Comparison | None) -> None:
+def cut_group_excerpts(
+    session: ScanRun, heard: Sequence[MeasuredVideo], best: Comparison | None
+) -> None:
     """Cut the excerpts of a group's best pair in the background, then delete its files.
 
     Args:
@@ -43,18 +45,18 @@ def settle_group(session: ScanSession, heard: Sequence[HeardWork], best: Compari
     """
     works = [entry.video.aweme_id for entry in heard]
     session.findings.cutting.append(
-        asyncio.get_running_loop().create_task(_cut_and_forget(session, works, best))
+        asyncio.get_running_loop().create_task(_cut_and_delete(session, works, best))
     )
 
 
-async def finish_cutting(session: ScanSession) -> None:
+async def finish_cutting(session: ScanRun) -> None:
     """Wait for running cuts (cancel them with the job), delete all files, trim the folder."""
     tasks, session.findings.cutting = session.findings.cutting, []
     if session.is_cancelled():
         for task in tasks:
             task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await _forget(session, list(session.findings.sound_files))
+    await _delete_files(session, list(session.findings.sound_files))
     try:
         await asyncio.to_thread(session.runtime.excerpts.trim)
         await asyncio.to_thread(remove_abandoned, session.runtime.home.sounds_dir)
@@ -69,22 +71,20 @@ def remove_abandoned(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-async def _cut_and_forget(
-    session: ScanSession, works: Sequence[str], best: Comparison | None
-) -> None:
+async def _cut_and_delete(session: ScanRun, works: Sequence[str], best: Comparison | None) -> None:
     try:
         if best is not None:
             await _cut_pair(session, best)
     except OSError as error:
         _log.warning("excerpt not kept", reason=error.strerror)
     finally:
-        await _forget(session, works)
+        await _delete_files(session, works)
 
 
-async def _cut_pair(session: ScanSession, best: Comparison) -> None:
+async def _cut_pair(session: ScanRun, best: Comparison) -> None:
     hashes, files = session.findings.sound_hashes, session.findings.sound_files
     works = {"reference": best.reference_aweme_id, "candidate": best.candidate_aweme_id}
-    excerpts = excerpts_of(
+    excerpts = find_excerpts(
         best.pair,
         reference_sha256=hashes.get(best.reference_aweme_id),
         candidate_sha256=hashes.get(best.candidate_aweme_id),
@@ -95,7 +95,7 @@ async def _cut_pair(session: ScanSession, best: Comparison) -> None:
             await _cut(session, path, excerpt)
 
 
-async def _cut(session: ScanSession, path: Path, excerpt: Excerpt) -> None:
+async def _cut(session: ScanRun, path: Path, excerpt: Excerpt) -> None:
     folder = session.runtime.excerpts
     if await asyncio.to_thread(folder.has, excerpt):
         return
@@ -107,7 +107,7 @@ async def _cut(session: ScanSession, path: Path, excerpt: Excerpt) -> None:
         await asyncio.to_thread(folder.write, excerpt, encoded)
 
 
-async def _forget(session: ScanSession, works: Sequence[str]) -> None:
+async def _delete_files(session: ScanRun, works: Sequence[str]) -> None:
     for aweme_id in works:
         path = session.findings.sound_files.pop(aweme_id, None)
         if path is not None:

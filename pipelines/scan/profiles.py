@@ -7,16 +7,16 @@ import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
 
-from pipelines.scan.collect import ENDS_THE_SOURCE, READS_IN_FLIGHT, book, each
+from pipelines.scan.collect import READS_IN_FLIGHT, SOURCE_ENDING_ERRORS, add_coverage, run_all
 from pipelines.scan.rules.account_summary import accounts_by_likes
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_accounts
 from warehouse.records.errors import UnresolvedIdError, UpstreamError
 
 PROFILE_MAX_AGE = timedelta(minutes=10)  # decisions, section 4
 
 
-def read_profiles(session: ScanSession) -> int:
+def read_profiles(session: ScanRun) -> int:
     """Read the profiles of the first accounts of the result; return how many are known.
 
     An account that the platform does not show stays without a profile. An upstream refusal ends
@@ -35,7 +35,7 @@ def read_profiles(session: ScanSession) -> int:
     whole = "completed" if len(wanted) == len(accounts) else "account_profile_limit"
     stop = error.type if error else whole
     found.profiles_end = stop
-    book(
+    add_coverage(
         session, "user_info",
         requests=session.captures.requests_used - before, pages=new, items=new, new=new, stop=stop,
     )  # fmt: skip
@@ -43,7 +43,7 @@ def read_profiles(session: ScanSession) -> int:
     return len(found.profiles)
 
 
-async def _read(session: ScanSession, sec_uids: Iterable[str]) -> UpstreamError | None:
+async def _read(session: ScanRun, sec_uids: Iterable[str]) -> UpstreamError | None:
     """Read the given profiles; return the error that ended the reading, else the last error."""
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
     met: list[UpstreamError] = []
@@ -51,7 +51,7 @@ async def _read(session: ScanSession, sec_uids: Iterable[str]) -> UpstreamError 
     async def one(sec_uid: str) -> None:
         async with gate:
             session.check_cancelled()
-            if any(isinstance(error, ENDS_THE_SOURCE) for error in met):
+            if any(isinstance(error, SOURCE_ENDING_ERRORS) for error in met):
                 session.findings.not_reached.append(f"user_info:{sec_uid}")
                 return
             error = await _read_one(session, sec_uid)
@@ -59,12 +59,12 @@ async def _read(session: ScanSession, sec_uids: Iterable[str]) -> UpstreamError 
                 met.append(error)
             session.count()
 
-    await each(one(sec_uid) for sec_uid in sec_uids)
-    ending = [error for error in met if isinstance(error, ENDS_THE_SOURCE)]
+    await run_all(one(sec_uid) for sec_uid in sec_uids)
+    ending = [error for error in met if isinstance(error, SOURCE_ENDING_ERRORS)]
     return next(iter([*ending, *reversed(met)]), None)
 
 
-async def _read_one(session: ScanSession, sec_uid: str) -> UpstreamError | None:
+async def _read_one(session: ScanRun, sec_uid: str) -> UpstreamError | None:
     found = session.findings
     try:
         with session.stopwatch.waiting("upstream"):

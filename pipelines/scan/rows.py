@@ -7,13 +7,13 @@ from typing import Any
 
 import orjson
 
-from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.results import view_result
-from pipelines.scan.scan_run import ScanSession
-from warehouse.records.coverage import merged
+from pipelines.scan.scan_run import ScanRun
+from warehouse.records.coverage import merge_coverage
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
 
-type Row = dict[str, object]
+type MartRow = dict[str, object]
 
 _ACCOUNT_COLUMNS = (
     "sec_uid", "nickname", "unique_id", "follower_count", "total_favorited", "aweme_count",
@@ -22,11 +22,11 @@ _ACCOUNT_COLUMNS = (
 )  # fmt: skip
 
 
-def candidate_rows(session: ScanSession) -> list[Row]:
+def candidate_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.candidates`: every pooled video with its outcome."""
     found = session.findings
     music = {video.aweme_id: video.music for video in found.videos()}
-    rows: list[Row] = []
+    rows: list[MartRow] = []
     for aweme_id, entry in found.pool.items():
         outcome, reason = found.outcomes.get(aweme_id, ("pooled", None))
         sound = music.get(aweme_id)
@@ -43,12 +43,12 @@ def candidate_rows(session: ScanSession) -> list[Row]:
     return rows
 
 
-def confirmed_rows(session: ScanSession) -> list[Row]:
+def confirmed_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.confirmed_videos`."""
     return [_confirmed_row(session, entry) for entry in session.findings.confirmed.values()]
 
 
-def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
+def _confirmed_row(session: ScanRun, entry: ConfirmedVideo) -> MartRow:
     video, comparison = entry.video, entry.comparison
     return {
         "music_id": session.music_id,
@@ -65,7 +65,7 @@ def _confirmed_row(session: ScanSession, entry: Confirmed) -> Row:
     }
 
 
-def variant_rows(session: ScanSession) -> list[Row]:
+def variant_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.variants`."""
     return [
         {
@@ -84,13 +84,13 @@ def variant_rows(session: ScanSession) -> list[Row]:
     ]
 
 
-def comparison_rows(session: ScanSession) -> list[Row]:
+def comparison_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.audio_comparisons`: every compared pair, also rejected ones."""
     shas = session.findings.sound_hashes
     return [_comparison_row(session, entry, shas) for entry in session.findings.comparisons]
 
 
-def _comparison_row(session: ScanSession, entry: Comparison, shas: Mapping[str, str]) -> Row:
+def _comparison_row(session: ScanRun, entry: Comparison, shas: Mapping[str, str]) -> MartRow:
     return {
         "comparison_id": entry.comparison_id,
         "job_id": session.job.job_id,
@@ -109,7 +109,7 @@ def _comparison_row(session: ScanSession, entry: Comparison, shas: Mapping[str, 
     }
 
 
-def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
+def confirmation_rows(session: ScanRun) -> dict[str, list[MartRow]]:
     """Return the rows of the audio verification by mart, in order of their dependencies."""
     return {
         "audio_comparisons": comparison_rows(session),
@@ -119,7 +119,7 @@ def confirmation_rows(session: ScanSession) -> dict[str, list[Row]]:
     }
 
 
-def round_rows(session: ScanSession) -> list[Row]:
+def round_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.expansion_rounds`."""
     return [
         {
@@ -132,14 +132,15 @@ def round_rows(session: ScanSession) -> list[Row]:
     ]
 
 
-def coverage_rows(session: ScanSession) -> list[Row]:
+def coverage_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.coverage`, one per source and stop reason."""
     return [
-        {"job_id": session.job.job_id, **asdict(entry)} for entry in merged(session.findings.ledger)
+        {"job_id": session.job.job_id, **asdict(entry)}
+        for entry in merge_coverage(session.findings.ledger)
     ]
 
 
-def ranking_rows(session: ScanSession, document: Mapping[str, Any]) -> list[Row]:
+def ranking_rows(session: ScanRun, document: Mapping[str, Any]) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
     view = view_result(document, session.parameters)
     return [
@@ -158,7 +159,7 @@ def ranking_rows(session: ScanSession, document: Mapping[str, Any]) -> list[Row]
     ]
 
 
-def account_rows(session: ScanSession) -> list[Row]:
+def account_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.account_summaries`: the accounts behind the confirmed videos."""
     return [
         {
@@ -171,7 +172,7 @@ def account_rows(session: ScanSession) -> list[Row]:
     ]
 
 
-def related_rows(session: ScanSession) -> list[Row]:
+def related_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.search_related`: search results with their relevance."""
     return [
         {
@@ -185,7 +186,7 @@ def related_rows(session: ScanSession) -> list[Row]:
     ]
 
 
-def result_row(session: ScanSession, packed: bytes) -> Row:
+def result_row(session: ScanRun, packed: bytes) -> MartRow:
     """Return the row of `marts.job_results`."""
     return {
         "job_id": session.job.job_id,
@@ -196,6 +197,6 @@ def result_row(session: ScanSession, packed: bytes) -> Row:
     }
 
 
-def outcome_counts(session: ScanSession) -> dict[str, int]:
+def outcome_counts(session: ScanRun) -> dict[str, int]:
     """Count the candidates by outcome, for the metadata of the run."""
     return dict(Counter(outcome for outcome, _ in session.findings.outcomes.values()))

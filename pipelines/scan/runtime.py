@@ -7,17 +7,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
-from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     build_music_provider,
     choose_profile,
     music_provider_name,
     uses_device,
 )
-from pipelines.platform.sandbox_clock import follow_clock
+from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -32,12 +32,12 @@ class Runtime:
     """The open stores and tools of one process."""
 
     settings: Settings
-    profile: Profile
+    profile: PlatformProfile
     home: Home
     lake: Lake
     engine: Engine
     control: ControlStore
-    listening: ListeningPool
+    listening: DecoderPool
     excerpts: ExcerptFolder
 
     @property
@@ -62,13 +62,13 @@ class Runtime:
 
     def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
         """Return the captures of one job, an async context manager using the platform's clock."""
-        follow_clock(self.profile)
+        follow_sandbox_clock(self.profile)
         return Captures(
             provider=build_music_provider(
                 self.settings,
                 self.profile,
                 control=self.control,
-                bodies=StoredBodies(self.engine),
+                bodies=PayloadArchive(self.engine),
             ),
             lake=self.lake,
             engine=self.engine,
@@ -101,5 +101,5 @@ def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
         ),
-        listening=stack.enter_context(ListeningPool(settings.listening_workers)),
+        listening=stack.enter_context(DecoderPool(settings.listening_workers)),
     )

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from pipelines.audio.features.sounds import Heard
+from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.captures.search_walk import SearchWalk
 from pipelines.captures.session import Captures
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.discovery import DiscoveryParameters
-from pipelines.scan.rules.expansion import Confirmed, Variant
+from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.stopwatch import Stopwatch
 from warehouse.records.coverage import SourceCoverage
@@ -32,19 +32,19 @@ from warehouse.records.times import observed_now
 from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
 
 PROGRESS_EVERY_S = 0.5
-CANCEL_LOOK_EVERY_S = 0.25
+CANCEL_POLL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class HeardWork:
+class MeasuredVideo:
     """A video with its measured sound, or with the reason why it cannot be compared."""
 
     video: Video
-    sound: Heard
+    sound: SoundMeasurement
 
 
 @dataclass(slots=True)
-class Findings:
+class ScanFindings:
     """Everything a scan has found so far. `outcomes` has the result for each candidate."""
 
     track: Track | None = None
@@ -55,15 +55,15 @@ class Findings:
     details: dict[str, VideoDetail] = field(default_factory=dict)
     unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    confirmed: dict[str, Confirmed] = field(default_factory=dict)
+    confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
     sound_rows: list[dict[str, object]] = field(default_factory=list)
     sound_hashes: dict[str, str] = field(default_factory=dict)
     sound_files: dict[str, Path] = field(default_factory=dict)
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
-    references: list[HeardWork] = field(default_factory=list)
+    references: list[MeasuredVideo] = field(default_factory=list)
     known_sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
-    variants: dict[str, Variant] = field(default_factory=dict)
+    variants: dict[str, VideoVariant] = field(default_factory=dict)
     variant_ids: dict[str, Comparison] = field(default_factory=dict)
     verified: dict[str, Comparison | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
@@ -90,7 +90,7 @@ class Findings:
         return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
 
 
-class ScanSession:
+class ScanRun:
     """A running scan. Use it as a context manager; it owns an event loop and the captures."""
 
     def __init__(
@@ -115,7 +115,7 @@ class ScanSession:
             if job.kind == DISCOVERY
             else scan_parameters(job.parameters)
         )
-        self.findings = Findings()
+        self.findings = ScanFindings()
         self.document: dict[str, Any] = {}
         self.on_canceling: Callable[[], object] = lambda: None
         self.progress = job.progress
@@ -168,7 +168,7 @@ class ScanSession:
         return self.keyword or (self.findings.track.title if self.findings.track else None)
 
     @property
-    def listens(self) -> bool:
+    def verifies_audio(self) -> bool:
         """Whether other music ids are verified by audio. A search by name has no reference."""
         return self.parameters.verify_audio and self.keyword is None
 
@@ -200,7 +200,7 @@ class ScanSession:
     def is_cancelled(self) -> bool:
         """Whether cancellation was requested; polls the control store a few times a second."""
         now = time.monotonic()
-        if not self._cancelled and now - self._looked_at >= CANCEL_LOOK_EVERY_S:
+        if not self._cancelled and now - self._looked_at >= CANCEL_POLL_S:
             self._looked_at = now
             self._cancelled = self.runtime.control.is_cancel_requested(self.job.job_id)
         return self._cancelled

@@ -8,25 +8,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from pipelines.captures.list_walk import Walk
+from pipelines.captures.list_walk import ListWalk
 from pipelines.scan.collect import (
-    ENDS_THE_SOURCE,
     READS_IN_FLIGHT,
-    each,
-    note_sighted,
+    SOURCE_ENDING_ERRORS,
+    add_sightings,
+    run_all,
     to_sighting,
 )
 from pipelines.scan.rules.expansion import authors_to_scan, hashtags_to_scan
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from warehouse.records.videos import Video
 
 CANDIDATES_PER_AUTHOR = 3  # one author screen is read per so many places in the pool
 CANDIDATES_PER_HASHTAG = 15  # a hashtag's first screen mixes many songs, so fewer are read
 
 
-def read_author_screens(
-    session: ScanSession, works: list[Video], *, limit: int | None = None
-) -> int:
+def read_author_screens(session: ScanRun, works: list[Video], *, limit: int | None = None) -> int:
     """Read the first screens of the authors of `works`; return how many videos are new.
 
     Without `limit`, the size of the pool bounds the number of authors.
@@ -37,11 +35,11 @@ def read_author_screens(
     authors = authors_to_scan(works, scanned=found.scanned_authors)
     found.authors_left = authors[max(0, room) :]
     return session.run(
-        _read(session, "user_posts", authors[: max(0, room)], session.captures.walk_author)
+        _read(session, "user_posts", authors[: max(0, room)], session.captures.walk_user_posts)
     )
 
 
-def read_hashtag_screens(session: ScanSession, works: list[Video]) -> int:
+def read_hashtag_screens(session: ScanRun, works: list[Video]) -> int:
     """Read the first screens of the hashtags of `works`; return how many videos are new."""
     found = session.findings
     room = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
@@ -52,10 +50,10 @@ def read_hashtag_screens(session: ScanSession, works: list[Video]) -> int:
 
 
 async def _read(
-    session: ScanSession,
+    session: ScanRun,
     surface: str,
     names: Sequence[str],
-    walk_of: Callable[[str], Awaitable[Walk]],
+    walk_of: Callable[[str], Awaitable[ListWalk]],
 ) -> int:
     """Read one screen each; after a refusal, report the rest as not reached."""
     found = session.findings
@@ -75,9 +73,9 @@ async def _read(
                 walk = await walk_of(name)
             scanned.add(name)
             seen = [to_sighting(session, video, surface, name) for video in walk.videos]
-            new += note_sighted(session, seen, walk.coverage)
-            if isinstance(walk.error, ENDS_THE_SOURCE):
+            new += add_sightings(session, seen, walk.coverage)
+            if isinstance(walk.error, SOURCE_ENDING_ERRORS):
                 ended = True
 
-    await each(one(name) for name in names)
+    await run_all(one(name) for name in names)
     return new

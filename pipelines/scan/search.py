@@ -5,19 +5,19 @@ Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_wal
 
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
 from pipelines.documents.videos import Document
-from pipelines.scan.collect import book, to_sighting
+from pipelines.scan.collect import add_coverage, to_sighting
 from pipelines.scan.rules.related import to_search_related, to_search_summary
 from pipelines.scan.rules.results import no_search
 from pipelines.scan.rules.search_terms import scene_terms, search_terms
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_videos
-from warehouse.queries.surfaces import read_search_union
+from warehouse.queries.searches import read_search_union
 from warehouse.records.videos import Video
 
 NO_TERM = "search:no_title_to_search"
 
 
-def read_search(session: ScanSession) -> int:
+def read_search(session: ScanRun) -> int:
     """Search for the song; return how many videos are new to this scan.
 
     A refused search ends with the refusal as stop reason, and the scan continues.
@@ -33,7 +33,7 @@ def read_search(session: ScanSession) -> int:
     return walk_search(session, terms)
 
 
-def _terms(session: ScanSession) -> tuple[str, ...]:
+def _terms(session: ScanRun) -> tuple[str, ...]:
     if session.keyword is not None:
         return scene_terms(session.keyword)
     track, keywords = session.findings.track, session.parameters.search_keywords
@@ -41,7 +41,7 @@ def _terms(session: ScanSession) -> tuple[str, ...]:
     return search_terms(title, author, keywords)
 
 
-def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:
+def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     """Search for these terms and add the results; return how many videos are new."""
     found = session.findings
     is_fresh = session.parameters.refresh
@@ -56,7 +56,7 @@ def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:
     found.seen_ids |= fresh
     found.sightings.extend(seen)
     for line in walk.coverage:
-        book(
+        add_coverage(
             session, line.surface, requests=line.requests, pages=line.pages, items=line.items,
             new=line.new_items, stop=line.stop_reason,
         )  # fmt: skip
@@ -64,7 +64,7 @@ def walk_search(session: ScanSession, terms: tuple[str, ...]) -> int:
     return len(fresh)
 
 
-def search_related(session: ScanSession) -> Document:
+def search_related(session: ScanRun) -> Document:
     """Build `search_related` from the union of all searches for these terms."""
     found = session.findings
     if found.search is None:
@@ -78,7 +78,7 @@ def search_related(session: ScanSession) -> Document:
     )
 
 
-def search_summary(session: ScanSession) -> Document:
+def search_summary(session: ScanRun) -> Document:
     """Build `discovery.official_comprehensive_search`."""
     found = session.findings
     if found.search is None:
@@ -86,7 +86,7 @@ def search_summary(session: ScanSession) -> Document:
     return to_search_summary(found.search, union=len(found.search_union))
 
 
-def _best_known(session: ScanSession) -> list[Video]:
+def _best_known(session: ScanRun) -> list[Video]:
     """Return each video from its detail page if it was read, else from the newest search."""
     found = session.findings
     assert found.search is not None, "called only after a search"

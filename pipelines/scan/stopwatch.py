@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-Kind = Literal["upstream", "listening"]
+WaitKind = Literal["upstream", "listening"]
 
 
 class Stopwatch:
@@ -17,12 +17,12 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._begun_at = time.monotonic()
-        self._in_flight: Counter[Kind] = Counter()
-        self._since: dict[Kind | None, float] = {}
-        self._spent: dict[Kind | None, float] = {"upstream": 0.0, "listening": 0.0, None: 0.0}
+        self._in_flight: Counter[WaitKind] = Counter()
+        self._since: dict[WaitKind | None, float] = {}
+        self._spent: dict[WaitKind | None, float] = {"upstream": 0.0, "listening": 0.0, None: 0.0}
 
     @contextmanager
-    def waiting(self, kind: Kind) -> Iterator[None]:
+    def waiting(self, kind: WaitKind) -> Iterator[None]:
         """Count the time of this block as `kind`."""
         self._move(kind, +1)
         try:
@@ -40,13 +40,13 @@ class Stopwatch:
             "total_s": round(total, 3),
         }
 
-    def _move(self, kind: Kind, step: int) -> None:
+    def _move(self, kind: WaitKind, step: int) -> None:
         before_any, before = sum(self._in_flight.values()), self._in_flight[kind]
         self._in_flight[kind] += step
         self._edge(kind, before, self._in_flight[kind])
         self._edge(None, before_any, before_any + step)
 
-    def _edge(self, key: Kind | None, before: int, after: int) -> None:
+    def _edge(self, key: WaitKind | None, before: int, after: int) -> None:
         now = time.monotonic()
         if before == 0 and after > 0:
             self._since[key] = now

@@ -12,8 +12,8 @@ from typing import Any
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import (
+    MeasuredSound,
     NotComparable,
-    Sound,
     judging_version,
     library_version,
     pack_features,
@@ -25,17 +25,17 @@ from pipelines.scan.rules.expansion import (
     REFERENCE_TRIALS,
     REFERENCES,
     REPRESENTATIVES,
-    batches_to_hear,
-    works_to_hear,
+    verification_batches,
+    videos_to_verify,
 )
-from pipelines.scan.scan_run import HeardWork, ScanSession
+from pipelines.scan.scan_run import MeasuredVideo, ScanRun
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
-from warehouse.records.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Video
 
 
-async def recall_sounds(session: ScanSession, works: Sequence[Video]) -> None:
+async def load_known_sounds(session: ScanRun, works: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
     session.findings.known_sounds = await asyncio.to_thread(
         read_sound_features,
@@ -45,26 +45,26 @@ async def recall_sounds(session: ScanSession, works: Sequence[Video]) -> None:
     )
 
 
-async def hear(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
+async def measure_videos(session: ScanRun, works: Sequence[Video]) -> list[MeasuredVideo]:
     """Return the sounds of `works`, in order; stored features are not measured again."""
-    return list(await asyncio.gather(*(_hear_one(session, work) for work in works)))
+    return list(await asyncio.gather(*(_measure_video(session, work) for work in works)))
 
 
-async def _hear_one(session: ScanSession, work: Video) -> HeardWork:
+async def _measure_video(session: ScanRun, work: Video) -> MeasuredVideo:
     session.check_cancelled()
     known = session.findings.known_sounds.get(work.aweme_id)
-    sound = await _measured(session, work) if known is None else _recalled(known)
+    sound = await _measured(session, work) if known is None else _from_stored(known)
     if sound.sha256 is not None:
         session.findings.sound_hashes[work.aweme_id] = sound.sha256
     session.count(audio_checked=1)
-    return HeardWork(work, sound)
+    return MeasuredVideo(work, sound)
 
 
-def _recalled(row: dict[str, Any]) -> Sound | NotComparable:
+def _from_stored(row: dict[str, Any]) -> MeasuredSound | NotComparable:
     reason = row["not_comparable_reason"]
     if reason is not None:
         return NotComparable(sha256=str(row["sound_sha256"]), reason=str(reason))
-    return Sound(
+    return MeasuredSound(
         sha256=str(row["sound_sha256"]),
         features=unpack_features(row["features"]),
         duration_s=row["duration_s"],
@@ -75,7 +75,7 @@ def _recalled(row: dict[str, Any]) -> Sound | NotComparable:
     )
 
 
-async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
+async def _measured(session: ScanRun, work: Video) -> MeasuredSound | NotComparable:
     """Download and measure a sound; its file is kept until the group has a verdict."""
     try:
         with session.stopwatch.waiting("upstream"):
@@ -96,9 +96,9 @@ async def _measured(session: ScanSession, work: Video) -> Sound | NotComparable:
 
 
 def _sound_row(
-    session: ScanSession, work: Video, sha256: str, sound: Sound | NotComparable
+    session: ScanRun, work: Video, sha256: str, sound: MeasuredSound | NotComparable
 ) -> dict[str, object]:
-    heard = sound if isinstance(sound, Sound) else None
+    heard = sound if isinstance(sound, MeasuredSound) else None
     return {
         "sound_sha256": sha256,
         "feature_version": FEATURE_VERSION,
@@ -115,47 +115,49 @@ def _sound_row(
     }
 
 
-def write_sounds(session: ScanSession) -> None:
+def write_sounds(session: ScanRun) -> None:
     """Append the sounds measured since the last call, in one background commit."""
     rows, session.findings.sound_rows = session.findings.sound_rows, []
     if rows:
         session.append_later("raw.sounds", rows)
 
 
-def representatives(session: ScanSession, works: Sequence[Video]) -> tuple[Video, ...]:
+def representatives(session: ScanRun, works: Sequence[Video]) -> tuple[Video, ...]:
     """Return the videos that represent a music id in the audio verification."""
-    return works_to_hear(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
+    return videos_to_verify(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
 
 
-async def choose_references(session: ScanSession, works: Sequence[Video]) -> list[HeardWork]:
+async def choose_references(session: ScanRun, works: Sequence[Video]) -> list[MeasuredVideo]:
     """Return up to three comparable videos of the track that agree, the cleanest first.
 
     Muted videos and videos that play something else are replaced by the next ones.
     """
-    batches = batches_to_hear(works, silent=session.findings.silent_works(), size=REFERENCE_TRIALS)
-    await recall_sounds(session, [work for batch in batches for work in batch])
-    entries: list[HeardWork] = []
-    chosen: list[HeardWork] = []
+    batches = verification_batches(
+        works, silent=session.findings.silent_works(), size=REFERENCE_TRIALS
+    )
+    await load_known_sounds(session, [work for batch in batches for work in batch])
+    entries: list[MeasuredVideo] = []
+    chosen: list[MeasuredVideo] = []
     for batch in batches:
-        heard = await hear(session, batch)
-        entries.extend(entry for entry in heard if isinstance(entry.sound, Sound))
-        sounds = [entry.sound for entry in entries if isinstance(entry.sound, Sound)]
+        heard = await measure_videos(session, batch)
+        entries.extend(entry for entry in heard if isinstance(entry.sound, MeasuredSound))
+        sounds = [entry.sound for entry in entries if isinstance(entry.sound, MeasuredSound)]
         with session.stopwatch.waiting("listening"):
-            kept = await asyncio.to_thread(agreeing_references, sounds, limits=Limits())
+            kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
         chosen = [entries[place] for place in kept[:REFERENCES]]
-        if len(chosen) == REFERENCES or not _could_be_read(heard):
+        if len(chosen) == REFERENCES or not _any_downloaded(heard):
             break
     return chosen
 
 
-def _could_be_read(heard: Sequence[HeardWork]) -> bool:
+def _any_downloaded(heard: Sequence[MeasuredVideo]) -> bool:
     """Whether any file was downloaded; if not, the host is not asked for more."""
     return any(entry.sound.sha256 is not None for entry in heard)
 
 
 async def verify_music(
-    session: ScanSession, works: Sequence[Video], references: Sequence[HeardWork]
-) -> tuple[GroupVerdict, list[HeardWork]]:
+    session: ScanRun, works: Sequence[Video], references: Sequence[MeasuredVideo]
+) -> tuple[GroupVerdict, list[MeasuredVideo]]:
     """Compare the representatives of one music id with the references.
 
     If none of them can be compared, the next ones replace them.
@@ -163,25 +165,27 @@ async def verify_music(
     Returns:
         The verdict with all compared pairs, and the representatives in the pairs' order.
     """
-    heard: list[HeardWork] = []
-    for batch in batches_to_hear(
+    heard: list[MeasuredVideo] = []
+    for batch in verification_batches(
         works, silent=session.findings.silent_works(), size=REPRESENTATIVES
     ):
-        heard = await hear(session, batch)
-        if not _could_be_read(heard) or any(isinstance(entry.sound, Sound) for entry in heard):
+        heard = await measure_videos(session, batch)
+        if not _any_downloaded(heard) or any(
+            isinstance(entry.sound, MeasuredSound) for entry in heard
+        ):
             break
     with session.stopwatch.waiting("listening"):
         verdict = await asyncio.to_thread(
             verify_group,
             [entry.sound for entry in references],
             [entry.sound for entry in heard],
-            limits=Limits(match_threshold=session.parameters.match_threshold),
+            limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
         )
     return verdict, heard
 
 
 def to_comparison(
-    session: ScanSession, reference: HeardWork, candidate: HeardWork, pair: PairEvidence
+    session: ScanRun, reference: MeasuredVideo, candidate: MeasuredVideo, pair: PairEvidence
 ) -> Comparison:
     """Return the evidence of a pair with its ids, limits and versions."""
     return Comparison(
@@ -191,7 +195,7 @@ def to_comparison(
         reference_music_id=session.music_id,
         candidate_music_id=candidate.video.music.music_id if candidate.video.music else "",
         pair=pair,
-        limits=Limits(match_threshold=session.parameters.match_threshold),
+        limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
         algorithm=ALGORITHM,
         feature_version=FEATURE_VERSION,
         library_version=judging_version(),

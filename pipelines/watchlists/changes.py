@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from pipelines.scan.rules.ranking import hot_score
-from pipelines.watchlists.observations import Observation, WorkSeen, to_moment
-from warehouse.records.watchlists import Thresholds
+from pipelines.watchlists.observations import ObservedVideo, WatchObservation, to_moment
+from warehouse.records.watchlists import DigestThresholds
 
 _DAY_S = 86_400.0
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
@@ -33,7 +33,7 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkGrowth:
+class VideoGrowth:
     """A fast-growing video; `velocity` is its gain of hot score per day."""
 
     aweme_id: str
@@ -65,7 +65,7 @@ class NewMusicId:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkNews:
+class VideoAppearance:
     """A new or missing video.
 
     `reason` is the platform's own reason for a missing video, None if it gave none: the video is
@@ -79,17 +79,17 @@ class WorkNews:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class WatchChanges:
     """All changes of an entry. `since` is None for a first observation, which has no changes."""
 
     since: datetime | None
     until: datetime
     figures: tuple[Growth, ...] = ()
-    fast_works: tuple[WorkGrowth, ...] = ()
+    fast_works: tuple[VideoGrowth, ...] = ()
     rank_changes: tuple[RankChange, ...] = ()
     new_music_ids: tuple[NewMusicId, ...] = ()
-    new_works: tuple[WorkNews, ...] = ()
-    vanished_works: tuple[WorkNews, ...] = ()
+    new_works: tuple[VideoAppearance, ...] = ()
+    vanished_works: tuple[VideoAppearance, ...] = ()
 
     @property
     def count(self) -> int:
@@ -109,19 +109,19 @@ class Changes:
 
 
 def find_changes(
-    before: Observation | None, after: Observation, *, thresholds: Thresholds
-) -> Changes:
+    before: WatchObservation | None, after: WatchObservation, *, thresholds: DigestThresholds
+) -> WatchChanges:
     """Return the changes in `after` that reach the thresholds."""
     if before is None:
         figures = tuple(
             Growth(name=name, before=None, after=now, change=None, elapsed_s=0.0, per_day=None)
             for name, now in after.figures.items()
         )
-        return Changes(since=None, until=after.observed_at, figures=figures)
+        return WatchChanges(since=None, until=after.observed_at, figures=figures)
     then = {work.aweme_id: work for work in before.works}
     now = {work.aweme_id: work for work in after.works}
     both = [(then[name], work) for name, work in now.items() if name in then]
-    return Changes(
+    return WatchChanges(
         since=before.observed_at,
         until=after.observed_at,
         figures=_figures(before, after),
@@ -142,7 +142,7 @@ def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_
     )
 
 
-def measure_work(before: WorkSeen, after: WorkSeen) -> tuple[Growth, ...]:
+def measure_work(before: ObservedVideo, after: ObservedVideo) -> tuple[Growth, ...]:
     """Return the growth of a video's hot score and four counts."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
     pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
@@ -153,7 +153,7 @@ def measure_work(before: WorkSeen, after: WorkSeen) -> tuple[Growth, ...]:
     )
 
 
-def _figures(before: Observation, after: Observation) -> tuple[Growth, ...]:
+def _figures(before: WatchObservation, after: WatchObservation) -> tuple[Growth, ...]:
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
     return tuple(
         measure_growth(name, before.figures.get(name), value, elapsed_s=elapsed_s)
@@ -162,8 +162,8 @@ def _figures(before: Observation, after: Observation) -> tuple[Growth, ...]:
 
 
 def _fast(
-    both: Iterable[tuple[WorkSeen, WorkSeen]], threshold: float | None
-) -> tuple[WorkGrowth, ...]:
+    both: Iterable[tuple[ObservedVideo, ObservedVideo]], threshold: float | None
+) -> tuple[VideoGrowth, ...]:
     if threshold is None:
         return ()
     found = []
@@ -172,7 +172,7 @@ def _fast(
         velocity = counts[0].per_day
         if velocity is not None and velocity >= threshold:
             found.append(
-                WorkGrowth(
+                VideoGrowth(
                     aweme_id=now.aweme_id, title=now.title, music_id=now.music_id,
                     velocity=velocity, counts=counts,
                 )
@@ -181,7 +181,7 @@ def _fast(
 
 
 def _ranks(
-    both: Iterable[tuple[WorkSeen, WorkSeen]], threshold: int | None, *, top: int
+    both: Iterable[tuple[ObservedVideo, ObservedVideo]], threshold: int | None, *, top: int
 ) -> tuple[RankChange, ...]:
     if threshold is None:
         return ()
@@ -197,10 +197,12 @@ def _ranks(
     return tuple(sorted(found, key=lambda one: (one.after or 0, one.aweme_id)))
 
 
-def _music_ids(then: Iterable[WorkSeen], now: tuple[WorkSeen, ...]) -> tuple[NewMusicId, ...]:
+def _music_ids(
+    then: Iterable[ObservedVideo], now: tuple[ObservedVideo, ...]
+) -> tuple[NewMusicId, ...]:
     """Return music ids that are new among confirmed videos (those with a `link_type`)."""
     known = {work.music_id for work in then if work.link_type is not None}
-    fresh: dict[str, list[WorkSeen]] = {}
+    fresh: dict[str, list[ObservedVideo]] = {}
     for work in now:
         if work.music_id is not None and work.link_type is not None and work.music_id not in known:
             fresh.setdefault(work.music_id, []).append(work)
@@ -215,7 +217,9 @@ def _music_ids(then: Iterable[WorkSeen], now: tuple[WorkSeen, ...]) -> tuple[New
     )
 
 
-def _vanished(then: Mapping[str, WorkSeen], after: Observation) -> tuple[WorkNews, ...]:
+def _vanished(
+    then: Mapping[str, ObservedVideo], after: WatchObservation
+) -> tuple[VideoAppearance, ...]:
     is_expected = _expectation(after)
     now = {work.aweme_id for work in after.works}
     return tuple(
@@ -225,7 +229,7 @@ def _vanished(then: Mapping[str, WorkSeen], after: Observation) -> tuple[WorkNew
     )
 
 
-def _expectation(after: Observation) -> Callable[[WorkSeen], bool]:
+def _expectation(after: WatchObservation) -> Callable[[ObservedVideo], bool]:
     """Return a predicate: should this video be in the list if it still exists?
 
     An account lists its videos newest first, so a video younger than the oldest on the screen must
@@ -244,5 +248,5 @@ _PINNED = 3
 """Maximum number of pinned videos, which come out of order."""
 
 
-def _news(work: WorkSeen, *, reason: str | None = None) -> WorkNews:
-    return WorkNews(aweme_id=work.aweme_id, title=work.title, rank=work.rank, reason=reason)
+def _news(work: ObservedVideo, *, reason: str | None = None) -> VideoAppearance:
+    return VideoAppearance(aweme_id=work.aweme_id, title=work.title, rank=work.rank, reason=reason)

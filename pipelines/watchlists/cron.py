@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from cronsim import CronSim, CronSimError
 
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.watchlists import HOW_OFTEN
+from warehouse.records.watchlists import SCHEDULE_HELP
 
 _NEXT = timedelta(minutes=1)
 
@@ -32,7 +32,7 @@ def check_cron(cron: str) -> str:
     try:
         is_ever = next(CronSim(cron, datetime(2026, 1, 1, tzinfo=UTC)), None) is not None
     except CronSimError as error:
-        raise InvalidParameterError(f"`every`: {cron!r}: {error}", hint=HOW_OFTEN) from error
+        raise InvalidParameterError(f"`every`: {cron!r}: {error}", hint=SCHEDULE_HELP) from error
     if not is_ever:
-        raise InvalidParameterError(f"`every`: {cron!r} is never due", hint=HOW_OFTEN)
+        raise InvalidParameterError(f"`every`: {cron!r} is never due", hint=SCHEDULE_HELP)
     return cron

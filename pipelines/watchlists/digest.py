@@ -15,26 +15,26 @@ from uuid import uuid4
 import orjson
 
 from pipelines.documents.videos import Document, to_time
-from pipelines.watchlists.changes import Changes
+from pipelines.watchlists.changes import WatchChanges
 from pipelines.watchlists.digest_page import render_digest
-from pipelines.watchlists.observations import Observation
+from pipelines.watchlists.observations import WatchObservation
 from warehouse.records.errors import WarehouseUnavailableError
-from warehouse.records.watchlists import Look, WatchRun
+from warehouse.records.watchlists import EntryCheck, WatchlistRun
 
 SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DigestEntry:
     """A finished entry; `observation` and `changes` are None if it failed."""
 
-    look: Look
-    observation: Observation | None
-    changes: Changes | None
+    look: EntryCheck
+    observation: WatchObservation | None
+    changes: WatchChanges | None
 
 
 def build_digest(
-    run: WatchRun, reports: Sequence[Report], *, ended_at: datetime, is_demo: bool
+    run: WatchlistRun, reports: Sequence[DigestEntry], *, ended_at: datetime, is_demo: bool
 ) -> Document:
     """Build the digest as plain JSON values."""
     completed = [report for report in reports if report.changes is not None]
@@ -60,7 +60,7 @@ def build_digest(
     }
 
 
-def _entry(report: Report) -> Document:
+def _entry(report: DigestEntry) -> Document:
     look, seen = report.look, report.observation
     return {
         "kind": look.entry.kind,

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from warehouse.records.videos import Statistics
-from warehouse.records.watchlists import EntryKind
+from warehouse.records.watchlists import WatchlistEntryKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkSeen:
+class ObservedVideo:
     """A video in one observation; `rank` is None if it is unknown."""
 
     aweme_id: str
@@ -27,7 +27,7 @@ class WorkSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class WatchObservation:
     """One observation of a watchlist entry.
 
     Attributes:
@@ -38,12 +38,12 @@ class Observation:
             videos displace others.
     """
 
-    kind: EntryKind
+    kind: WatchlistEntryKind
     subject: str
     observed_at: datetime
     title: str | None = None
     figures: Mapping[str, int | None] = field(default_factory=dict)
-    works: tuple[WorkSeen, ...] = ()
+    works: tuple[ObservedVideo, ...] = ()
     gone: Mapping[str, str | None] = field(default_factory=dict)
     top: int = 30
     is_whole: bool = True
@@ -57,10 +57,10 @@ class Observation:
         return document
 
 
-def to_observation(document: Mapping[str, Any]) -> Observation:
+def to_observation(document: Mapping[str, Any]) -> WatchObservation:
     """Restore an observation from the document of `Observation.to_document`."""
     works = tuple(
-        WorkSeen(
+        ObservedVideo(
             **{
                 **work,
                 "observed_at": datetime.fromisoformat(work["observed_at"]),
@@ -70,7 +70,7 @@ def to_observation(document: Mapping[str, Any]) -> Observation:
         for work in document["works"]
     )
     moment = datetime.fromisoformat(document["observed_at"])
-    return Observation(**{**document, "works": works, "observed_at": moment})
+    return WatchObservation(**{**document, "works": works, "observed_at": moment})
 
 
 def to_moment(moment: datetime) -> str:

@@ -5,15 +5,20 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from functools import partial
 
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
-from pipelines.scan.service.open_service import build_desk
+from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
 from pipelines.watchlists.cron import CronCalendar
 from pipelines.watchlists.digest import DigestFolder
-from pipelines.watchlists.profile_checks import Screens
-from pipelines.watchlists.run import Watcher
-from pipelines.watchlists.webhook import Nobody, Teller, Webhook, check_webhook
+from pipelines.watchlists.profile_checks import EntryChecker
+from pipelines.watchlists.run import WatchlistRunner
+from pipelines.watchlists.webhook import (
+    DigestNotifier,
+    NullNotifier,
+    WebhookNotifier,
+    check_webhook,
+)
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
@@ -25,7 +30,7 @@ _UNAVAILABLE = "unavailable"
 
 
 @contextmanager
-def open_watcher(settings: Settings) -> Iterator[Watcher]:
+def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
     """Open the watchlist service; close its stores afterwards.
 
     Raises:
@@ -40,34 +45,39 @@ def open_watcher(settings: Settings) -> Iterator[Watcher]:
         stack.enter_context(closing(control))
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
         engine = stack.enter_context(closing(Engine(lake)))
-        yield build_watcher(settings, profile, home, control=control, engine=engine)
+        yield build_watchlist_runner(settings, profile, home, control=control, engine=engine)
 
 
-def build_watcher(
-    settings: Settings, profile: Profile, home: Home, *, control: ControlStore, engine: Engine
-) -> Watcher:
+def build_watchlist_runner(
+    settings: Settings,
+    profile: PlatformProfile,
+    home: Home,
+    *,
+    control: ControlStore,
+    engine: Engine,
+) -> WatchlistRunner:
     """Build the watchlist service over open stores."""
-    screens = Screens(
+    screens = EntryChecker(
         settings=settings,
         profile=profile,
         control=control,
         engine=engine,
         sounds_dir=home.sounds_dir,
     )
-    return Watcher(
+    return WatchlistRunner(
         control=control,
-        desk=build_desk(settings, profile, control=control, open_engine=lambda: engine),
+        desk=build_scan_service(settings, profile, control=control, open_engine=lambda: engine),
         look=screens.look,
-        gone_works=partial(_gone_works, engine),
+        gone_works=partial(_unavailable_videos, engine),
         calendar=CronCalendar(),
         digests=DigestFolder(home.digests_dir),
-        teller=open_teller(settings),
+        teller=build_notifier(settings),
         is_demo=is_demo_world(home.world),
         retention=timedelta(days=settings.watch_retention_days),
     )
 
 
-def _gone_works(engine: Engine, job_id: str) -> dict[str, str | None]:
+def _unavailable_videos(engine: Engine, job_id: str) -> dict[str, str | None]:
     return {
         row["aweme_id"]: row["reason"]
         for row in read_candidates(engine, job_id)
@@ -75,13 +85,13 @@ def _gone_works(engine: Engine, job_id: str) -> dict[str, str | None]:
     }
 
 
-def open_teller(settings: Settings) -> Teller:
+def build_notifier(settings: Settings) -> DigestNotifier:
     """Return the digest notifier: the webhook if its address is set, else one that does nothing.
 
     Raises:
         InvalidParameterError: The address is set but invalid.
     """
     if settings.digest_webhook_url is None:
-        return Nobody()
+        return NullNotifier()
     url = settings.digest_webhook_url.get_secret_value()
-    return Webhook(check_webhook(url, hosts=settings.digest_webhook_hosts))
+    return WebhookNotifier(check_webhook(url, hosts=settings.digest_webhook_hosts))

@@ -8,19 +8,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from pipelines.captures.list_walk import Walk
-from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import Provider, build_data_provider, build_music_provider
-from pipelines.platform.sandbox_clock import follow_clock
+from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
-from pipelines.watchlists.observations import Observation
+from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.to_observations import to_account_observation, to_hashtag_observation
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.videos import Video
-from warehouse.records.watchlists import Entry
+from warehouse.records.watchlists import WatchlistEntry
 
 SCREEN_LIMIT = 20
 """Videos of a hashtag that are checked: the first screen only."""
@@ -28,14 +28,14 @@ SCREEN_LIMIT = 20
 _DAY_S = 86_400.0
 
 
-class Screens:
+class EntryChecker:
     """Checks one entry at a time over open stores. Blocking."""
 
     def __init__(
         self,
         *,
         settings: Settings,
-        profile: Profile,
+        profile: PlatformProfile,
         control: ControlStore,
         engine: Engine,
         sounds_dir: Path,
@@ -46,7 +46,7 @@ class Screens:
         self._engine = engine
         self._sounds_dir = sounds_dir
 
-    def look(self, entry: Entry) -> Observation:
+    def look(self, entry: WatchlistEntry) -> WatchObservation:
         """Observe an account or a hashtag now; every capture is stored in the lake.
 
         Raises:
@@ -54,12 +54,12 @@ class Screens:
             UpstreamError: The platform refused.
             WarehouseError: The capture could not be stored.
         """
-        look = _look_at_account if entry.kind == "account" else _look_at_hashtag
+        look = _check_account if entry.kind == "account" else _check_hashtag
         build = build_data_provider if entry.kind == "account" else build_music_provider
 
-        follow_clock(self._profile)
+        follow_sandbox_clock(self._profile)
 
-        async def ask() -> Observation:
+        async def ask() -> WatchObservation:
             async with self._captures(build) as captures:
                 return await look(captures, entry.input)
 
@@ -67,7 +67,7 @@ class Screens:
 
     @asynccontextmanager
     async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
-        bodies = StoredBodies(self._engine)
+        bodies = PayloadArchive(self._engine)
         provider = build(self._settings, self._profile, control=self._control, bodies=bodies)
         async with Captures(
             provider=provider,
@@ -80,20 +80,20 @@ class Screens:
             yield captures
 
 
-async def _look_at_account(captures: Captures, text: str) -> Observation:
+async def _check_account(captures: Captures, text: str) -> WatchObservation:
     sec_uid = await captures.resolve_user(text)
     account = await captures.account(sec_uid)
-    return to_account_observation(account, _shown(await captures.walk_author(sec_uid)))
+    return to_account_observation(account, _videos_of(await captures.walk_user_posts(sec_uid)))
 
 
-async def _look_at_hashtag(captures: Captures, text: str) -> Observation:
+async def _check_hashtag(captures: Captures, text: str) -> WatchObservation:
     ch_id = await captures.resolve_hashtag(text)
     info = await captures.hashtag(ch_id)
     walk = await captures.walk_hashtag(ch_id, limit=SCREEN_LIMIT, pages=1)
-    return to_hashtag_observation(info, _shown(walk))
+    return to_hashtag_observation(info, _videos_of(walk))
 
 
-def _shown(walk: Walk) -> tuple[Video, ...]:
+def _videos_of(walk: ListWalk) -> tuple[Video, ...]:
     """Return the videos of a screen; raise if it was refused, which would look like a loss."""
     if walk.error is not None and not walk.videos:
         raise walk.error

@@ -13,16 +13,24 @@ from typing import Any, Protocol
 from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
-from pipelines.scan.service.service import Scan
+from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.digest import DigestFolder, Report, build_digest
-from pipelines.watchlists.observations import Observation, to_observation
+from pipelines.watchlists.digest import DigestEntry, DigestFolder, build_digest
+from pipelines.watchlists.observations import WatchObservation, to_observation
 from pipelines.watchlists.to_observations import to_track_observation
-from pipelines.watchlists.webhook import Teller
+from pipelines.watchlists.webhook import DigestNotifier
 from warehouse.control import ControlStore
 from warehouse.records.errors import JobNotFoundError, RunCancelledError, SametrackError
-from warehouse.records.jobs import FINAL, Origin
-from warehouse.records.watchlists import RUN_ENDED, Calendar, Entry, Look, Plan, WatchRun, find_due
+from warehouse.records.jobs import FINAL_STATUSES, Origin
+from warehouse.records.watchlists import (
+    ENDED_RUN_STATUSES,
+    CronEvaluator,
+    EntryCheck,
+    WatchlistEntry,
+    WatchlistPlan,
+    WatchlistRun,
+    find_due_run,
+)
 
 HOLD_S = 600.0
 """Lease of a run: longer than any single check, and how long a killed process blocks it."""
@@ -30,7 +38,7 @@ HOLD_S = 600.0
 _CANCELLED = RunCancelledError("The scan was cancelled").to_document()
 
 
-class Desk(Protocol):
+class ScanSubmitter(Protocol):
     """The methods of `ScanService` that a run needs."""
 
     def ask(
@@ -40,12 +48,12 @@ class Desk(Protocol):
         *,
         origin: Origin,
         job_id: str | None = None,
-    ) -> Scan: ...
+    ) -> ScanJob: ...
 
-    def job(self, job_id: str) -> Scan: ...
+    def job(self, job_id: str) -> ScanJob: ...
 
 
-class Watcher:
+class WatchlistRunner:
     """Advances the runs of watchlists.
 
     Args:
@@ -65,12 +73,12 @@ class Watcher:
         self,
         *,
         control: ControlStore,
-        desk: Desk,
-        look: Callable[[Entry], Observation],
+        desk: ScanSubmitter,
+        look: Callable[[WatchlistEntry], WatchObservation],
         gone_works: Callable[[str], Mapping[str, str | None]],
-        calendar: Calendar,
+        calendar: CronEvaluator,
         digests: DigestFolder,
-        teller: Teller,
+        teller: DigestNotifier,
         is_demo: bool,
         retention: timedelta = timedelta(days=90),
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -91,7 +99,7 @@ class Watcher:
         """Create runs for all watchlists that are due; return the ids this process claimed."""
         now, taken = self._clock(), []
         for kept in self.control.watchlists():
-            due = find_due(
+            due = find_due_run(
                 kept.cron, considered_until=kept.considered_until, now=now, calendar=self._calendar
             )
             run_id = None
@@ -100,24 +108,24 @@ class Watcher:
             taken += [] if run_id is None else [run_id]
         return taken
 
-    def unbegun(self) -> list[WatchRun]:
+    def not_begun(self) -> list[WatchlistRun]:
         """Return runs that have not begun, or whose process died while beginning."""
-        return [run for run in self.control.free_watch_runs() if run.status == "due"]
+        return [run for run in self.control.unheld_watch_runs() if run.status == "due"]
 
-    def ready(self) -> list[WatchRun]:
+    def ready(self) -> list[WatchlistRun]:
         """Return runs whose jobs have all ended and that no process is concluding."""
-        waiting = [run for run in self.control.free_watch_runs() if run.status == "waiting"]
+        waiting = [run for run in self.control.unheld_watch_runs() if run.status == "waiting"]
         return [run for run in waiting if self._is_over(run.run_id)]
 
-    def advance(self) -> list[WatchRun]:
+    def advance(self) -> list[WatchlistRun]:
         """Claim due runs, begin new ones, conclude ready ones; return the runs that ended."""
         self.take_due()
-        for run in self.unbegun():
+        for run in self.not_begun():
             self.begin(run.run_id)
         ended = [self.conclude(run.run_id) for run in self.ready()]
-        return [run for run in ended if run is not None and run.status in RUN_ENDED]
+        return [run for run in ended if run is not None and run.status in ENDED_RUN_STATUSES]
 
-    def begin(self, run_id: str) -> WatchRun | None:
+    def begin(self, run_id: str) -> WatchlistRun | None:
         """Check every entry or submit its scan; return None if another process has the run.
 
         Raises:
@@ -128,11 +136,11 @@ class Watcher:
                 return run
             for look in self.control.looks(run_id):
                 if look.status == "due":
-                    self.control.save_look(self._begun(run, look))
+                    self.control.save_entry_check(self._begun(run, look))
             self.control.release_run(run_id, self._owner, status="waiting")
         return self.control.watch_run(run_id)
 
-    def conclude(self, run_id: str) -> WatchRun | None:
+    def conclude(self, run_id: str) -> WatchlistRun | None:
         """Compare, write and send the digest; None if a job is running or another process does it.
 
         Raises:
@@ -162,10 +170,10 @@ class Watcher:
     def _tell(self, run_id: str, digest: Mapping[str, Any]) -> None:
         told = self._teller.tell(digest)
         if told is not None:
-            self.control.save_told(run_id, told)
+            self.control.save_notification(run_id, told)
 
     @contextmanager
-    def _held(self, run_id: str) -> Iterator[WatchRun | None]:
+    def _held(self, run_id: str) -> Iterator[WatchlistRun | None]:
         """Lease a run for the block; release it unchanged if the block fails."""
         run = self.control.hold_run(run_id, self._owner, ttl_s=HOLD_S)
         try:
@@ -174,8 +182,8 @@ class Watcher:
             if run is not None:  # no effect if it was released or ended in the block
                 self.control.release_run(run_id, self._owner, status=run.status)
 
-    def _begun(self, run: WatchRun, look: Look) -> Look:
-        self.control.prolong_run(run.run_id, self._owner, ttl_s=HOLD_S)
+    def _begun(self, run: WatchlistRun, look: EntryCheck) -> EntryCheck:
+        self.control.renew_run_hold(run.run_id, self._owner, ttl_s=HOLD_S)
         try:
             if look.entry.kind == "track":
                 return replace(look, status="waiting", job_id=self._hand_in(run, look))
@@ -186,7 +194,7 @@ class Watcher:
             look, status="completed", subject=seen.subject, observation=seen.to_document()
         )
 
-    def _hand_in(self, run: WatchRun, look: Look) -> str:
+    def _hand_in(self, run: WatchlistRun, look: EntryCheck) -> str:
         """Submit a scan. Its job id is derived from the run, so a repeated call is idempotent."""
         job_id = str(uuid5(UUID(run.run_id), str(look.position)))
         parameters = scan_parameters_of(run.plan)
@@ -201,22 +209,22 @@ class Watcher:
         job = self.control.job(job_id)
         if job is not None and job.status == "running":
             job = self._desk.job(job_id).job  # ends the job if its worker is lost
-        return job is None or job.status in FINAL
+        return job is None or job.status in FINAL_STATUSES
 
-    def _report(self, run: WatchRun, look: Look) -> Report:
+    def _report(self, run: WatchlistRun, look: EntryCheck) -> DigestEntry:
         if look.status == "waiting":
             look = self._result(run, look)
-            self.control.save_look(look)
+            self.control.save_entry_check(look)
         if look.observation is None or look.subject is None:
-            return Report(look, None, None)
+            return DigestEntry(look, None, None)
         earlier = self.control.last_observation(
             run.watchlist, look.entry.kind, look.subject, before_run=run.run_id
         )
         seen = to_observation(look.observation)
         before = None if earlier is None else to_observation(earlier)
-        return Report(look, seen, find_changes(before, seen, thresholds=run.plan.thresholds))
+        return DigestEntry(look, seen, find_changes(before, seen, thresholds=run.plan.thresholds))
 
-    def _result(self, run: WatchRun, look: Look) -> Look:
+    def _result(self, run: WatchlistRun, look: EntryCheck) -> EntryCheck:
         """Return the check of a track with the result of its job."""
         try:
             scan = self._desk.job(look.job_id or "")
@@ -234,7 +242,7 @@ class Watcher:
         )
 
 
-def scan_parameters_of(plan: Plan) -> ScanParameters:
+def scan_parameters_of(plan: WatchlistPlan) -> ScanParameters:
     """Return the parameters for the scans of a watchlist.
 
     `refresh` is on by default, because a stored result would show no changes.

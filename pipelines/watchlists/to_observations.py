@@ -6,7 +6,7 @@ from typing import Any
 
 from pipelines.documents.videos import Document, to_statistics
 from pipelines.scan.rules.ranking import hot_score, rank_documents
-from pipelines.watchlists.observations import Observation, WorkSeen
+from pipelines.watchlists.observations import ObservedVideo, WatchObservation
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
 
 _TITLE_LENGTH = 80
@@ -14,7 +14,7 @@ _TITLE_LENGTH = 80
 
 def to_track_observation(
     result: Mapping[str, Any], *, top: int, gone: Mapping[str, str | None]
-) -> Observation:
+) -> WatchObservation:
     """Convert a stored scan result: all confirmed videos, ranked by hot score if known.
 
     Args:
@@ -28,7 +28,7 @@ def to_track_observation(
     )
     music = result["music"] or {}
     known = [hot_score(work.statistics) for work in works]
-    return Observation(
+    return WatchObservation(
         kind="track",
         subject=result["music_id"],
         observed_at=datetime.fromisoformat(result["created_at"]),
@@ -45,9 +45,9 @@ def to_track_observation(
     )
 
 
-def to_account_observation(account: Account, videos: Sequence[Video]) -> Observation:
+def to_account_observation(account: Account, videos: Sequence[Video]) -> WatchObservation:
     """Convert an account's profile and its first page of videos."""
-    return Observation(
+    return WatchObservation(
         kind="account",
         subject=account.sec_uid,
         observed_at=account.observed_at,
@@ -62,10 +62,10 @@ def to_account_observation(account: Account, videos: Sequence[Video]) -> Observa
     )
 
 
-def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> Observation:
+def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> WatchObservation:
     """Convert a hashtag's profile and its first screen in the platform's own order."""
     is_exact = info.is_exact
-    return Observation(
+    return WatchObservation(
         kind="hashtag",
         subject=info.ch_id,
         observed_at=info.observed_at,
@@ -79,9 +79,9 @@ def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> Observ
     )
 
 
-def _ranked_work(document: Document, rank: int) -> WorkSeen:
+def _ranked_work(document: Document, rank: int) -> ObservedVideo:
     statistics = to_statistics(document)
-    return WorkSeen(
+    return ObservedVideo(
         aweme_id=document["aweme_id"],
         observed_at=datetime.fromisoformat(document["observed_at"]),
         title=_short(document["desc"]),
@@ -93,10 +93,10 @@ def _ranked_work(document: Document, rank: int) -> WorkSeen:
     )
 
 
-def _screen(videos: Sequence[Video], *, is_ranked: bool) -> tuple[WorkSeen, ...]:
+def _screen(videos: Sequence[Video], *, is_ranked: bool) -> tuple[ObservedVideo, ...]:
     """Convert listed videos; rounded counts become unknown because their difference is noise."""
     return tuple(
-        WorkSeen(
+        ObservedVideo(
             aweme_id=video.aweme_id,
             observed_at=video.observed_at,
             title=_short(video.desc),

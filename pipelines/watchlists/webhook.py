@@ -15,7 +15,13 @@ import orjson
 
 from pipelines.documents.videos import Document
 from pipelines.platform.http.client import USER_AGENT
-from pipelines.platform.http.link_gate import Address, Resolve, is_public, look_up, read_address
+from pipelines.platform.http.link_gate import (
+    CheckedAddress,
+    Resolve,
+    is_public,
+    look_up,
+    read_address,
+)
 from pipelines.platform.http.transport import DIAL, PinnedTransport
 from warehouse.records.errors import InvalidParameterError
 
@@ -25,21 +31,21 @@ _GOOD = range(200, 300)
 _HINT = "DIGEST_WEBHOOK_URL is https://<host>/<path>, its host listed in DIGEST_WEBHOOK_HOSTS"
 
 
-class Teller(Protocol):
+class DigestNotifier(Protocol):
     """Sends digests somewhere."""
 
     def tell(self, digest: Mapping[str, Any]) -> Document | None:
         """Send a digest; return the outcome, or None if no destination is configured."""
 
 
-class Nobody:
+class NullNotifier:
     """The default notifier, which sends nothing."""
 
     def tell(self, _digest: Mapping[str, Any]) -> None:
         """Send nothing."""
 
 
-class Webhook:
+class WebhookNotifier:
     """Sends digests by POST.
 
     A failure is an outcome, not an error: a digest that could not be sent is still valid.
@@ -52,7 +58,7 @@ class Webhook:
 
     def __init__(
         self,
-        address: Address,
+        address: CheckedAddress,
         *,
         resolve: Resolve = look_up,
         transport: Callable[[], httpx2.AsyncBaseTransport] = lambda: PinnedTransport(
@@ -104,7 +110,7 @@ class _SpecialAddressError(Exception):
     """The host name resolves to an address that is not public."""
 
 
-def check_webhook(url: str, *, hosts: Collection[str]) -> Address:
+def check_webhook(url: str, *, hosts: Collection[str]) -> CheckedAddress:
     """Parse and check the address that digests are sent to.
 
     Raises:

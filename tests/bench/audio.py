@@ -11,11 +11,11 @@ from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.features.sounds import Sound, library_version
+from pipelines.audio.features.sounds import MeasuredSound, library_version
 from pipelines.audio.matching.verify import compare_pair, warm_up
 from tests.bench.running import Told, Workspace
 from tests.data.audio import synthesis
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
 CLIPS = 6
 
@@ -40,14 +40,17 @@ def measure_audio(space: Workspace) -> Iterator[Told]:
     yield "decode and features together", _ms(decodes, measures), "70 ms"
     sounds = [_sound(measure_features(one.samples, one.rate)) for one in decoded]
     both = [(a, b) for a in sounds for b in sounds] * 2  # the first round fills what is kept
-    pairs = [_cpu_ms(partial(compare_pair, a, b, limits=Limits(), search=False)) for a, b in both]
+    pairs = [
+        _cpu_ms(partial(compare_pair, a, b, limits=MatchThresholds(), search=False))
+        for a, b in both
+    ]
     yield "compare a cached pair as heard, CPU median", _ms(pairs), "1.5 ms"
-    searched = [_cpu_ms(partial(compare_pair, a, b, limits=Limits())) for a, b in both]
+    searched = [_cpu_ms(partial(compare_pair, a, b, limits=MatchThresholds())) for a, b in both]
     yield "the same with the search for variants, CPU median", _ms(searched), "15 ms"
 
 
-def _sound(features: Features) -> Sound:
-    return Sound(
+def _sound(features: Features) -> MeasuredSound:
+    return MeasuredSound(
         sha256="0" * 64,
         features=features,
         duration_s=21.0,

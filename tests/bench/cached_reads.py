@@ -30,13 +30,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from api.cli.processes.child_processes import find_port
-from api.responses.envelope import read, understood
+from api.responses.envelope import conditional_response, record_parameters
 from api.server.metrics import Metrics
-from api.server.middleware.response_cache import keep
+from api.server.middleware.response_cache import cache_response
 from api.server.middleware_stack import wrap
-from api.server.request_context import Note
+from api.server.request_context import RequestLogger
 from api.settings import ApiSettings
-from pipelines.logs import logging_later
+from pipelines.logs import buffered_logging
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.documents import result
 from tests.stage import wait_for
@@ -167,15 +167,15 @@ async def _size_of(server: Server, request: bytes) -> int:
     return len(head) + int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
 
 
-def build_whole(note: Note | None = None) -> ASGIApp:
+def build_whole(note: RequestLogger | None = None) -> ASGIApp:
     """The layers of the service around one route that reads a page of 20."""
     app = FastAPI()
     data = {"aweme_list": result(20)["ranked"], "has_more": True, "coverage_complete": False}
 
     async def page(request: Request) -> Response:
-        understood(request.scope, {"music_id": "12345", "count": 20})
-        keep(request.scope)
-        return read(request.scope, data)
+        record_parameters(request.scope, {"music_id": "12345", "count": 20})
+        cache_response(request.scope)
+        return conditional_response(request.scope, data)
 
     app.add_api_route(PATH.partition("?")[0], page)
     settings = ApiSettings(
@@ -208,7 +208,7 @@ async def _body() -> bytes:
 
 def _serve(which: str, port: int) -> None:
     os.sched_setaffinity(0, {SERVER_CORE})
-    with logging_later() as lines:
+    with buffered_logging() as lines:
         app = build_whole(lines.note) if which == "whole" else build_bare(asyncio.run(_body()))
         uvicorn.run(
             app, port=port, log_level="warning", access_log=False, server_header=False,

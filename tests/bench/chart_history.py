@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx2
 
-from api.cli.processes.child_processes import sametrack
+from api.cli.processes.child_processes import sametrack_command
 from pipelines.charts.rules.history import FIRST_DAY
 from tests.bench.running import Told, Workspace, run_alone
 from tests.stage import Stage, open_stage
@@ -76,7 +76,7 @@ def _run(stage: Stage, *words: str) -> tuple[dict[str, Any], float]:
     environment = {**os.environ, **stage._environment()}
     began = time.monotonic()
     done = subprocess.run(
-        [*sametrack("chart", *words), "--json"],
+        [*sametrack_command("chart", *words), "--json"],
         env=environment, check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     return json.loads(done.stdout), time.monotonic() - began

@@ -75,7 +75,9 @@ class _Memory:
     """The most that API and worker held together with their children, looked at twice a second."""
 
     def __init__(self, stage: Stage) -> None:
-        own = {child.process.pid for child in stage.household.children if child != stage.platform}
+        own = {
+            child.process.pid for child in stage.process_group.children if child != stage.platform
+        }
         self._roots = [psutil.Process(pid) for pid in own]
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._look)
@@ -114,7 +116,7 @@ def _scan(api: httpx2.Client, track: str, limit: int) -> dict[str, Any]:
         now: dict[str, Any] = api.get(poll).json()["data"]
         return now if now["status"] in {"completed", "failed", "cancelled"} else None
 
-    ended = wait_for(look, patience_s=3600)
+    ended = wait_for(look, max_wait_s=3600)
     assert ended["status"] == "completed", ended["error"]
     return ended
 

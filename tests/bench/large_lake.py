@@ -18,7 +18,7 @@ from deltalake import DeltaTable, WriterProperties, write_deltalake
 from tests.bench.running import Told
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.compaction import tidy_lake
+from warehouse.maintenance.compaction import maintain_lake
 from warehouse.tables import BY_NAME
 
 PAGE = 20
@@ -186,7 +186,7 @@ def write_large_lake(lake: Lake, size: LargeLake, *, now: datetime | None = None
             }
             for name in TABLES:
                 _append(connection, lake, name, params, _ROWS[name])
-    tidy_lake(lake, now=now + timedelta(days=1))
+    maintain_lake(lake, now=now + timedelta(days=1))
 
 
 def _append(
@@ -250,4 +250,4 @@ def write_chart(lake: Lake, *, now: datetime | None = None) -> None:
         connection.execute("set global TimeZone='UTC'")
         for name, query in _CHART.items():
             _append(connection, lake, name, params, query)
-    tidy_lake(lake)
+    maintain_lake(lake)

@@ -39,11 +39,11 @@ from tests.bench.large_lake import (
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.compaction import Tidied, tidy_lake
-from warehouse.maintenance.sorting import ARRANGED_ROWS
-from warehouse.maintenance.video_index import renew_index
+from warehouse.maintenance.compaction import LakeMaintenance, maintain_lake
+from warehouse.maintenance.sorting import SORTED_ROWS
+from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.lists.pages import read_union_page
-from warehouse.queries.videos import read_listed
+from warehouse.queries.videos import read_listed_videos
 
 OBSERVATIONS = 5_000_000
 DAYS = 7
@@ -106,7 +106,7 @@ def _own_copy(given: Path, root: Path) -> Lake:
     lake = open_lake(str(url), world=WORLD)
     for name in TABLES:
         lake.forget(name)
-    renew_index(lake)  # of what was forgotten it cannot tell that nothing was taken away
+    update_video_index(lake)  # of what was forgotten it cannot tell that nothing was taken away
     return lake
 
 
@@ -152,13 +152,13 @@ def _write_anew(lake: Lake) -> None:
     """As if every table had never been arranged before."""
     for name in TABLES:
         DeltaTable(lake.path(name)).alter.set_table_properties(
-            {ARRANGED_ROWS: "0"}, raise_if_not_exists=False
+            {SORTED_ROWS: "0"}, raise_if_not_exists=False
         )
     _tidy(lake)
 
 
-def _tidy(lake: Lake) -> Tidied:
-    return tidy_lake(lake, now=_newest(lake) + timedelta(hours=2))
+def _tidy(lake: Lake) -> LakeMaintenance:
+    return maintain_lake(lake, now=_newest(lake) + timedelta(hours=2))
 
 
 def _ask_in_turn(lakes: dict[str, Lake], size: LargeLake) -> dict[str, Times]:
@@ -183,7 +183,7 @@ def _look_up(engine: Engine, music_id: str) -> None:
         sequence=None, offset=0, count=20, order="public",
     )  # fmt: skip
     assert page is not None
-    assert len(read_listed(engine, page.aweme_ids)) == len(page.aweme_ids) == 20
+    assert len(read_listed_videos(engine, page.aweme_ids)) == len(page.aweme_ids) == 20
 
 
 def _figure(name: str, lake: Lake, times: Times, fresh: Times) -> Figure:

@@ -38,7 +38,7 @@ def measure_polls(space: Workspace, *, rate: int = 200, seconds: float = 15) -> 
         yield "rendering the sounds of three tracks"
         # the platform is not what is measured
         for asked in [stage.ask(music_id, music_id=music_id) for music_id in tracks[:3]]:
-            stage.ended(asked, patience_s=900)
+            stage.ended(asked, max_wait_s=900)
         ids = [stage.ask(music_id, music_id=music_id, refresh=True) for music_id in tracks[:2]]
         for job_id in ids:
             _wait(stage, job_id, lambda job: job.progress.detail_checked_count > 0)

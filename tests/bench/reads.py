@@ -18,7 +18,12 @@ from pathlib import Path
 import httpx2
 import psutil
 
-from api.cli.processes.child_processes import Household, Program, find_port, sametrack
+from api.cli.processes.child_processes import (
+    ChildProcessGroup,
+    Program,
+    find_port,
+    sametrack_command,
+)
 from tests.bench.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from tests.stage import wait_for
@@ -42,8 +47,11 @@ def measure_reads(
     yield from keep_large_lake(space.lake, size)
     draw = random.Random(SEED)
     entities = draw.sample(range(size.entities), REQUESTS + WARM_UP)
-    with Household(grace_s=5.0) as household, closing(_serving(household, space.lake)) as api:
-        server = psutil.Process(household.children[0].process.pid)
+    with (
+        ChildProcessGroup(grace_s=5.0) as process_group,
+        closing(_serving(process_group, space.lake)) as api,
+    ):
+        server = psutil.Process(process_group.children[0].process.pid)
         for what, path, queries, aim in (
             (
                 "page of 20 of a music id",
@@ -71,13 +79,13 @@ class Times:
     by_processor: float
 
 
-def _serving(household: Household, root: Path) -> httpx2.Client:
+def _serving(process_group: ChildProcessGroup, root: Path) -> httpx2.Client:
     """The service over the lake. Its platform is not there: an answer can only be a stored one."""
     port = find_port()
-    household.start(
+    process_group.start(
         Program(
             name="serve",
-            command=sametrack("serve", "--port", str(port)),
+            command=sametrack_command("serve", "--port", str(port)),
             log=root / "serve.log",
             env={
                 "PROFILE": "sandbox", "DATA_HOME": str(root), "CONTROL_URL": "", "LAKE_URL": "",

@@ -50,7 +50,7 @@ def _scan(api: httpx2.Client, music_id: str, **parameters: object) -> dict[str, 
         now: dict[str, Any] = api.get(poll).json()["data"]
         return now if now["status"] in {"completed", "failed", "cancelled"} else None
 
-    ended = wait_for(look, patience_s=900)
+    ended = wait_for(look, max_wait_s=900)
     assert ended["status"] == "completed", ended["error"]
     return ended
 

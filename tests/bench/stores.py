@@ -13,7 +13,7 @@ from warehouse.home.folder import open_home
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import read_latest_videos
-from warehouse.records.jobs import Progress
+from warehouse.records.jobs import ProgressRecord
 from warehouse.records.videos import Statistics, Video
 
 ROWS = 50
@@ -36,7 +36,9 @@ def measure_stores(space: Workspace) -> Iterator[Figure]:
     with closing(open_control(home.control_url, world="sandbox")) as control:
         job, _ = control.create_or_join(_job())
         control.claim("bench")
-        writes = [_timed(lambda: control.save_progress(job.job_id, Progress())) for _ in range(100)]
+        writes = [
+            _timed(lambda: control.save_progress(job.job_id, ProgressRecord())) for _ in range(100)
+        ]
         yield "progress row written, median", _ms(writes), ""
         polls = [_timed(lambda: control.job(job.job_id)) for _ in range(300)]
     yield "progress row read, median", _ms(polls), "0.03 ms bare SQL"

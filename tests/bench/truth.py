@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_true_videos
+from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
 from api.services.report.messages import RECALL_OF
 from tests.stage import Stage, open_stage
 from warehouse.queries.results import read_candidates, read_result_document
@@ -84,14 +84,16 @@ def _scan(stage: Stage, seed: int, size: float, parameters: dict[str, int]) -> S
     track = stage.world("/_world/tracks?counts=0")["tracks"][seed % 20]
     began = time.monotonic()
     job_id = stage.ask(track["prose"], music_id=None, **parameters)
-    job = stage.ended(job_id, patience_s=PATIENCE_S)
+    job = stage.ended(job_id, max_wait_s=PATIENCE_S)
     spent = time.monotonic() - began
     stage.engine.refresh()
     document = read_result_document(stage.engine, job_id)
     assert document is not None, f"seed {seed}: {job.status} {job.error}"
     truth = stage.world(f"/_world/truth/{track['music_id']}")
     variants = document["variants"]["aweme_list"]
-    judgement = judge(track["music_id"], document["ranked"], variants, to_true_videos(truth))
+    judgement = judge(
+        track["music_id"], document["ranked"], variants, to_ground_truth_videos(truth)
+    )
     _print_errors(stage, job_id, document, judgement)
     return Scan(
         seed=seed,

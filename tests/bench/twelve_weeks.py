@@ -23,7 +23,7 @@ import psutil
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from api.cli.processes.child_processes import Household
+from api.cli.processes.child_processes import ChildProcessGroup
 from tests.bench.large_lake import _append, write_chart
 from tests.bench.reads import (
     CHART,
@@ -41,7 +41,7 @@ from tests.bench.reads import (
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from warehouse.home.folder import open_home
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.compaction import tidy_lake
+from warehouse.maintenance.compaction import maintain_lake
 
 WEEKS = 12
 TRACKS = 200
@@ -274,7 +274,7 @@ def _write(lake: Lake, *, days: int, tracks: int, commit_days: int) -> Iterator[
                 _append(connection, lake, name, params, query)
             if after % 7 == 0:
                 began = time.monotonic()
-                tidy_lake(lake, now=first + timedelta(days=after))
+                maintain_lake(lake, now=first + timedelta(days=after))
                 yield after, time.monotonic() - began
 
 
@@ -305,8 +305,11 @@ def _asked(root: Path, tracks: int) -> Iterator[Figure]:
     asked = REQUESTS + WARM_UP
     music = [str(7_100_000_000_000_000_000 + one * 317_003) for one in range(tracks)]
     users = [_sec_uid(one * ACCOUNTS + k) for one in range(tracks) for k in range(1, SCREENS)]
-    with Household(grace_s=5.0) as household, closing(_serving(household, root)) as api:
-        server = psutil.Process(household.children[0].process.pid)
+    with (
+        ChildProcessGroup(grace_s=5.0) as process_group,
+        closing(_serving(process_group, root)) as api,
+    ):
+        server = psutil.Process(process_group.children[0].process.pid)
 
         for what, path, queries, aim in (
             (

@@ -22,8 +22,8 @@ from tests.bench.running import Figure
 from tests.stage import Stage, open_stage
 from tests.week import NAME, Week
 from tests.week_truth import Verdict, judge_digests, judge_series
-from warehouse.records.jobs import PRIORITY_SCHEDULES
-from warehouse.records.watchlists import Thresholds
+from warehouse.records.jobs import PRIORITY_SCHEDULED
+from warehouse.records.watchlists import DigestThresholds
 
 console = Console(width=130)
 
@@ -38,7 +38,9 @@ def measure_week(
     with open_stage(root, cache) as stage, ExitStack() as stack:
         stage.start_platform(seed=seed, size=size)
         stage.start_worker()
-        week = Week(stage, stack, every=every, thresholds=Thresholds(velocity=500.0, rank_change=1))
+        week = Week(
+            stage, stack, every=every, thresholds=DigestThresholds(velocity=500.0, rank_change=1)
+        )
         week.begin(tracks=tracks)
         due = len(week.due_times(days=days))
         passing = _Passing(stage, due=due, began=began)
@@ -100,7 +102,7 @@ def _figures(
         deviations.append(f"due {due}, run {[run.due_at for run in runs]}")
     if set(per_track.values()) != {len(due)}:
         deviations.append(f"scans of each track: {per_track}")
-    if {job.priority for job in jobs} != {PRIORITY_SCHEDULES}:
+    if {job.priority for job in jobs} != {PRIORITY_SCHEDULED}:
         deviations.append("a scan of a schedule went before people's")
     changes = [run.digest["change_count"] if run.digest else run.status for run in runs]
     counted = f"{len(due)} / {len(runs)} / {len({run.due_at for run in runs})}"

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.stage import Stage
 from tests.visitor import View, Visitors
-from warehouse.records.watchlists import Due
+from warehouse.records.watchlists import DueRun
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +57,7 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, visitors: V
 def _end_a_run(stage: Stage) -> None:
     """A run with a digest, as a watcher ends it."""
     control = stage.control
-    run_id = control.take_due("songs", Due(due_at=datetime.now(UTC) + timedelta(seconds=1)))
+    run_id = control.take_due("songs", DueRun(due_at=datetime.now(UTC) + timedelta(seconds=1)))
     assert run_id is not None
     assert control.hold_run(run_id, "watcher", ttl_s=60)
     entry = {

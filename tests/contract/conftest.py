@@ -14,13 +14,13 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.server.health import Readiness
-from api.services.annotations import AnnotationDesk
-from api.services.evidence.service import EvidenceDesk
+from api.services.annotations import AnnotationService
+from api.services.evidence.service import EvidenceService
 from api.settings import ApiSettings
 from pipelines.documents.videos import Document
 from pipelines.parameters.scan import ScanParameters, scan_key
-from pipelines.scan.service.result_cache import Results
-from pipelines.scan.service.service import ScanDesk, World
+from pipelines.scan.service.result_cache import ResultCache
+from pipelines.scan.service.service import ScanConfig, ScanService
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from tests.reads import Desk, open_reads
 from warehouse.control import ControlStore, NewJob, open_control
@@ -66,8 +66,8 @@ class Service:
     is_awaited: bool = False
     reads: Desk | None = None
 
-    def desk(self) -> ScanDesk:
-        world = World(
+    def desk(self) -> ScanService:
+        world = ScanConfig(
             name=WORLD,
             provider=self.provider,
             scan_providers=frozenset({PROVIDER}),
@@ -77,16 +77,16 @@ class Service:
             worker_lost_after_s=20.0,
             is_awaited=self.is_awaited,
         )
-        return ScanDesk(
+        return ScanService(
             control=self.control,
-            results=Results(self.results.get),
+            results=ResultCache(self.results.get),
             world=world,
             has_room=lambda: self.has_room,
             clock=lambda: self.now,
         )
 
-    def evidence(self) -> EvidenceDesk:
-        return EvidenceDesk(
+    def evidence(self) -> EvidenceService:
+        return EvidenceService(
             read_comparison=self.comparisons.get,
             read_comparisons=lambda job_id: [
                 row for row in self.comparisons.values() if row["job_id"] == job_id
@@ -113,7 +113,7 @@ class Service:
             settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
             desk=self.desk(),
             evidence=self.evidence(),
-            annotations=AnnotationDesk(
+            annotations=AnnotationService(
                 read_comparison=self.comparisons.get,
                 read_annotations=self.said_of,
                 append=lambda _table, rows: self.annotations.extend(rows),

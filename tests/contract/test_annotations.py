@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from api.schemas.base_models import Envelope
 from api.schemas.extensions.evidence import AnnotationList
-from api.schemas.shape import Envelope
-from api.services.annotations import COLUMNS, AnnotationDesk
+from api.services.annotations import COLUMNS, AnnotationService
 
 PAIR = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 PLACE = f"/api/v1/sametrack/comparisons/{PAIR}/annotations"
@@ -58,7 +58,7 @@ def test_a_pair_that_is_not_there_takes_no_note(client: TestClient, method: str)
 
 
 def test_the_export_has_label_and_measures_and_no_formula(heard: Any) -> None:
-    desk = AnnotationDesk(
+    desk = AnnotationService(
         read_comparison=heard.comparisons.get,
         read_annotations=heard.said_of,
         append=lambda _table, rows: heard.annotations.extend(rows),

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.app import build_routes
 from api.openapi.links import LINKS
 from api.server.health import Readiness
-from api.services.job_feed import JobFeed
+from api.services.job_feed import JobBroadcaster
 from tests.fuzz.requests import judge, settings_for
 from tests.fuzz.requests import service as demo_service
 
@@ -33,7 +33,7 @@ class Late:
         await self.app(scope, receive, send)
 
 
-ROUTES = build_routes(desk=None, readiness=Readiness({}), feed=JobFeed(limit=1))
+ROUTES = build_routes(desk=None, readiness=Readiness({}), feed=JobBroadcaster(limit=1))
 LATE = Late(ROUTES)
 # The description as it is written, not as it is asked for: nothing here can take too long.
 schema = schemathesis.openapi.from_dict(json.loads(json.dumps(ROUTES.openapi())))

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.client import AsyncClient, Connection
-from api.mcp.coverage import shorter
+from api.mcp.coverage import shorten_result
 from api.mcp.tools import build_server
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
@@ -88,7 +88,7 @@ async def test_a_refusal_tells_the_assistant_why_and_what_to_do(service: Any) ->
 
 
 def test_long_lists_are_cut_and_previews_left_out() -> None:
-    cut = shorter(view_result(result(40), ScanParameters()), top=2)
+    cut = shorten_result(view_result(result(40), ScanParameters()), top=2)
     assert len(cut["aweme_list"]) == 2
     assert all("video_previews" not in one for one in cut["account_summary"]["accounts"])
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.result import Batch
-from api.schemas.shape import Envelope
+from api.schemas.base_models import Envelope
+from api.schemas.result import BatchResult
 from pipelines.parameters.scan import ScanParameters
 
 BATCH = "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch"
@@ -22,7 +22,7 @@ def ask(client: TestClient, *inputs: Any, **body: Any) -> Any:
 def test_a_wrong_item_says_so_and_the_others_go_on(client: TestClient) -> None:
     answer = ask(client, "11111", "no song here", "https://vidplat.example/video/22222", "")
     assert answer.status_code == 200
-    batch = Envelope[Batch].model_validate(answer.json()).data
+    batch = Envelope[BatchResult].model_validate(answer.json()).data
     assert [item.ok for item in batch.items] == [True, False, True, False]
     assert (batch.ok_count, batch.error_count) == (2, 2)
     for item in batch.items:

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from starlette.testclient import TestClient
 
-from api.schemas.extensions.chart_platform import ChartSongBeside, SaidOfLinks
-from api.schemas.shape import Envelope, Failure
-from pipelines.charts.link_songs import judge_songs
+from api.schemas.base_models import Envelope, ErrorData
+from api.schemas.extensions.chart_platform import ChartSongComparison, LinkDecisionList
+from pipelines.charts.link_songs import update_song_links
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.reads import Desk, open_reads
 
@@ -25,7 +25,7 @@ JSON = {"content-type": "application/json"}
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with open_reads(tmp_path_factory.mktemp("charted")) as desk:
         add_usual(desk.engine)
-        judge_songs(desk.engine)
+        update_song_links(desk.engine)
         yield desk
 
 
@@ -34,7 +34,7 @@ def client(desk: Desk) -> TestClient:
     return desk.client()
 
 
-def data(answer: Any, shape: type[BaseModel] = ChartSongBeside) -> Any:
+def data(answer: Any, shape: type[BaseModel] = ChartSongComparison) -> Any:
     assert answer.status_code == 200, answer.text
     Envelope[shape].model_validate(answer.json())  # type: ignore[valid-type]  # a shape by name
     return answer.json()["data"]
@@ -87,7 +87,7 @@ def test_what_a_person_says_wins_at_once_and_can_be_taken_back(client: TestClien
     back = data(client.post(LINKS, json={**said, "said": "withdrawn"}))
     assert relations(back) == relations(by_rule)
     assert (back["lead"], back["platform"]) == (by_rule["lead"], by_rule["platform"])
-    told = data(client.get(LINKS, params={"song_key": SONG_KEY}), SaidOfLinks)
+    told = data(client.get(LINKS, params={"song_key": SONG_KEY}), LinkDecisionList)
     assert [one["said"] for one in told["links"]] == ["different", "withdrawn"]
     assert [one["origin"] for one in told["links"]] == ["api", "api"]
 
@@ -98,13 +98,13 @@ def test_a_person_can_link_what_no_rule_would(client: TestClient) -> None:
     assert linked["lead"]["observation_count"] == 4
     gone = data(client.post(LINKS, json=BODY | {"said": "withdrawn"}))
     assert gone["links"] == []
-    told = data(client.get(LINKS), SaidOfLinks)
+    told = data(client.get(LINKS), LinkDecisionList)
     assert told["returned_count"] == len(told["links"]) >= 2
 
 
 def refusal(answer: Any, status: int) -> str:
     assert answer.status_code == status, answer.text
-    Envelope[Failure].model_validate(answer.json())
+    Envelope[ErrorData].model_validate(answer.json())
     return str(answer.json()["data"]["error"]["type"])
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.chart import ChartHistory
-from api.schemas.shape import Envelope
+from api.schemas.base_models import Envelope
+from api.schemas.chart import ChartHistoryDocument
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import ChartUnavailableError
 
@@ -30,7 +30,7 @@ def ask(client: TestClient, start: str = "2022-03-01", end: str = "2022-03-21", 
 
 def test_every_node_has_its_issue_and_twenty_songs(client: TestClient) -> None:
     answer = ask(client)
-    found = Envelope[ChartHistory].model_validate(answer.json())
+    found = Envelope[ChartHistoryDocument].model_validate(answer.json())
     assert answer.status_code == 200
     assert found.params == {
         "start_date": "2022-03-01", "end_date": "2022-03-21", "interval_days": 10, "limit": 20,

@@ -12,14 +12,14 @@ from api.client import (
     BadRequestError,
     Client,
     Connection,
+    ConnectionFailedError,
     MissingError,
-    NoAnswerError,
     UnavailableError,
     WatchEntryGiven,
 )
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE, build_reference
-from pipelines.charts.link_songs import judge_songs
+from pipelines.charts.link_songs import update_song_links
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.contract.test_service_client import HERE, answering, client_of, good
 from tests.documents import MUSIC_ID
@@ -37,7 +37,7 @@ LISTENED_TO = {"sametrack_job_events"}  # by `watch` and `wait`
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with open_reads(tmp_path_factory.mktemp("charted")) as desk:
         add_usual(desk.engine)
-        judge_songs(desk.engine)
+        update_song_links(desk.engine)
         yield desk
 
 
@@ -138,7 +138,7 @@ async def test_songs_of_the_chart_are_awaited_too(awaiting: AsyncClient) -> None
 def test_what_a_person_says_of_a_song_is_never_sent_twice() -> None:
     lost = httpx2.ReadTimeout("lost", request=httpx2.Request("POST", HERE))
     client, asked, _ = answering(lost, good({}))
-    with closing(client), pytest.raises(NoAnswerError):
+    with closing(client), pytest.raises(ConnectionFailedError):
         client.link_chart_song(SONG_KEY, TRACK, said="same")
     assert asked == ["POST /api/v1/sametrack/chart/links"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.server.middleware.static_files import FOLDER, page_names
+from api.server.middleware.static_files import FOLDER, static_file_names
 from api.services.report.messages import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
@@ -37,7 +37,7 @@ def test_every_file_that_the_page_names_is_there(guarded: TestClient) -> None:
 
 
 def test_every_import_leads_to_a_file() -> None:
-    known = set(page_names())
+    known = set(static_file_names())
     for name in (one for one in known if one.endswith((".js", ".mjs"))):
         text = (FOLDER / name).read_text(encoding="utf-8")
         for target in re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', text):

@@ -17,7 +17,7 @@ from api.openapi.description import in_chinese
 from api.openapi.reference import INTERFACE, build_reference
 from api.process import build_app_from_settings
 from api.responses.languages import is_chinese
-from api.services.job_feed import JobFeed
+from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from tests.guides import read_curl
 
@@ -98,7 +98,7 @@ async def test_the_requests_run_as_they_stand_in_the_demo_world(tmp_path: Path) 
         _env_file=None, data_home=tmp_path, data_provider="mock", sync_job_timeout=0.1
     )
     wrong = []
-    with build_app_from_settings(settings, feed=JobFeed(limit=1)) as app:
+    with build_app_from_settings(settings, feed=JobBroadcaster(limit=1)) as app:
         transport: Any = httpx2.ASGITransport(app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             # what takes something away comes last: the others ask about it

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.result import DiscoveryAnswer
-from api.schemas.shape import Envelope
+from api.schemas.base_models import Envelope
+from api.schemas.result import DiscoveryResponse
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from tests.documents import discovery_result
 from tests.operations import BusyWorker
@@ -20,7 +20,7 @@ def test_the_answer_is_awaited_and_has_the_described_shape(service: Any) -> None
     with BusyWorker(service, result=discovery_result()):
         answer = client.get(PATH, params={"url": MUSIC_ID, "author_limit": 3})
     assert answer.status_code == 200
-    found = Envelope[DiscoveryAnswer].model_validate(answer.json()).data
+    found = Envelope[DiscoveryResponse].model_validate(answer.json()).data
     assert found.coverage_complete is False
     assert {entry.association_type for entry in found.aweme_list} <= {
         "audio_fingerprint_match",

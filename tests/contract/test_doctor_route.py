@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.schemas.base_models import Envelope, ReadinessReport
 from api.schemas.extensions.doctor import DoctorReport
-from api.schemas.shape import Envelope, ReadinessReport
 from api.server.health import Readiness
 from api.server.platform_health import PlatformHealth
 from api.settings import ApiSettings

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from api.responses.errors import ANSWERS
-from api.schemas.shape import Envelope, Failure
+from api.responses.errors import ERROR_SPECS
+from api.schemas.base_models import Envelope, ErrorData
 from warehouse.records.errors import RateLimitedError, SametrackError
 
 KEYS = (
@@ -66,7 +66,7 @@ def test_failures_come_in_the_envelope(
     assert answer.status_code == status
     if method != "HEAD":
         document = envelope_of(answer)
-        Envelope[Failure].model_validate(document)
+        Envelope[ErrorData].model_validate(document)
         assert document["data"]["error"]["type"] == kind
 
 
@@ -140,17 +140,17 @@ def test_a_crash_is_a_500_that_shows_nothing_of_the_inside(service: Any) -> None
     assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize("kind", ERROR_SPECS)
 def test_every_type_is_answered_with_its_status(service: Any, kind: str) -> None:
     error = SametrackError("what was wrong")
     error.type = kind  # type: ignore[misc]  # every word of the table, without a class for each
     answer = broken(service, error)
     document = envelope_of(answer)
-    assert answer.status_code == ANSWERS[kind].status
+    assert answer.status_code == ERROR_SPECS[kind].status
     assert document["data"]["error"] == {
         "type": kind,
         "detail": "what was wrong",
-        "hint": ANSWERS[kind].hint,
+        "hint": ERROR_SPECS[kind].hint,
         "retry_after": None,
         "upstream": None,
     }

@@ -12,16 +12,16 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from api.schemas.base_models import Envelope
 from api.schemas.examples import read_example
 from api.schemas.extensions.evidence import ComparisonDocument
-from api.schemas.shape import Envelope
 from api.services.evidence.service import PATH
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
 from pipelines.audio.features.sounds import pack_features
 from warehouse.home.excerpt_files import ExcerptFolder
-from warehouse.records.evidence import ALGORITHM, Limits, PairEvidence
-from warehouse.records.excerpts import excerpts_of
+from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
+from warehouse.records.excerpts import find_excerpts
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 HERE = f"{PATH}/{COMPARISON_ID}"
@@ -55,14 +55,14 @@ def heard(service: Any, tmp_path: Path) -> Any:
         "reference_sha256": "a" * 64,
         "candidate_sha256": "b" * 64,
         **asdict(PAIR),
-        "limits": orjson.dumps(asdict(Limits())).decode(),
+        "limits": orjson.dumps(asdict(MatchThresholds())).decode(),
         "algorithm": ALGORITHM,
         "feature_version": FEATURE_VERSION,
         "library_version": "av 19.0.2; numpy 2.5.5; scipy 1.17.1; numba 0.68.0",
     }
     service.sounds |= {"a" * 64: {"features": packed(1)}, "b" * 64: {"features": packed(2)}}
     service.excerpts = tmp_path / "excerpts"
-    candidate = excerpts_of(PAIR, reference_sha256=None, candidate_sha256="b" * 64)["candidate"]
+    candidate = find_excerpts(PAIR, reference_sha256=None, candidate_sha256="b" * 64)["candidate"]
     folder = ExcerptFolder(folder=service.excerpts, max_bytes=1_000_000, max_age_s=3600.0)
     folder.write(candidate, SOUND)
     return service

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.services.byte_ranges import whole_or_part
+from api.services.byte_ranges import range_response
 
 CONTENT = bytes(range(100))
 KEPT = {"Cache-Control": "private"}
@@ -10,7 +10,7 @@ KEPT = {"Cache-Control": "private"}
 
 def ask(**headers: str) -> tuple[int, bytes, str | None]:
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = whole_or_part(CONTENT, given, media_type="audio/mpeg", headers=KEPT)
+    answer = range_response(CONTENT, given, media_type="audio/mpeg", headers=KEPT)
     assert answer.headers["accept-ranges"] == "bytes"
     assert answer.headers["cache-control"] == "private"
     assert answer.headers["content-length"] == str(len(bytes(answer.body)))
@@ -43,6 +43,6 @@ def test_what_cannot_be_met_gets_the_whole(wanted: str) -> None:
 
 
 def test_a_part_is_only_joined_to_the_same_file() -> None:
-    tag = whole_or_part(CONTENT, {}, media_type="audio/mpeg", headers=KEPT).headers["etag"]
+    tag = range_response(CONTENT, {}, media_type="audio/mpeg", headers=KEPT).headers["etag"]
     assert ask(range="bytes=0-4", if_range=tag)[0] == 206
     assert ask(range="bytes=0-4", if_range='"other"')[0] == 200

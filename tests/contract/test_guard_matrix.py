@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Scope
 
-from api.responses.errors import answer_of
+from api.responses.errors import error_spec
 from api.server.middleware.guard import Guard
 from warehouse.records.errors import SametrackError
 
@@ -91,7 +91,7 @@ async def test_a_name_that_was_served_opens_nothing_elsewhere() -> None:
 
 
 def refuse(_scope: Scope, error: SametrackError) -> Response:
-    return PlainTextResponse(error.type, status_code=answer_of(error.type).status)
+    return PlainTextResponse(error.type, status_code=error_spec(error.type).status)
 
 
 async def status(app: ASGIApp, headers: list[tuple[bytes, bytes]]) -> int:

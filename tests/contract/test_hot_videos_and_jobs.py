@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.result import HotVideosAnswer, JobDocument, JobList
-from api.schemas.shape import Envelope
+from api.schemas.base_models import Envelope
+from api.schemas.result import HotVideosResponse, JobDocument, JobList
 from pipelines.documents.videos import Document
 from pipelines.parameters.scan import ScanParameters
 from tests.documents import result
 from tests.operations import BusyWorker
-from warehouse.records.jobs import Progress
+from warehouse.records.jobs import ProgressRecord
 
 ROOT = "/api/v1/vidplat/app/v3"
 HOT = f"{ROOT}/fetch_music_hot_videos"
@@ -80,7 +80,7 @@ def test_the_get_form_answers_the_stored_ranking_itself(service: Any, client: Te
     job = service.stored()
     answer = client.get(HOT, params={"music_id": MUSIC_ID, "count": 3})
     assert answer.status_code == 200
-    found = Envelope[HotVideosAnswer].model_validate(answer.json()).data
+    found = Envelope[HotVideosResponse].model_validate(answer.json()).data
     assert (found.job_id, found.returned_count, found.count_satisfied) == (job.job_id, 3, True)
     assert found.aweme_list[0].hot_score == 39_000 + 4 * 39 + 3 * 39 + 8
     assert found.aweme_list[0].evidence is not None
@@ -91,7 +91,7 @@ def test_a_link_that_was_followed_before_finds_the_stored_result(
     service: Any, client: TestClient
 ) -> None:
     service.stored()
-    service.control.remember_link("https://s.example/abc", "music", MUSIC_ID, ttl_s=60)
+    service.control.cache_link("https://s.example/abc", "music", MUSIC_ID, ttl_s=60)
     assert ask(client, input="https://s.example/abc").status_code == 200
     assert ask(client, input="https://s.example/other").status_code == 202
 
@@ -126,7 +126,7 @@ def test_a_job_shows_its_progress_then_its_result(
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
     service.control.claim("worker")
-    service.control.save_progress(job_id, Progress(candidate_pool_count=7))
+    service.control.save_progress(job_id, ProgressRecord(candidate_pool_count=7))
     running = client.get(f"{JOBS}/{job_id}")
     assert running.json()["data"]["status"] == "running"
     assert running.json()["data"]["progress"]["candidate_pool_count"] == 7

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from api.schemas.result import JobDocument
-from warehouse.records.jobs import Progress
+from warehouse.records.jobs import ProgressRecord
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 OWN = "/api/v1/sametrack/jobs"
@@ -52,7 +52,7 @@ def test_each_change_is_an_event_and_the_final_document_the_last(
     steps = iter(
         (
             lambda: service.control.claim("worker"),
-            lambda: service.control.save_progress(job_id, Progress(candidate_pool_count=7)),
+            lambda: service.control.save_progress(job_id, ProgressRecord(candidate_pool_count=7)),
             lambda: service.control.finish(job_id, "cancelled"),
         )
     )

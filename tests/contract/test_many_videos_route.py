@@ -7,10 +7,10 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
+from api.schemas.base_models import Envelope
 from api.schemas.many_videos import ManyVideos
-from api.schemas.shape import Envelope
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.content.videos import VideoState
 from tests.reads import Desk
 from warehouse.records.errors import PageWithoutDataError
 
@@ -32,7 +32,7 @@ def client(open_client: TestClient, reads: Desk) -> TestClient:
 
 def shown(count: int) -> list[str]:
     works = open_world(11, 0.1).works
-    public = (work for work in map(works.row, range(len(works))) if work.state is State.PUBLIC)
+    public = (work for work in map(works.row, range(len(works))) if work.state is VideoState.PUBLIC)
     return [next(public).aweme_id for _ in range(count)]
 
 

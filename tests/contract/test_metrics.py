@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from api.server.metrics import BUCKETS_S, Metrics, SharedFigures
+from api.server.metrics import BUCKETS_S, Metrics, StoreMetrics
 from api.settings import ApiSettings
 from warehouse.records.errors import WarehouseUnavailableError
 
@@ -77,7 +77,7 @@ def test_a_figure_that_cannot_be_read_is_left_out_and_told(service: Any) -> None
     assert "sametrack_upstream" not in text
 
 
-def figures(service: Any, **others: Any) -> SharedFigures:
+def figures(service: Any, **others: Any) -> StoreMetrics:
     control, settings = service.control, ApiSettings(_env_file=None)
     parts: dict[str, Any] = {
         "jobs": control.job_counts,
@@ -86,4 +86,4 @@ def figures(service: Any, **others: Any) -> SharedFigures:
         "upstream_requests": lambda: {"a.example": 7},
         "surfaces": lambda: [{"surface": "music_list", "outcome": "ok"}],
     }
-    return SharedFigures(**(parts | others))
+    return StoreMetrics(**(parts | others))

@@ -10,14 +10,14 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 import api.schemas.examples
-from api.responses.errors import ANSWERS
-from api.schemas.chart import ChartHistory
-from api.schemas.examples import ANSWERS_SHOWN, read_example
+from api.responses.errors import ERROR_SPECS
+from api.schemas.base_models import Envelope
+from api.schemas.chart import ChartHistoryDocument
+from api.schemas.examples import RESPONSE_EXAMPLES, read_example
 from api.schemas.extensions.evidence import ComparisonDocument
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.many_videos import ManyVideos
-from api.schemas.result import HotVideosAnswer, JobDocument
-from api.schemas.shape import Envelope
+from api.schemas.result import HotVideosResponse, JobDocument
 from pipelines.parameters.scan import PARAMETERS, Parameter
 
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
@@ -64,8 +64,8 @@ def test_every_failure_of_every_operation_is_documented_by_its_type(document: An
     for path, _, operation in operations(document):
         assert {"401", "403", "421", "500"} <= set(operation["responses"]), path
         for status, answer in operation["responses"].items():
-            named = [name for name in ANSWERS if f"`{name}`" in answer["description"]]
-            assert {str(ANSWERS[name].status) for name in named} <= {status}
+            named = [name for name in ERROR_SPECS if f"`{name}`" in answer["description"]]
+            assert {str(ERROR_SPECS[name].status) for name in named} <= {status}
             assert named or int(status) < 400
 
 
@@ -99,12 +99,12 @@ def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> No
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
-        ("fetch_music_hot_videos", Envelope[HotVideosAnswer]),
+        ("fetch_music_hot_videos", Envelope[HotVideosResponse]),
         ("music_collection_job_started", Envelope[JobDocument]),
         ("music_collection_job", Envelope[JobDocument]),
         ("sametrack_comparison", Envelope[ComparisonDocument]),
         ("fetch_multi_video", Envelope[ManyVideos]),
-        ("history", Envelope[ChartHistory]),
+        ("history", Envelope[ChartHistoryDocument]),
         ("get_sec_user_id", Envelope[ResolvedUser]),
         ("handler_user_profile", Envelope[UserProfile]),
         ("fetch_user_post_videos", Envelope[PostList]),
@@ -119,6 +119,6 @@ def test_the_answers_shown_have_the_described_shape(name: str, shape: type[BaseM
 
 
 def test_every_answer_shown_is_a_file_in_use() -> None:
-    names = {name for shown in ANSWERS_SHOWN.values() for name in shown.values()}
+    names = {name for shown in RESPONSE_EXAMPLES.values() for name in shown.values()}
     folder = Path(api.schemas.examples.__file__).parent
     assert {path.stem for path in folder.glob("*.json")} == names

@@ -17,7 +17,7 @@ from pipelines.platform.providers import (
     build_data_provider,
     build_music_provider,
     choose_profile,
-    has_world,
+    has_chosen_world,
     music_provider_name,
 )
 from pipelines.settings import DataProvider, MusicProvider, Settings
@@ -121,9 +121,9 @@ def test_a_source_has_the_form_of_the_protocol(name: str, settings: Any) -> None
 @pytest.mark.parametrize("name", ["mock", "file"])
 def test_a_source_with_a_world_of_its_own_rules_everything(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name, profile=None)
-    assert has_world(chosen)
+    assert has_chosen_world(chosen)
     assert choose_profile(chosen).name == music_provider_name(chosen) == name
-    assert not has_world(settings(profile=None))
+    assert not has_chosen_world(settings(profile=None))
 
 
 async def test_the_chart_of_the_demo_world_is_the_demo_worlds(settings: Any) -> None:
@@ -144,9 +144,9 @@ async def test_demo_data_stands_in_only_where_that_is_wanted_and_nothing_is_kept
     off = settings(data_provider=name)
     kinds = []
     for values, may in ((chosen, True), (chosen, False), (off, True)):
-        built = build_data_provider(values, choose_profile(values), control=BOOK, may_stand_in=may)
+        built = build_data_provider(values, choose_profile(values), control=BOOK, may_fall_back=may)
         await built.aclose()
-        kinds.append(type(built).__name__ == "WithStandIn")
+        kinds.append(type(built).__name__ == "FallbackProvider")
     assert kinds == [True, False, False]
 
 

@@ -11,11 +11,11 @@ import structlog
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from typer.testing import CliRunner
 
-from api.cli import caller
+from api.cli import api_access as caller
 from api.cli.main import app
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_missing_videos_are_named(run: Any) -> None:
 def test_an_account_is_told_by_its_id_and_turned_page_by_page(run: Any) -> None:
     listed = json.loads(run("chart", "history", "2025-09-20", "2025-09-20", "--json").stdout)
     assert listed["is_demo_data"] is True
-    whom = World(7, 0.2).sec_uid(0)
+    whom = SandboxWorld(7, 0.2).sec_uid(0)
     assert run("user", "id", f"text with {whom}").stdout == f"{whom}\n"
     assert "followers" in run("user", "profile", whom).stdout
     assert "average likes" in run("user", "metrics", whom, "--days", "365").stdout
@@ -94,7 +94,7 @@ def test_an_account_is_told_by_its_id_and_turned_page_by_page(run: Any) -> None:
 
 
 def test_a_list_says_how_much_was_ever_seen_and_where_it_goes_on(run: Any) -> None:
-    music_id = World(7, 0.2).tracks[0].music_id
+    music_id = SandboxWorld(7, 0.2).tracks[0].music_id
     page = run("music", "list", music_id, "--count", "1")
     assert page.exit_code == 0, page.output
     assert "1 shown of" in page.stdout
@@ -123,7 +123,7 @@ def test_the_description_is_printed_or_written_without_any_store(
     assert printed == written == read_description()
     assert (printed["openapi"], printed["info"]["version"]) == ("3.1.0", "2.0.0")
     assert not (tmp_path / "data").exists()
-    assert caller.HERE.startswith("http://127.0.0.1")
+    assert caller.LOCALHOST_URL.startswith("http://127.0.0.1")
 
 
 def test_the_description_is_valid_openapi(run: Any) -> None:

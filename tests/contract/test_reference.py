@@ -7,10 +7,10 @@ from starlette.testclient import TestClient
 
 from api.openapi.chinese_texts import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH
 from api.openapi.reference import INTERFACE
-from api.responses.errors import ANSWERS
+from api.responses.errors import ERROR_SPECS
 from api.responses.languages import is_chinese, split_languages
+from api.schemas.base_models import Envelope
 from api.schemas.extensions.reference import Reference
-from api.schemas.shape import Envelope
 
 PATH = "/api/v1/sametrack/reference"
 
@@ -56,8 +56,8 @@ def test_every_parameter_is_explained_in_both_languages(reference: Any) -> None:
 
 
 def test_every_error_tells_in_both_languages_what_to_do(reference: Any) -> None:
-    assert [one["type"] for one in reference["errors"]] == list(ANSWERS)
-    assert HINTS_ZH.keys() == ANSWERS.keys()
+    assert [one["type"] for one in reference["errors"]] == list(ERROR_SPECS)
+    assert HINTS_ZH.keys() == ERROR_SPECS.keys()
     assert all(is_chinese(one["message_zh"] + one["hint_zh"]) for one in reference["errors"])
 
 

@@ -19,16 +19,16 @@ from api.client import (
     BadRequestError,
     Client,
     Connection,
+    ConnectionFailedError,
     JobCancelledError,
     JobFailedError,
     MissingError,
-    NoAnswerError,
     TooManyRequestsError,
     UnavailableError,
     UnsupportedError,
     WaitTimeoutError,
 )
-from api.client.requests.operations import Ask
+from api.client.requests.operations import ApiRequest
 from api.generate.client_types import DATA_NAMES
 from api.generate.files import derived_files, read_description
 from api.openapi.reference import INTERFACE, build_reference
@@ -200,7 +200,7 @@ def test_a_write_never_goes_twice_unless_it_was_surely_not_carried_out() -> None
         refusal(503, "capacity_exhausted", retry_after=1),
     ):
         client, asked, _ = answering(broken, good({}))
-        with closing(client), pytest.raises((NoAnswerError, UnavailableError)):
+        with closing(client), pytest.raises((ConnectionFailedError, UnavailableError)):
             client.create_job(MUSIC_ID)
         assert len(asked) == 1
     for refused in (
@@ -220,7 +220,7 @@ def test_a_long_pause_and_a_third_failure_are_the_callers_business() -> None:
     assert (len(asked), met.value.retry_after) == (1, 3600)
     lost = [httpx2.ConnectError("no", request=httpx2.Request("GET", HERE)) for _ in range(3)]
     client, asked, pauses = answering(*lost)
-    with closing(client), pytest.raises(NoAnswerError, match="ConnectError"):
+    with closing(client), pytest.raises(ConnectionFailedError, match="ConnectError"):
         client.jobs()
     assert (len(asked), pauses) == (3, [0.2, 0.4])
 
@@ -228,7 +228,7 @@ def test_a_long_pause_and_a_third_failure_are_the_callers_business() -> None:
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"code": 200}'])
 def test_what_is_no_service_of_ours_is_said(body: bytes) -> None:
     client, _, _ = answering(httpx2.Response(200, content=body))
-    with closing(client), pytest.raises(NoAnswerError, match="not a Sametrack service"):
+    with closing(client), pytest.raises(ConnectionFailedError, match="not a Sametrack service"):
         client.jobs()
 
 
@@ -286,7 +286,7 @@ def test_every_parameter_that_is_sent_is_one_of_the_operation() -> None:
         for one in build_reference(read_description())["operations"]
     }
     asking = api.client.requests.operations
-    asks: list[Ask[Any]] = [
+    asks: list[ApiRequest[Any]] = [
         asking.user_posts("u", 0, 1, 1),
         asking.user_metrics("u", 1, 1),
         asking.hot_videos("m", ["k"], {"count": 1}),

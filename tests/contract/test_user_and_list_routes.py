@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.schemas.base_models import Envelope, ErrorData
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
-from api.schemas.shape import Envelope, Failure
 from api.server.health import Readiness
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
@@ -86,7 +86,7 @@ def ch_id(stored_reads: Desk) -> str:
 
 
 def error_of(answer: Any) -> Any:
-    return Envelope[Failure].model_validate(answer.json()).data.error
+    return Envelope[ErrorData].model_validate(answer.json()).data.error
 
 
 @pytest.mark.parametrize("path", GOOD)

@@ -10,17 +10,17 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from api.params.watchlists import WatchlistBody
+from api.schemas.base_models import Envelope, ErrorData
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
     WatchlistDeleted,
     WatchlistDocument,
     WatchlistList,
+    WatchRunDetail,
     WatchRunList,
-    WatchRunWhole,
 )
-from api.schemas.shape import Envelope, Failure
 from tests.reads import Desk
-from warehouse.records.watchlists import Due
+from warehouse.records.watchlists import DueRun
 
 PATH = "/api/v1/sametrack/watchlists"
 TRACK = {"kind": "track", "input": "7300000000000000001"}
@@ -48,7 +48,7 @@ def data(answer: Any, shape: type[BaseModel]) -> Any:
 
 def refusal(answer: Any, status: int) -> Any:
     assert answer.status_code == status, answer.text
-    Envelope[Failure].model_validate(answer.json())
+    Envelope[ErrorData].model_validate(answer.json())
     return answer.json()["data"]["error"]
 
 
@@ -126,18 +126,20 @@ def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
 
 def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, reads: Desk) -> None:
     client.post(PATH, json=BODY)
-    run = data(client.post(f"{PATH}/five-songs/runs"), WatchRunWhole)
+    run = data(client.post(f"{PATH}/five-songs/runs"), WatchRunDetail)
     assert (run["status"], run["origin"], run["digest"]) == ("due", "api", None)
     assert [entry["status"] for entry in run["entries"]] == ["due", "due"]
-    again = data(client.post(f"{PATH}/five-songs/runs"), WatchRunWhole)
+    again = data(client.post(f"{PATH}/five-songs/runs"), WatchRunDetail)
     assert again["run_id"] == run["run_id"]
 
     reads.control.hold_run(run["run_id"], "somebody", ttl_s=60)
     reads.control.end_run(
         run["run_id"], "somebody", status="completed", outcome="2 of 2", digest=DIGEST
     )
-    reads.control.save_told(run["run_id"], {"host": "a.example", "status": 200, "error": None})
-    reads.control.take_due("five-songs", Due(due_at=datetime(2100, 1, 1, tzinfo=UTC)))
+    reads.control.save_notification(
+        run["run_id"], {"host": "a.example", "status": 200, "error": None}
+    )
+    reads.control.take_due("five-songs", DueRun(due_at=datetime(2100, 1, 1, tzinfo=UTC)))
     runs = data(client.get(f"{PATH}/five-songs/runs"), WatchRunList)["runs"]
     assert [one["status"] for one in runs] == ["due", "completed"]
     assert runs[1]["change_count"] == 2
@@ -145,14 +147,14 @@ def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, re
     assert data(newest, WatchRunList)["runs"] == runs[:1]
     digests = data(client.get(f"{PATH}/five-songs/digests"), WatchDigestList)
     assert digests["digests"] == [DIGEST]
-    whole = data(client.get(f"{PATH}/five-songs/runs/{run['run_id']}"), WatchRunWhole)
+    whole = data(client.get(f"{PATH}/five-songs/runs/{run['run_id']}"), WatchRunDetail)
     assert (whole["digest"], whole["told"]["status"]) == (DIGEST, 200)
 
 
 def test_runs_of_nobody_are_not_found(client: TestClient, reads: Desk) -> None:
     client.post(PATH, json=BODY)
     client.post(PATH, json={**BODY, "name": "other"})
-    run = data(client.post(f"{PATH}/other/runs"), WatchRunWhole)
+    run = data(client.post(f"{PATH}/other/runs"), WatchRunDetail)
     for path in (
         "/nobody/runs", "/nobody/digests", "/nobody/runs/x", "/five-songs/runs/x",
         f"/five-songs/runs/{uuid4()}", f"/five-songs/runs/{run['run_id']}",

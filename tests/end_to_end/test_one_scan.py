@@ -17,9 +17,9 @@ import httpx2
 import pytest
 from PIL import Image
 
-from api.cli.processes.child_processes import sametrack
-from api.schemas.result import HotVideosAnswer, JobDocument
-from api.schemas.shape import Envelope
+from api.cli.processes.child_processes import sametrack_command
+from api.schemas.base_models import Envelope
+from api.schemas.result import HotVideosResponse, JobDocument
 from tests.stage import Stage, open_stage, wait_for
 from tests.town import SEED, SIZE
 
@@ -48,7 +48,7 @@ class Scanned:
     def command(self, *arguments: str) -> str:
         """What a command says on its standard output."""
         done = subprocess.run(
-            sametrack(*arguments),
+            sametrack_command(*arguments),
             env={**os.environ, **self.stage._environment()},
             capture_output=True,
             text=True,
@@ -132,7 +132,7 @@ def test_the_same_question_in_other_words_is_served_from_the_stored_result(
         assert (again.status_code, again.json()["data"]["job_id"]) == (200, job_id)
     asked = {"music_id": track["music_id"], "count": 3, **SMALL}
     ranking = scanned.client.get(HOT, params=asked).json()
-    found = Envelope[HotVideosAnswer].model_validate(ranking).data
+    found = Envelope[HotVideosResponse].model_validate(ranking).data
     assert (found.returned_count, found.job_id) == (3, job_id)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipelines.platform.parsers.counts import parse_count
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from tests.answers import parse_as
 from tests.fuzz.containers import DUPLICATE
 from tests.fuzz.mutating import Case, places
@@ -16,7 +16,7 @@ from warehouse.lake.page_rows import chart_issue_rows, chart_song_rows, search_p
 from warehouse.lake.record_rows import account_row, hashtag_row, track_row, video_row
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import SametrackError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -30,7 +30,7 @@ from warehouse.tables import BY_NAME
 from warehouse.tables.contract import to_arrow
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-SEEN = Seen(surface="any", observed_at=NOW, link_of=str)
+SEEN = ParseContext(surface="any", observed_at=NOW, link_of=str)
 ORIGIN: Any = {"capture_id": "c", "job_id": None, "data_provider": "public-graph"}
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _COUNTED_BY_US = {"images_count", "skipped_cards"}
@@ -90,7 +90,7 @@ def to_rows(value: object) -> Rows:
 def _page_rows(value: object) -> Rows:
     seen = {"surface": "any", "observed_at": NOW}
     if isinstance(value, SearchPage):
-        row = search_page_row(value, term="t", place=SearchPlace())
+        row = search_page_row(value, term="t", place=SearchPosition())
         return [("raw.search_pages", {**row, **seen, **ORIGIN})]
     if isinstance(value, ChartIndex):
         return [("raw.chart_issues", {**row, **ORIGIN}) for row in chart_issue_rows(value)]
@@ -132,7 +132,7 @@ def _stands(name: str, text: str, written: set[tuple[str, str]]) -> bool:
 
 def _plain_values(record: object) -> Iterator[tuple[str, object]]:
     """Names and values of a record and of the records in it; the place of a search is ours."""
-    if isinstance(record, SearchPlace):
+    if isinstance(record, SearchPosition):
         return
     if isinstance(record, tuple):
         for one in record:

@@ -32,14 +32,14 @@ from pipelines.orchestration.runs.launcher import ORIGIN_TAG
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.result_cache import Results
-from pipelines.scan.service.service import ScanDesk, World
+from pipelines.scan.service.result_cache import ResultCache
+from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.settings import Settings
 from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
 from tests.job_states import FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
-from warehouse.records.jobs import Job, Progress
+from warehouse.records.jobs import Job, ProgressRecord
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 STEPS = 50
@@ -140,7 +140,7 @@ class JobLives(RuleBasedStateMachine):
     @precondition(lambda self: self._scans())
     def scan_goes_on(self, pick: int, pool: int) -> None:
         job_id, _ = self._scan(pick)
-        self.control.save_progress(job_id, Progress(candidate_pool_count=pool))
+        self.control.save_progress(job_id, ProgressRecord(candidate_pool_count=pool))
         self._count("progress")
 
     @rule(pick=st.integers(0, 99), fails=st.booleans())
@@ -213,7 +213,7 @@ class JobLives(RuleBasedStateMachine):
         expired = self.control.expired_jobs(self.now, limit=1000)
         assert all(self.control.job(name).status in FINAL for name in expired)  # type: ignore[union-attr]  # it is there
         self.control.delete_jobs(expired)
-        self.control.delete_run_out(self.now)
+        self.control.delete_expired_state(self.now)
         for name in expired:
             self.seen.pop(name, None)
         self._count("expire")
@@ -264,15 +264,15 @@ class JobLives(RuleBasedStateMachine):
             run = self.instance.get_run_by_id(one.job_id)
             assert run is None or run.is_finished, "a run without an end"
 
-    def _desk(self) -> ScanDesk:
-        world = World(
+    def _desk(self) -> ScanService:
+        world = ScanConfig(
             name="sandbox", provider="public-graph", scan_providers=frozenset({"public-graph"}),
             find_target=lambda _text: None, result_cache_ttl_s=3600,
             job_retention_days=KEPT_DAYS, worker_lost_after_s=LOST_AFTER_S,
         )  # fmt: skip
-        return ScanDesk(
+        return ScanService(
             control=self.control,
-            results=Results(self.results.get),
+            results=ResultCache(self.results.get),
             world=world,
             clock=lambda: self.now,
         )

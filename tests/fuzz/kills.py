@@ -18,7 +18,7 @@ from dagster import DagsterRunStatus
 
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.queries.results import read_result_document
-from warehouse.records.jobs import FINAL, Job
+from warehouse.records.jobs import FINAL_STATUSES, Job
 
 SEED, SIZE, LATENCY_MS = 5, 0.1, 5
 CANDIDATES = 15
@@ -92,7 +92,7 @@ class Hunt:
         self.kill(victim)
         self.stage.settle()
         job = self.stage.ended(job_id)
-        assert job.status in FINAL
+        assert job.status in FINAL_STATUSES
         assert job.status == "completed" or (job.error is not None and job.error["detail"])
         assert before <= self.kept(), "a committed observation is lost"
         if job.status == "completed":
@@ -125,7 +125,7 @@ class Hunt:
         elif victim == "service":
             (service,) = [
                 child
-                for child in self.stage.household._children
+                for child in self.stage.process_group._children
                 if child.name == "serve" and child.exit_code() is None
             ]
             service.process.kill()

@@ -33,10 +33,10 @@ from schemathesis.python.asgi import get_client
 from starlette.types import ASGIApp
 
 from api.process import build_app_from_settings
-from api.services.job_feed import JobFeed
+from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from pipelines.orchestration.worker.maintenance_rounds import maintain_once
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
 CHECKS = [
     content_type_conformance,
@@ -114,7 +114,7 @@ def service(wanted: ApiSettings) -> Iterator[ASGIApp]:
     before = structlog.get_config()
     structlog.configure(wrapper_class=quiet)
     try:
-        with build_app_from_settings(wanted, feed=JobFeed(limit=4)) as app:
+        with build_app_from_settings(wanted, feed=JobBroadcaster(limit=4)) as app:
             yield app
     finally:
         structlog.configure(**before)
@@ -162,7 +162,7 @@ def fuzz(
 
 def known_ids() -> dict[str, list[str]]:
     """Ids that the demo world has, by the names of parameters."""
-    world = World(SEED, SIZE)
+    world = SandboxWorld(SEED, SIZE)
     music = [track.music_id for track in world.tracks]
     return {
         "music_id": music,

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports.build import Asked, Made, make_report
+from pipelines.reports.build import RenderedReport, ReportRequest, build_report
 from pipelines.reports.catalogue import find_report, read_catalogue
 from pipelines.settings import Settings
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
-from warehouse.tables import BY_NAME, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE
+from warehouse.tables import BOOLEAN, BY_NAME, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
 TRACKS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")
 ACCOUNT = "MS4wLjABAAAAaccount1"
 START = datetime(2026, 10, 1, 12, tzinfo=UTC)
 MOMENT = "2026-10-20"
 HOSTILE = '<script src=http://evil.example/x.js>alert(1)</script><img src=x onerror=alert(2)>"&'
-_USUAL = {TEXT: "x", WHOLE: 0, REAL: 0.0, FLAG: True, TEXTS: [], TIME: START}
+_USUAL = {TEXT: "x", INTEGER: 0, FLOAT: 0.0, BOOLEAN: True, TEXT_LIST: [], TIME: START}
 
 
 def to_row(table: str, at: datetime, **given: Any) -> dict[str, object]:
@@ -48,14 +48,16 @@ class Workshop:
     def engine(self, *, as_of: datetime | None = None) -> Any:
         return closing(Engine(self.lake, as_of=as_of))
 
-    def make(self, name: str, *, to: str | None = None, as_of: str = "", **given: object) -> Made:
-        asked = Asked(
+    def make(
+        self, name: str, *, to: str | None = None, as_of: str = "", **given: object
+    ) -> RenderedReport:
+        asked = ReportRequest(
             report=find_report(name),
             parameters=given,
             as_of=as_of,
             output=self.output / f"{to or name}.html",
         )
-        return make_report(self.settings, asked, progress=lambda _: None)
+        return build_report(self.settings, asked, progress=lambda _: None)
 
     def add_scan(self, music_id: str, *, day: int, likes: int, works: int = 4) -> None:
         """A scan of a track: works, one account each two works, pairs, ledger, result."""
@@ -194,6 +196,6 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 
 
 @pytest.fixture(scope="session")
-def all_made(workshop: Workshop) -> dict[str, Made]:
+def all_made(workshop: Workshop) -> dict[str, RenderedReport]:
     """Every report as of the moment, each by a kernel of its own."""
     return {one.name: workshop.make(one.name, as_of=MOMENT) for one in read_catalogue()}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.reports.build import Made
+from pipelines.reports.build import RenderedReport
 from pipelines.reports.catalogue import read_catalogue
 from pipelines.reports.pdf import print_page
 from warehouse.records.errors import InvalidParameterError
@@ -17,12 +17,14 @@ ASKING = {"src", "href", "xlink:href", "action", "srcset", "data", "poster", "ba
 LOADING = {"script", "link", "img", "image", "iframe", "object", "embed", "base", "use", "form"}
 
 
-def text_of(made: Made) -> str:
+def text_of(made: RenderedReport) -> str:
     return made.page.read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_asks_for_nothing_and_runs_nothing(all_made: dict[str, Made], name: str) -> None:
+def test_the_page_asks_for_nothing_and_runs_nothing(
+    all_made: dict[str, RenderedReport], name: str
+) -> None:
     page = text_of(all_made[name])
     nodes = LexborHTMLParser(page).css("*")
     assert len(nodes) > 50
@@ -34,7 +36,7 @@ def test_the_page_asks_for_nothing_and_runs_nothing(all_made: dict[str, Made], n
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_tells_what_it_rests_on(all_made: dict[str, Made], name: str) -> None:
+def test_the_page_tells_what_it_rests_on(all_made: dict[str, RenderedReport], name: str) -> None:
     made = all_made[name]
     page = text_of(made)
     assert made.run_id in page
@@ -47,7 +49,7 @@ def test_the_page_tells_what_it_rests_on(all_made: dict[str, Made], name: str) -
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_table_lies_beside_the_page_and_is_named_in_it(
-    all_made: dict[str, Made], name: str
+    all_made: dict[str, RenderedReport], name: str
 ) -> None:
     made = all_made[name]
     assert made.tables
@@ -55,12 +57,12 @@ def test_every_table_lies_beside_the_page_and_is_named_in_it(
     assert all(path.read_bytes().startswith(b"\xef\xbb\xbf") for path in made.tables)
 
 
-def test_hostile_text_is_text(all_made: dict[str, Made]) -> None:
+def test_hostile_text_is_text(all_made: dict[str, RenderedReport]) -> None:
     for name in ("track", "comparison", "creator"):
         assert "&lt;script src=http" in text_of(all_made[name])
 
 
-def test_plots_are_pictures_in_the_page(all_made: dict[str, Made]) -> None:
+def test_plots_are_pictures_in_the_page(all_made: dict[str, RenderedReport]) -> None:
     counts = {name: text_of(made).count("<svg") for name, made in all_made.items()}
     assert counts == {
         "chart": 2,
@@ -72,13 +74,13 @@ def test_plots_are_pictures_in_the_page(all_made: dict[str, Made]) -> None:
     }
 
 
-def test_what_is_not_there_is_said(all_made: dict[str, Made]) -> None:
+def test_what_is_not_there_is_said(all_made: dict[str, RenderedReport]) -> None:
     assert "No song is mapped to a track" in text_of(all_made["chart"])
     assert "Nobody has annotated a pair yet" in text_of(all_made["matcher"])
 
 
 def test_the_same_moment_gives_the_same_bytes_whatever_came_later(
-    workshop: Any, all_made: dict[str, Made]
+    workshop: Any, all_made: dict[str, RenderedReport]
 ) -> None:
     before = all_made["track"]
     workshop.add_scan("7400000000000000003", day=30, likes=90_000, works=6)
@@ -98,7 +100,7 @@ def test_a_missing_track_is_an_error_that_names_the_nearest(workshop: Any) -> No
 
 
 @pytest.mark.browser
-def test_a_page_is_printed_without_a_network(all_made: dict[str, Made]) -> None:
+def test_a_page_is_printed_without_a_network(all_made: dict[str, RenderedReport]) -> None:
     printed = print_page(text_of(all_made["quality"]), chromium=None)
     assert printed.startswith(b"%PDF-")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports.catalogue import NOTEBOOKS, PLACES, read_catalogue
+from pipelines.reports.catalogue import NOTEBOOKS, RUNTIME_PARAMETERS, read_catalogue
 from warehouse.tables import BY_NAME
 
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -65,4 +65,4 @@ def test_every_notebook_can_be_told_where_and_when(path: Path) -> None:
         for node in ast.parse(source).body
         if isinstance(node, ast.AnnAssign)
     }
-    assert names >= PLACES
+    assert names >= RUNTIME_PARAMETERS

@@ -9,7 +9,7 @@ from dagster import AssetKey, DagsterInstance, DefaultScheduleStatus
 
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.report_resource import ReportResource
-from pipelines.reports.build import Made
+from pipelines.reports.build import RenderedReport
 from pipelines.reports.catalogue import Notebook, read_catalogue
 from warehouse.records.errors import InvalidParameterError
 
@@ -25,13 +25,15 @@ class Printer(ReportResource):
     asked: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
     @override
-    def make(self, report: Notebook, config: Mapping[str, object], *, run_id: str) -> Made:
+    def make(
+        self, report: Notebook, config: Mapping[str, object], *, run_id: str
+    ) -> RenderedReport:
         self.asked[report.name] = config
         if report.name in self.unknown:
             raise InvalidParameterError("music_id: no track was seen until this moment")
         page = self.folder / f"{report.name}.html"
         page.write_text(run_id)
-        return Made(page=page, pdf=None, tables=(), run_id=run_id, is_demo=True)
+        return RenderedReport(page=page, pdf=None, tables=(), run_id=run_id, is_demo=True)
 
 
 def run(printer: Printer, config: dict[str, Any] | None = None, **selected: Any) -> Any:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reports.build import Asked, make_report
+from pipelines.reports.build import ReportRequest, build_report
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
 from pipelines.reports.figures import charts, plots, quality, subjects, thresholds, tracks
 from pipelines.reports.figures.display import show_table, show_value
-from pipelines.reports.figures.header import Facts, show_facts
-from pipelines.reports.notebook_run import _named
+from pipelines.reports.figures.header import ReportFacts, show_facts
+from pipelines.reports.notebook_run import _to_error
 from warehouse.exports.export_table import to_table
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
@@ -61,11 +61,14 @@ def test_what_cannot_be_made_is_told_before_a_kernel_starts(workshop: Any) -> No
     settings = workshop.settings.model_copy(update={"chromium_path": Path("/nowhere/chromium")})
     steps: list[str] = []
     for asked, error in (
-        (Asked(report=find_report("quality"), parameters={}, with_pdf=True), "no Chromium"),
-        (Asked(report=find_report("quality"), parameters={}, as_of="soon"), "neither a date"),
+        (ReportRequest(report=find_report("quality"), parameters={}, with_pdf=True), "no Chromium"),
+        (
+            ReportRequest(report=find_report("quality"), parameters={}, as_of="soon"),
+            "neither a date",
+        ),
     ):
         with pytest.raises(SametrackError, match=error):
-            make_report(settings, asked, progress=steps.append)
+            build_report(settings, asked, progress=steps.append)
     assert steps == []
 
 
@@ -81,10 +84,10 @@ def test_parameters_are_typed_and_unknown_ones_refused() -> None:
 
 
 def test_an_error_that_is_not_ours_names_the_cell() -> None:
-    found = _named(find_report("track"), 4, "KeyError", "'x'")
+    found = _to_error(find_report("track"), 4, "KeyError", "'x'")
     assert str(found) == "the notebook track failed in cell 4: KeyError: 'x'"
     assert isinstance(
-        _named(find_report("track"), 1, "InvalidParameterError", "no"), InvalidParameterError
+        _to_error(find_report("track"), 1, "InvalidParameterError", "no"), InvalidParameterError
     )
 
 
@@ -204,7 +207,7 @@ def test_too_many_points_are_thinned_and_that_is_said() -> None:
 
 
 def test_an_erased_history_and_an_empty_warehouse_are_said_on_top() -> None:
-    facts = Facts(
+    facts = ReportFacts(
         world="public", is_demo=False, is_rewritten=True, moment=None, tables=(), algorithms=()
     )
     shown = show_facts("track", {"music_id": "<b>"}, facts)

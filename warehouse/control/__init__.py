@@ -1,32 +1,32 @@
 """The control store: jobs, leases, host budgets, circuits and links, in SQLite or PostgreSQL."""
 
 from warehouse.control.records import (
+    BacklogItem,
+    CachedLink,
+    CacheValidators,
+    CaptureClaim,
+    CircuitDecision,
     CircuitState,
-    Grant,
-    Handover,
-    Link,
+    ClaimedCaptureState,
     NewJob,
-    Passage,
-    Remembered,
     RobotsDecision,
-    RobotsFile,
-    Turn,
-    Wanted,
+    StoredRobotsFile,
+    TokenGrant,
 )
 from warehouse.control.store import ControlStore, open_control
 
 __all__ = [
+    "BacklogItem",
+    "CacheValidators",
+    "CachedLink",
+    "CaptureClaim",
+    "CircuitDecision",
     "CircuitState",
+    "ClaimedCaptureState",
     "ControlStore",
-    "Grant",
-    "Handover",
-    "Link",
     "NewJob",
-    "Passage",
-    "Remembered",
     "RobotsDecision",
-    "RobotsFile",
-    "Turn",
-    "Wanted",
+    "StoredRobotsFile",
+    "TokenGrant",
     "open_control",
 ]

@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
 from warehouse.control.database import Database
-from warehouse.control.records import Wanted
+from warehouse.control.records import BacklogItem
 from warehouse.control.schema import BACKLOG
 
 
@@ -21,7 +21,7 @@ class BacklogRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def want_captures(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None:
+    def add_to_backlog(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None:
         """Add captures to the backlog, by entity, with the document needed to make them.
 
         Captures already in the backlog keep their position.
@@ -44,7 +44,7 @@ class BacklogRows:
         with self._database.writing() as connection:
             connection.execute(insert.on_conflict_do_nothing())
 
-    def take_wanted(self, surface: str, *, limit: int, hold_s: float) -> list[Wanted]:
+    def claim_backlog(self, surface: str, *, limit: int, hold_s: float) -> list[BacklogItem]:
         """Claim the oldest due captures for `hold_s` seconds; each is given to one caller only."""
         now = self._database.now()
         oldest = (
@@ -62,23 +62,23 @@ class BacklogRows:
                 .values(due_at=now + hold_s, tries=BACKLOG.c.tries + 1)
                 .returning(BACKLOG.c.entity_id, BACKLOG.c.document, BACKLOG.c.tries)
             ).all()
-        found = {row.entity_id: Wanted(row[0], orjson.loads(row[1]), row[2]) for row in taken}
+        found = {row.entity_id: BacklogItem(row[0], orjson.loads(row[1]), row[2]) for row in taken}
         return [found[entity_id] for entity_id in ids]
 
-    def drop_wanted(self, surface: str, entity_ids: Sequence[str]) -> None:
+    def remove_from_backlog(self, surface: str, entity_ids: Sequence[str]) -> None:
         """Remove captures that are finished or given up."""
         with self._database.writing() as connection:
-            connection.execute(delete(BACKLOG).where(_these(surface, entity_ids)))
+            connection.execute(delete(BACKLOG).where(_rows_of(surface, entity_ids)))
 
-    def postpone_wanted(self, surface: str, entity_ids: Sequence[str], *, wait_s: float) -> None:
+    def postpone_backlog(self, surface: str, entity_ids: Sequence[str], *, wait_s: float) -> None:
         """Make captures due again after `wait_s` seconds."""
         due_at = self._database.now() + wait_s
         with self._database.writing() as connection:
             connection.execute(
-                update(BACKLOG).where(_these(surface, entity_ids)).values(due_at=due_at)
+                update(BACKLOG).where(_rows_of(surface, entity_ids)).values(due_at=due_at)
             )
 
-    def next_wanted_at(self, surface: str) -> datetime | None:
+    def next_backlog_due_at(self, surface: str) -> datetime | None:
         """Return when the next capture is due, or None if the backlog is empty."""
         query = select(func.min(BACKLOG.c.due_at)).where(BACKLOG.c.surface == surface)
         with self._database.reading() as connection:
@@ -86,5 +86,5 @@ class BacklogRows:
         return None if found is None else datetime.fromtimestamp(found, UTC)
 
 
-def _these(surface: str, entity_ids: Sequence[str]) -> ColumnElement[bool]:
+def _rows_of(surface: str, entity_ids: Sequence[str]) -> ColumnElement[bool]:
     return and_(BACKLOG.c.surface == surface, BACKLOG.c.entity_id.in_(entity_ids))

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.lake.library_errors import translated
+from warehouse.lake.library_errors import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 
 BUSY_TIMEOUT_S = 30.0
@@ -72,13 +72,13 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     with _errors("opening the control store"):
-        _turn_on_wal(engine)
+        _enable_wal(engine)
     return Database(engine, clock=clock)
 
 
 def _errors(what: str) -> AbstractContextManager[None]:
     """Translate driver errors too: they are raised where SQLAlchemy prepares a connection."""
-    return translated(what, SQLAlchemyError, sqlite3.Error, OSError)
+    return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError)
 
 
 def _options(url: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("begin" if reads else "begin immediate")
 
 
-def _turn_on_wal(engine: Engine) -> None:
+def _enable_wal(engine: Engine) -> None:
     """Switch to WAL mode, which the file keeps.
 
     Switching ignores the busy timeout, hence the retry.

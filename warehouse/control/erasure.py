@@ -12,10 +12,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control.database import Database
 from warehouse.control.schema import JOBS, METADATA
-from warehouse.lake.library_errors import translated
+from warehouse.lake.library_errors import translate_errors
 
 
-class ForgettingRows:
+class ErasureRows:
     """Erasure in the control store."""
 
     def __init__(self, database: Database) -> None:
@@ -28,7 +28,7 @@ class ForgettingRows:
         found: dict[str, int] = {}
         with self._database.writing() as connection:
             for table in METADATA.sorted_tables:
-                gone = _forget(connection, table, pattern)
+                gone = _delete_matching(connection, table, pattern)
                 if table is JOBS and job_ids:
                     these = JOBS.c.job_id.in_(sorted(job_ids))
                     gone += connection.execute(delete(JOBS).where(these)).rowcount
@@ -41,7 +41,7 @@ class ForgettingRows:
         """Vacuum SQLite: a deleted row stays in the file until its space is reused."""
         if not self._database.is_sqlite:
             return
-        with translated("rewriting the control store", sqlite3.Error, SQLAlchemyError):
+        with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
             raw = self._database.engine.raw_connection()
             try:
                 for statement in ("vacuum", "pragma wal_checkpoint(truncate)"):
@@ -50,7 +50,7 @@ class ForgettingRows:
                 raw.close()
 
 
-def _forget(connection: Connection, table: Table, pattern: re.Pattern[bytes]) -> int:
+def _delete_matching(connection: Connection, table: Table, pattern: re.Pattern[bytes]) -> int:
     texts = [column for column in table.columns if isinstance(column.type, String)]
     keys: list[Column[object]] = list(table.primary_key.columns)
     gone = 0

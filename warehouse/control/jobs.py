@@ -15,11 +15,19 @@ from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, u
 
 from warehouse.control.database import Database
 from warehouse.control.records import NewJob
-from warehouse.control.schema import JOBS, LEASES, LINKS, WANTED, WORKERS
+from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, LINKS, WORKERS
 from warehouse.records.errors import WarehouseUnavailableError
-from warehouse.records.jobs import FINAL, KINDS, MOVES, Job, JobStatus, Progress, may_move
+from warehouse.records.jobs import (
+    FINAL_STATUSES,
+    JOB_KINDS,
+    TRANSITIONS,
+    Job,
+    JobStatus,
+    ProgressRecord,
+    can_transition,
+)
 
-_PROGRESS_FIELDS = frozenset(field.name for field in fields(Progress))
+_PROGRESS_FIELDS = frozenset(field.name for field in fields(ProgressRecord))
 _TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
 _DAY_S = 86_400
 _JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same job meanwhile
@@ -44,8 +52,8 @@ class JobRows:
             with self._database.writing() as connection:
                 created = connection.execute(insert).first() is not None
                 if not created:
-                    connection.execute(_hasten(values))
-                found = _first(connection, _twin(values))
+                    connection.execute(_raise_priority(values))
+                found = _first(connection, _joinable(values))
             if found is not None:
                 return found, created
         raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
@@ -60,7 +68,7 @@ class JobRows:
         query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
         return self._read(query if status is None else query.where(JOBS.c.status == status))
 
-    def claim(self, worker_id: str, *, kinds: Sequence[str] = KINDS) -> Job | None:
+    def claim(self, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
         """Start the next queued job: highest priority first, then oldest.
 
         No job is claimed twice.
@@ -77,7 +85,7 @@ class JobRows:
             if found is None:
                 return None
             now = self._database.now()
-            _move(
+            _transition(
                 connection,
                 found.job_id,
                 "running",
@@ -96,12 +104,12 @@ class JobRows:
         )
         with self._database.writing() as connection:
             connection.execute(alive)
-            connection.execute(_heard_of(job_ids, now))
+            connection.execute(_heartbeat(job_ids, now))
 
-    def beat_job(self, job_id: str) -> None:
+    def heartbeat_job(self, job_id: str) -> None:
         """Record a heartbeat of a job, sent by its run independently of the worker."""
         with self._database.writing() as connection:
-            connection.execute(_heard_of([job_id], self._database.now()))
+            connection.execute(_heartbeat([job_id], self._database.now()))
 
     def retire(self, worker_id: str) -> None:
         """Remove a worker that has stopped from the live workers."""
@@ -115,7 +123,7 @@ class JobRows:
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
 
-    def save_progress(self, job_id: str, progress: Progress) -> None:
+    def save_progress(self, job_id: str, progress: ProgressRecord) -> None:
         """Store the progress of a running job; a job that has ended keeps its last progress."""
         document = _to_json(progress.to_document())
         with self._database.writing() as connection:
@@ -143,10 +151,10 @@ class JobRows:
         expires_at: datetime | None = None,
     ) -> bool:
         """End a job. False, without effect, if there is none or it has already ended."""
-        if status not in FINAL:
+        if status not in FINAL_STATUSES:
             return False
         with self._database.writing() as connection:
-            return _move(
+            return _transition(
                 connection,
                 job_id,
                 status,
@@ -204,7 +212,7 @@ class JobRows:
         """Return ids of ended jobs whose retention period is over, oldest first."""
         query = (
             select(JOBS.c.job_id)
-            .where(JOBS.c.status.in_(FINAL), JOBS.c.expires_at <= now.timestamp())
+            .where(JOBS.c.status.in_(FINAL_STATUSES), JOBS.c.expires_at <= now.timestamp())
             .order_by(JOBS.c.expires_at, JOBS.c.job_id)
             .limit(limit)
         )
@@ -213,11 +221,11 @@ class JobRows:
 
     def delete_jobs(self, job_ids: Sequence[str]) -> int:
         """Delete ended jobs and return how many; jobs that have not ended are kept."""
-        ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(FINAL))
+        ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(FINAL_STATUSES))
         with self._database.writing() as connection:
             return int(connection.execute(ended).rowcount)
 
-    def delete_run_out(self, now: datetime) -> int:
+    def delete_expired_state(self, now: datetime) -> int:
         """Delete expired links and leases and workers silent for a day; return how many."""
         moment = now.timestamp()
         statements = (
@@ -233,7 +241,7 @@ class JobRows:
             return [_to_job(row) for row in connection.execute(query).mappings()]
 
 
-def _heard_of(job_ids: Sequence[str], now: float) -> Update:
+def _heartbeat(job_ids: Sequence[str], now: float) -> Update:
     return (
         update(JOBS)
         .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
@@ -241,9 +249,9 @@ def _heard_of(job_ids: Sequence[str], now: float) -> Update:
     )
 
 
-def _move(connection: Connection, job_id: str, status: JobStatus, **values: object) -> bool:
+def _transition(connection: Connection, job_id: str, status: JobStatus, **values: object) -> bool:
     """Change the status in one statement if the transition from the present one is allowed."""
-    allowed = [before for before in MOVES if may_move(before, status)]
+    allowed = [before for before in TRANSITIONS if can_transition(before, status)]
     moved = connection.execute(
         update(JOBS)
         .where(JOBS.c.job_id == job_id, JOBS.c.status.in_(allowed))
@@ -252,16 +260,16 @@ def _move(connection: Connection, job_id: str, status: JobStatus, **values: obje
     return moved.rowcount == 1
 
 
-def _twin(values: dict[str, object]) -> Select[Any]:
+def _joinable(values: dict[str, object]) -> Select[Any]:
     """Select the job of this id, or the active job of the same fingerprint."""
     same_id = JOBS.c.job_id == values["job_id"]
-    same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
+    same_wish = JOINABLE_JOBS & (JOBS.c.fingerprint == values["fingerprint"])
     return select(JOBS).where(same_id | same_wish).order_by(same_id.desc()).limit(1)
 
 
-def _hasten(values: dict[str, object]) -> Update:
+def _raise_priority(values: dict[str, object]) -> Update:
     """Raise a queued job to the priority of the one that joins it."""
-    same_wish = WANTED & (JOBS.c.fingerprint == values["fingerprint"])
+    same_wish = JOINABLE_JOBS & (JOBS.c.fingerprint == values["fingerprint"])
     waiting = same_wish & (JOBS.c.status == "queued") & (JOBS.c.priority < values["priority"])
     return update(JOBS).where(waiting).values(priority=values["priority"])
 
@@ -279,7 +287,7 @@ def _new_values(new: NewJob, now: float) -> dict[str, object]:
         "scan_key": new.scan_key,
         "origin": new.origin,
         "priority": new.priority,
-        "progress": _to_json(Progress().to_document()),
+        "progress": _to_json(ProgressRecord().to_document()),
         "cancel_requested": False,
         "created_at": now,
     }
@@ -295,7 +303,9 @@ def _to_job(row: RowMapping) -> Job:
     for name in _TIMES:
         values[name] = None if values[name] is None else datetime.fromtimestamp(values[name], UTC)
     progress = orjson.loads(values["progress"])
-    values["progress"] = Progress(**{n: v for n, v in progress.items() if n in _PROGRESS_FIELDS})
+    values["progress"] = ProgressRecord(
+        **{n: v for n, v in progress.items() if n in _PROGRESS_FIELDS}
+    )
     values["parameters"] = orjson.loads(values["parameters"])
     values["error"] = None if values["error"] is None else orjson.loads(values["error"])
     return Job(**values)

@@ -140,7 +140,7 @@ def migrate(
     """
     newest = max([_FIRST_VERSION, *(step.number for step in migrations)])
     with database.writing() as connection:
-        _wait_for_turn(database, connection)
+        _lock_store(database, connection)
         MARKS.create(connection, checkfirst=True)
         marks = {row.name: row.value for row in connection.execute(select(MARKS))}
         if not marks:
@@ -180,7 +180,7 @@ def _set_mark(connection: Connection, name: str, value: str) -> None:
     connection.execute(MARKS.insert().values(name=name, value=value))
 
 
-def _wait_for_turn(database: Database, connection: Connection) -> None:
+def _lock_store(database: Database, connection: Connection) -> None:
     """Lock the store during a migration. SQLite's write transaction is a lock already."""
     if not database.is_sqlite:
         connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})

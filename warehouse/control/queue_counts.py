@@ -6,7 +6,7 @@ from warehouse.control.database import Database
 from warehouse.control.schema import JOBS
 
 
-class CountRows:
+class QueueCountRows:
     """Queue statistics of the control store."""
 
     def __init__(self, database: Database) -> None:

@@ -27,7 +27,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class TokenGrant:
     """Permission for one request: wait `wait_s` seconds, then send it.
 
     `spent`: the daily budget is used up, no request is granted, and `wait_s` is the time until the
@@ -38,7 +38,7 @@ class Grant:
     spent: bool
 
 
-class Link(NamedTuple):
+class CachedLink(NamedTuple):
     """Cached target of a link."""
 
     kind: str
@@ -46,7 +46,7 @@ class Link(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class CircuitDecision:
     """Whether a surface may be requested now.
 
     `is_probe`: this request decides whether the circuit closes; `cause` is the error type that
@@ -74,21 +74,21 @@ class CircuitState:
     worked_at: datetime | None
 
 
-class Turn(NamedTuple):
+class CaptureClaim(NamedTuple):
     """Result of claiming a capture: it `is_ours`, or `owner` is reading it and we wait."""
 
     is_ours: bool
     owner: str
 
 
-class Handover(NamedTuple):
+class ClaimedCaptureState(NamedTuple):
     """State of another caller's capture: finished or not, and the capture it left, if any."""
 
     is_over: bool
     capture_id: str | None
 
 
-class Remembered(NamedTuple):
+class CacheValidators(NamedTuple):
     """Cache validators of a response, and the hash of its body."""
 
     etag: str | None
@@ -96,7 +96,7 @@ class Remembered(NamedTuple):
     payload_sha256: str
 
 
-class RobotsFile(NamedTuple):
+class StoredRobotsFile(NamedTuple):
     """The robots file of a host. `status` None: no response; `body` is empty if there is none."""
 
     status: int | None
@@ -104,7 +104,7 @@ class RobotsFile(NamedTuple):
     fetched_at: datetime
 
 
-class Wanted(NamedTuple):
+class BacklogItem(NamedTuple):
     """A capture in the backlog: the document needed to make it, and the tries so far."""
 
     entity_id: str

@@ -52,13 +52,13 @@ JOBS = Table(
     Column("expires_at", Double),
 )
 # A job that is being cancelled is not joined: a new request for it creates a new job.
-WANTED = and_(JOBS.c.status.in_(("queued", "running")), JOBS.c.cancel_requested.is_(False))
+JOINABLE_JOBS = and_(JOBS.c.status.in_(("queued", "running")), JOBS.c.cancel_requested.is_(False))
 Index(
     "jobs_one_twin",
     JOBS.c.fingerprint,
     unique=True,
-    sqlite_where=WANTED,
-    postgresql_where=WANTED,
+    sqlite_where=JOINABLE_JOBS,
+    postgresql_where=JOINABLE_JOBS,
 )
 Index("jobs_queue", JOBS.c.status, JOBS.c.priority, JOBS.c.created_at)
 Index("jobs_scan", JOBS.c.scan_key, JOBS.c.finished_at)
@@ -128,7 +128,7 @@ CIRCUITS = Table(
     Column("worked_at", Double),
 )
 
-CAPTURING = Table(
+CAPTURES_IN_FLIGHT = Table(
     "capturing",
     METADATA,
     Column("name", String, primary_key=True),
@@ -137,9 +137,9 @@ CAPTURING = Table(
     Column("is_wanted", Boolean, nullable=False),
     Column("capture_id", String),
 )
-Index("capturing_age", CAPTURING.c.expires_at)
+Index("capturing_age", CAPTURES_IN_FLIGHT.c.expires_at)
 
-REMEMBERED = Table(
+CACHE_VALIDATORS = Table(
     "remembered",
     METADATA,
     Column("address", String, primary_key=True),
@@ -148,7 +148,7 @@ REMEMBERED = Table(
     Column("payload_sha256", String, nullable=False),
     Column("kept_at", Double, nullable=False),
 )
-Index("remembered_age", REMEMBERED.c.kept_at)
+Index("remembered_age", CACHE_VALIDATORS.c.kept_at)
 
 ROBOTS_FILES = Table(
     "robots_files",
@@ -192,7 +192,7 @@ WATCHLISTS = Table(
     Column("considered_until", Double, nullable=False),
 )
 
-WATCH_RUNS = Table(
+WATCHLIST_RUNS = Table(
     "watch_runs",
     METADATA,
     Column("run_id", String, primary_key=True),
@@ -212,10 +212,10 @@ WATCH_RUNS = Table(
     Column("told", Text),
 )
 # One run per due time, however many processes try to create it.
-Index("watch_runs_once", WATCH_RUNS.c.watchlist, WATCH_RUNS.c.due_at, unique=True)
-Index("watch_runs_open", WATCH_RUNS.c.status, WATCH_RUNS.c.due_at)
+Index("watch_runs_once", WATCHLIST_RUNS.c.watchlist, WATCHLIST_RUNS.c.due_at, unique=True)
+Index("watch_runs_open", WATCHLIST_RUNS.c.status, WATCHLIST_RUNS.c.due_at)
 
-WATCH_LOOKS = Table(
+WATCHLIST_CHECKS = Table(
     "watch_looks",
     METADATA,
     Column("run_id", String, primary_key=True),
@@ -232,8 +232,8 @@ WATCH_LOOKS = Table(
 )
 Index(
     "watch_looks_of_subject",
-    WATCH_LOOKS.c.watchlist,
-    WATCH_LOOKS.c.kind,
-    WATCH_LOOKS.c.subject,
-    WATCH_LOOKS.c.ended_at,
+    WATCHLIST_CHECKS.c.watchlist,
+    WATCHLIST_CHECKS.c.kind,
+    WATCHLIST_CHECKS.c.subject,
+    WATCHLIST_CHECKS.c.ended_at,
 )

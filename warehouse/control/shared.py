@@ -10,10 +10,10 @@ from itertools import batched, count
 from sqlalchemy import delete, or_, select
 
 from warehouse.control.database import Database
-from warehouse.control.records import Link
+from warehouse.control.records import CachedLink
 from warehouse.control.schema import GENERATIONS, LEASES, LINKS, SEQUENCES
 
-ANYTHING = "*"
+ANY_ENTITY = "*"
 """Entity whose generation is counted up with every other's: one query shows that nothing changed.
 """
 _AT_ONCE = 500  # names in one query
@@ -22,15 +22,15 @@ _AT_ONCE = 500  # names in one query
 class SharedRows:
     """Links, leases, sequences and generations in the control store.
 
-    `on_told` is called at once, in this process, with the entities that changed.
+    `on_generations_change` is called at once, in this process, with the entities that changed.
     """
 
-    on_told: Callable[[Collection[str]], None] | None = None
+    on_generations_change: Callable[[Collection[str]], None] | None = None
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def remember_link(self, key: str, kind: str, target: str, *, ttl_s: float) -> None:
+    def cache_link(self, key: str, kind: str, target: str, *, ttl_s: float) -> None:
         """Cache the target of a link for `ttl_s` seconds."""
         values = {"kind": kind, "target": target, "expires_at": self._database.now() + ttl_s}
         insert = self._database.insert(LINKS).values(key=key, **values)
@@ -39,14 +39,14 @@ class SharedRows:
                 insert.on_conflict_do_update(index_elements=[LINKS.c.key], set_=values)
             )
 
-    def recall_link(self, key: str) -> Link | None:
+    def read_cached_link(self, key: str) -> CachedLink | None:
         """Return the cached target of a link, or None."""
         query = select(LINKS.c.kind, LINKS.c.target).where(
             LINKS.c.key == key, LINKS.c.expires_at > self._database.now()
         )
         with self._database.reading() as connection:
             found = connection.execute(query).first()
-        return None if found is None else Link(found.kind, found.target)
+        return None if found is None else CachedLink(found.kind, found.target)
 
     def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Hold `name` exclusively for `ttl_s` seconds.
@@ -133,11 +133,11 @@ class SharedRows:
             for some in batched(rows, _AT_ONCE):
                 connection.execute(upsert, list(some))
 
-    def tell_of_captures(self, entities: Collection[str]) -> None:
+    def count_up_generations(self, entities: Collection[str]) -> None:
         """Count up the generation of each captured entity, which readers in all processes watch."""
         if not entities:
             return
-        changed = sorted({ANYTHING, *entities})  # one order: no deadlock
+        changed = sorted({ANY_ENTITY, *entities})  # one order: no deadlock
         insert = self._database.insert(GENERATIONS)
         bumped = insert.values([{"entity": entity, "value": 1} for entity in changed])
         with self._database.writing() as connection:
@@ -147,5 +147,5 @@ class SharedRows:
                     set_={"value": GENERATIONS.c.value + 1},
                 )
             )
-        if self.on_told is not None:
-            self.on_told(changed)
+        if self.on_generations_change is not None:
+            self.on_generations_change(changed)

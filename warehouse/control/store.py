@@ -8,33 +8,33 @@ import time
 from sqlalchemy import select
 
 from warehouse.control.backlog import BacklogRows
-from warehouse.control.captures_in_flight import CapturingRows
+from warehouse.control.captures_in_flight import CaptureInFlightRows
 from warehouse.control.database import Clock, Database, connect
-from warehouse.control.erasure import ForgettingRows
+from warehouse.control.erasure import ErasureRows
 from warehouse.control.hosts.circuits import CircuitRows
-from warehouse.control.hosts.host_budgets import HostRows
-from warehouse.control.hosts.host_memory import VisitRows
+from warehouse.control.hosts.host_budgets import HostBudgetRows
+from warehouse.control.hosts.host_memory import HostMemoryRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
-from warehouse.control.queue_counts import CountRows
+from warehouse.control.queue_counts import QueueCountRows
 from warehouse.control.schema import MARKS
 from warehouse.control.shared import SharedRows
 from warehouse.control.watchlists.definitions import WatchlistRows
-from warehouse.control.watchlists.runs import WatchRunRows
+from warehouse.control.watchlists.runs import WatchlistRunRows
 
 
 class ControlStore(
     JobRows,
-    HostRows,
+    HostBudgetRows,
     CircuitRows,
-    CapturingRows,
-    VisitRows,
+    CaptureInFlightRows,
+    HostMemoryRows,
     BacklogRows,
     WatchlistRows,
-    WatchRunRows,
+    WatchlistRunRows,
     SharedRows,
-    CountRows,
-    ForgettingRows,
+    QueueCountRows,
+    ErasureRows,
 ):
     """State shared by the processes of one world. Thread-safe; opened by `open_control`."""
 

@@ -18,29 +18,29 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
-from warehouse.lake.library_errors import translated
-from warehouse.lake.store import Lake, Listing
-from warehouse.lake.video_index import WorksIndex
+from warehouse.lake.library_errors import translate_errors
+from warehouse.lake.store import Lake, TableListing
+from warehouse.lake.video_index import VideoIndex
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
-from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Table
+from warehouse.tables import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME, Table
 
 RELIST_AFTER_S = 0.2
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
-TIMELESS = frozenset({"raw.erasures"})
+ALWAYS_CURRENT = frozenset({"raw.erasures"})
 """Tables read without the `as of` filter: what was erased is erased from every time."""
 
 _SQL_TYPES: dict[pa.DataType, str] = {
     TEXT: "varchar",
-    WHOLE: "bigint",
-    REAL: "double",
-    FLAG: "boolean",
+    INTEGER: "bigint",
+    FLOAT: "double",
+    BOOLEAN: "boolean",
     TIME: "timestamptz",
     DATE: "date",
     BYTES: "blob",
-    TEXTS: "varchar[]",
+    TEXT_LIST: "varchar[]",
 }
-_MISTAKES = (
+_QUERY_MISTAKES = (
     duckdb.ProgrammingError,  # syntax, unknown names, wrong arguments
     duckdb.DataError,  # values that do not convert
     duckdb.NotSupportedError,
@@ -65,11 +65,11 @@ class Engine:
         self.lake = lake
         self._clock = clock
         self.as_of = as_of
-        self.works_index = WorksIndex(lake)
+        self.video_index = VideoIndex(lake)
         self._listing = threading.Lock()
         self._listed_at = float("-inf")
         self._versions: dict[str, int] = {}
-        self._whole_before: dict[str, datetime] = {}
+        self._complete_before: dict[str, datetime] = {}
         self._files: dict[str, tuple[str, ...]] = {}
         self._datasets: dict[str, pa.Dataset] = {}
         self._is_shown = False
@@ -109,12 +109,12 @@ class Engine:
         with self._listing:
             self._relist()
 
-    def whole_before(self, name: str) -> datetime | None:
+    def complete_before(self, name: str) -> datetime | None:
         """Return the time before which every row of a table has its capture; None: unknown.
 
         Always unknown with `as_of`: the capture of a row may then be filtered out.
         """
-        return None if self.as_of is not None else self._whole_before.get(name)
+        return None if self.as_of is not None else self._complete_before.get(name)
 
     def files(self, name: str) -> tuple[str, ...]:
         """Return the files a table is read from; URLs for an object store."""
@@ -168,14 +168,14 @@ class Engine:
             cursor.execute(_view(table, source, self.as_of))
         self._versions[table.name] = listing.version
         self._files[table.name] = listing.files
-        if listing.whole_before is not None:
-            is_news = self._whole_before.get(table.name) != listing.whole_before
-            self._whole_before[table.name] = listing.whole_before
+        if listing.complete_before is not None:
+            is_news = self._complete_before.get(table.name) != listing.complete_before
+            self._complete_before[table.name] = listing.complete_before
             if is_news and self._is_shown:
                 self._show_seen()
 
     def _show_seen(self) -> None:
-        bounds = {table.name: self.whole_before(table.name) for table in self.lake.tables}
+        bounds = {table.name: self.complete_before(table.name) for table in self.lake.tables}
         with query_errors(), self._cursor() as cursor:
             cursor.execute(_seen_views(self.lake.tables, bounds))
         self._is_shown = True
@@ -189,10 +189,10 @@ def query_errors() -> Iterator[None]:
         WarehouseError: The query is invalid.
         WarehouseUnavailableError: The files or the memory for it are missing.
     """
-    with translated("reading the lake", duckdb.Error, pa.ArrowException, OSError):
+    with translate_errors("reading the lake", duckdb.Error, pa.ArrowException, OSError):
         try:
             yield
-        except _MISTAKES as error:
+        except _QUERY_MISTAKES as error:
             raise WarehouseError(f"the query is invalid ({type(error).__name__})") from error
 
 
@@ -229,17 +229,17 @@ def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
     nothing = f"(select {_typed_nulls(table)} where false)"
     if source is None:
         return f"{head} {nothing}"
-    if table.name in TIMELESS:
+    if table.name in ALWAYS_CURRENT:
         as_of = None
     until = "" if as_of is None else f" where committed_at <= timestamptz '{as_of.isoformat()}'"
     return f"{head} {nothing} union all by name ({source}{until})"
 
 
-def _scan(listing: Listing) -> str | None:
+def _scan(listing: TableListing) -> str | None:
     """Read by name only if files differ: it opens the footer of every file while binding."""
     if not listing.files:
         return None
-    by_name = str(listing.is_uneven).lower()
+    by_name = str(listing.has_mixed_schemas).lower()
     return f"from read_parquet({in_files(listing.files)}, union_by_name={by_name})"
 
 
@@ -254,18 +254,18 @@ def _typed_nulls(table: Table) -> str:
     )
 
 
-def _seen_views(tables: Sequence[Table], whole_before: Mapping[str, datetime | None]) -> str:
+def _seen_views(tables: Sequence[Table], complete_before: Mapping[str, datetime | None]) -> str:
     """Return the SQL of the views `seen.*`: observations whose capture is complete.
 
     The row of a capture is written last, so an observation without one belongs to a capture that is
-    not finished, or never will be. Rows committed before a table's `whole_before` have their
+    not finished, or never will be. Rows committed before a table's `complete_before` have their
     capture, so only later ones are checked.
     """
     by_name = {table.name: table for table in tables}
     captures = by_name.pop("raw.captures", None)
     views = [
         f"create or replace view seen.{table.name.removeprefix('raw.')} as from {table.name} "
-        f"where {_is_seen(whole_before[table.name])};"
+        f"where {_is_seen(complete_before[table.name])};"
         for table in by_name.values()
         if captures is not None and any(column.name == "capture_id" for column in table.columns)
     ]

@@ -14,11 +14,11 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError, WarehouseError
 
 _READING = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
-_FENCED = "only the tables of this warehouse can be read: no files, URLs or extensions"
+_OUTSIDE = "only the tables of this warehouse can be read: no files, URLs or extensions"
 _NAMES = "names are in docs/data-dictionary.md, or: select * from information_schema.columns"
 
 
-def ask_freely(engine: Engine, sql: str) -> pa.Table:
+def run_user_sql(engine: Engine, sql: str) -> pa.Table:
     """Run one read-only statement.
 
     With `as_of`, a statement without `order by` is sorted by all columns, so that the same query
@@ -28,7 +28,7 @@ def ask_freely(engine: Engine, sql: str) -> pa.Table:
         InvalidParameterError: It is not one read-only statement, is invalid, or reads other data.
         WarehouseUnavailableError: The lake cannot be read, or the query needs too much memory.
     """
-    with _told():
+    with _user_errors():
         question = _single(sql)
         if engine.as_of is not None:
             question = _ordered(question)
@@ -61,14 +61,14 @@ def _ordered(question: str) -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _user_errors() -> Iterator[None]:
     """Report database errors with the first line of their message: it names the mistake best."""
     try:
         yield
     except WarehouseError as error:
         cause = error.__cause__
         if isinstance(cause, duckdb.PermissionException):
-            raise InvalidParameterError(_FENCED) from error
+            raise InvalidParameterError(_OUTSIDE) from error
         if isinstance(cause, duckdb.ProgrammingError | duckdb.DataError | duckdb.NotSupportedError):
             raise InvalidParameterError(_line(cause), hint=_NAMES) from error
         raise

@@ -9,19 +9,19 @@ from uuid import uuid4
 from warehouse.records.errors import InvalidParameterError
 
 
-def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file; the old one stays until the new one is complete.
 
     Raises:
         InvalidParameterError: The file cannot be written there.
     """
-    with drafting(path) as draft, draft.open("wb") as stream:
+    with atomic_path(path) as draft, draft.open("wb") as stream:
         for part in parts:
             stream.write(part)
 
 
 @contextmanager
-def drafting(path: Path, *, verify: Callable[[Path], None] | None = None) -> Iterator[Path]:
+def atomic_path(path: Path, *, verify: Callable[[Path], None] | None = None) -> Iterator[Path]:
     """Yield a temporary path next to `path`; it is renamed to `path` at the end, after `verify`.
 
     Raises:

@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.atomic_files import drafting
-from warehouse.exports.export_table import Kind, Table, columns_of, rows_of
+from warehouse.exports.atomic_files import atomic_path
+from warehouse.exports.export_table import ExportKind, ExportTable, columns_of, rows_of
 from warehouse.exports.extracts import Extract, read_batches
 from warehouse.exports.pseudonyms import Pseudonyms
-from warehouse.exports.table_files import Method, csv_parts
+from warehouse.exports.table_files import ExportMethod, csv_parts
 from warehouse.tables import Table as Contract
 from warehouse.tables.dictionary import render_dictionary
 
 _EPOCH = (2000, 1, 1, 0, 0, 0)  # a fixed date keeps the bytes of a ZIP reproducible
-_TYPES: dict[Kind, str] = {
+_TYPES: dict[ExportKind, str] = {
     "text": "string", "whole": "integer", "real": "number", "flag": "boolean", "time": "datetime",
     "date": "date", "texts": "array",
 }  # fmt: skip
@@ -39,7 +39,7 @@ def write_package(
     path: Path,
     engine: Engine,
     extracts: Sequence[Extract],
-    method: Method,
+    method: ExportMethod,
     *,
     pseudonyms: Pseudonyms | None = None,
 ) -> dict[str, int]:
@@ -49,7 +49,7 @@ def write_package(
         InvalidParameterError: The file cannot be written there.
         WarehouseUnavailableError: The lake cannot be read.
     """
-    with drafting(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_path(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         package = _Package(archive)
         resources: list[dict[str, object]] = []
         counts: dict[str, int] = {}
@@ -141,7 +141,7 @@ def _schema(table: Contract, schema: Any) -> dict[str, object]:
     return {"fields": fields, "missingValues": [""]}
 
 
-def _descriptor(resources: list[dict[str, object]], method: Method) -> bytes:
+def _descriptor(resources: list[dict[str, object]], method: ExportMethod) -> bytes:
     facts = dict(method.facts)
     descriptor: dict[str, object] = {
         "profile": "tabular-data-package",
@@ -155,7 +155,7 @@ def _descriptor(resources: list[dict[str, object]], method: Method) -> bytes:
     return orjson.dumps(descriptor, option=orjson.OPT_INDENT_2)
 
 
-def _readme(method: Method, counts: Mapping[str, int]) -> str:
+def _readme(method: ExportMethod, counts: Mapping[str, int]) -> str:
     facts = dict(method.facts)
     demo = _DEMO if facts["is_demo_data"] == "true" else ""
     told = "\n".join(f"- {name}: {value}" for name, value in facts.items())
@@ -163,10 +163,10 @@ def _readme(method: Method, counts: Mapping[str, int]) -> str:
     return f"# Sametrack data package\n\n{demo}{told}\n\n## Tables\n\n{rows}\n\n{_SPREADSHEETS}"
 
 
-def _coverage_page(method: Method) -> str:
+def _coverage_page(method: ExportMethod) -> str:
     """Return the coverage report: what each source was asked, and why reading stopped."""
     facts = dict(method.facts)
-    table = method.coverage or Table("coverage", (), ())
+    table = method.coverage or ExportTable("coverage", (), ())
     lines = [
         "# Coverage",
         "",

@@ -7,55 +7,57 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-type Kind = Literal["text", "whole", "real", "flag", "time", "date", "texts"]
-type Row = tuple[Any, ...]
+type ExportKind = Literal["text", "whole", "real", "flag", "time", "date", "texts"]
+type ExportRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ExportColumn:
     """A column of an export."""
 
     name: str
-    kind: Kind
+    kind: ExportKind
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExportTable:
     """Rows with their columns. Times are aware `datetime`s, unknown values None."""
 
     name: str
-    columns: Sequence[Column]
-    rows: Sequence[Row]
+    columns: Sequence[ExportColumn]
+    rows: Sequence[ExportRow]
 
 
-def to_table(name: str, found: pa.Table) -> Table:
+def to_table(name: str, found: pa.Table) -> ExportTable:
     """Convert a query result."""
-    return Table(name, columns_of(found.schema), tuple(rows_of(found.to_batches())))
+    return ExportTable(name, columns_of(found.schema), tuple(rows_of(found.to_batches())))
 
 
-def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
+def columns_of(schema: pa.Schema) -> tuple[ExportColumn, ...]:
     """Return columns with unique names: `n`, `n_2`."""
     names: list[str] = []
     for name in schema.names:
         taken = sum(one == name for one in schema.names[: len(names)])
         names.append(f"{name}_{taken + 1}" if taken else name)
-    return tuple(Column(name, _kind(field.type)) for name, field in zip(names, schema, strict=True))
+    return tuple(
+        ExportColumn(name, _kind(field.type)) for name, field in zip(names, schema, strict=True)
+    )
 
 
-def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[ExportRow]:
     """Yield rows of plain values, batch by batch."""
     for batch in batches:
         yield from zip(*(_values(column) for column in batch.columns), strict=True)
 
 
-def _kind(type_: pa.DataType) -> Kind:
-    found: Kind = next((kind for fits, kind in _KINDS if fits(type_)), "text")
+def _kind(type_: pa.DataType) -> ExportKind:
+    found: ExportKind = next((kind for fits, kind in _KINDS if fits(type_)), "text")
     if pa.types.is_decimal(type_) and type_.scale == 0:
         return "whole"  # the type of a sum of integers
     return found
 
 
-_KINDS: tuple[tuple[Any, Kind], ...] = (
+_KINDS: tuple[tuple[Any, ExportKind], ...] = (
     (pa.types.is_boolean, "flag"),
     (pa.types.is_integer, "whole"),
     (pa.types.is_floating, "real"),

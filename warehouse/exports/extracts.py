@@ -16,10 +16,10 @@ from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import BYTES, TABLES, Column, Table
 
-EVERYTHING = "all"
-_STAYS = frozenset({"raw.erasures"})
+ALL_TABLES = "all"
+_NEVER_EXPORTED = frozenset({"raw.erasures"})
 """With salt and marks, anyone could test whether an account they know was erased."""
-_LEAVING = tuple(table for table in TABLES if table.name not in _STAYS)
+_EXPORTED = tuple(table for table in TABLES if table.name not in _NEVER_EXPORTED)
 _OWN_TRACK = frozenset({
     "raw.tracks", "raw.videos", "raw.sounds", "marts.confirmed_videos", "marts.variants",
     "marts.rankings", "marts.account_summaries", "marts.job_results",
@@ -33,7 +33,7 @@ _JOBS_OF_TRACK = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class ExportScope:
     """The job or track to export; everything if neither is set."""
 
     job_id: str | None = None
@@ -68,18 +68,18 @@ class Extract:
         return tuple(column.name for column in self.table.columns if column.name not in names)
 
 
-def choose_extracts(what: str, scope: Scope) -> list[Extract]:
+def choose_extracts(what: str, scope: ExportScope) -> list[Extract]:
     """Return the tables named `what`: one by its noun or full name, or all that have the scope.
 
     Raises:
         InvalidParameterError: There is no such table, or its rows have no job or track.
     """
-    if what == EVERYTHING:
-        return [found for table in _LEAVING if (found := _extract(table, scope)) is not None]
-    named = [table for table in _LEAVING if what in {table.name, table.name.split(".")[1]}]
+    if what == ALL_TABLES:
+        return [found for table in _EXPORTED if (found := _extract(table, scope)) is not None]
+    named = [table for table in _EXPORTED if what in {table.name, table.name.split(".")[1]}]
     if not named:
-        known = ", ".join(table.name.split(".")[1] for table in _LEAVING)
-        raise InvalidParameterError(f"there is no table {what!r}", hint=f"{EVERYTHING}, {known}")
+        known = ", ".join(table.name.split(".")[1] for table in _EXPORTED)
+        raise InvalidParameterError(f"there is no table {what!r}", hint=f"{ALL_TABLES}, {known}")
     found = _extract(named[0], scope)
     if found is None:
         raise InvalidParameterError(
@@ -109,7 +109,7 @@ def read_batches(
             yield batch if pseudonyms is None else pseudonyms.applied(extract.table, batch)
 
 
-def _extract(table: Table, scope: Scope) -> Extract | None:
+def _extract(table: Table, scope: ExportScope) -> Extract | None:
     columns = tuple(column for column in table.columns if column.type != BYTES)
     names = {column.name for column in columns}
     if scope.job_id is not None:

@@ -4,23 +4,23 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.export_table import Table, to_table
-from warehouse.exports.extracts import Extract, Scope, choose_extracts
-from warehouse.exports.pseudonyms import STATEMENT
-from warehouse.exports.table_files import Method
+from warehouse.exports.export_table import ExportTable, to_table
+from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
+from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
+from warehouse.exports.table_files import ExportMethod
 from warehouse.queries.erasures import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
 
-NEVER_ALL = "What guests can see, never a full list of the platform."
-METHOD = (
+COVERAGE_NOTE = "What guests can see, never a full list of the platform."
+METHOD_NOTE = (
     "Videos are confirmed by the same music id, by audio (chroma, MFCC and spectral peaks at a "
     "rigid alignment), or by a music id verified by audio; unknown values are empty, never 0."
 )
 
 
-def state_method(
-    engine: Engine, extracts: Sequence[Extract], scope: Scope, *, is_pseudonymised: bool
-) -> Method:
+def describe_method(
+    engine: Engine, extracts: Sequence[Extract], scope: ExportScope, *, is_pseudonymised: bool
+) -> ExportMethod:
     """Return the facts that accompany an export.
 
     With `as_of` there is no export time, so that the same time gives the same file.
@@ -30,8 +30,8 @@ def state_method(
         "scope": scope.words,
         "world": engine.lake.world,
         "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),
-        "method": METHOD,
-        "coverage_note": NEVER_ALL,
+        "method": METHOD_NOTE,
+        "coverage_note": COVERAGE_NOTE,
     }
     if engine.as_of is None:
         facts["exported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
@@ -43,11 +43,11 @@ def state_method(
         if extract.left_out:
             facts[f"left_out of {extract.table.name}"] = ", ".join(extract.left_out)
     if is_pseudonymised:
-        facts["pseudonyms"] = STATEMENT
-    return Method(tuple(facts.items()), coverage=read_coverage_of(engine, scope))
+        facts["pseudonyms"] = PSEUDONYM_NOTE
+    return ExportMethod(tuple(facts.items()), coverage=read_scope_coverage(engine, scope))
 
 
-def read_coverage_of(engine: Engine, scope: Scope) -> Table:
+def read_scope_coverage(engine: Engine, scope: ExportScope) -> ExportTable:
     """Return the coverage of the jobs in scope, summed by source and stop reason."""
     ledger = choose_extracts("marts.coverage", scope)[0]
     found = engine.table(

@@ -19,9 +19,9 @@ from warehouse.tables.privacy import treatment_of
 
 _KEY_BYTES = 32
 _SHOWN_CHARS = 24  # of the hash: 96 bits, no collision among ten billion ids
-_PUBLIC = ("music_", "chart_", "hashtag_", "track")
+_PUBLIC_SURFACES = ("music_", "chart_", "hashtag_", "track")
 """Prefixes of surfaces whose entity is neither an account nor a video."""
-STATEMENT = (
+PSEUDONYM_NOTE = (
     "Accounts and videos are keyed hashes; the key is not part of this export. Names, "
     "signatures, texts and links are left out. Counts, times and ids of music and hashtags are "
     "exact, so a known video may still be recognised."
@@ -67,7 +67,7 @@ class Pseudonyms:
         return pa.array(shown, type=pa.string())
 
     def _entity(self, value: str, surface: str | None) -> str:
-        if surface is not None and surface.startswith(_PUBLIC):
+        if surface is not None and surface.startswith(_PUBLIC_SURFACES):
             return value
         if surface is not None and surface.startswith("user_"):
             return self.of("account", value)

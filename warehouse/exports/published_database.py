@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from warehouse.engine.duckdb_engine import Engine, query_errors
-from warehouse.exports.atomic_files import drafting
+from warehouse.exports.atomic_files import atomic_path
 from warehouse.home.folder import Home
 from warehouse.queries.erasures import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
@@ -25,7 +25,7 @@ LAYER = "marts"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedDatabase:
     """A published database: its path, size, and the row count of each table."""
 
     path: Path
@@ -38,7 +38,7 @@ def database_path(home: Home) -> Path:
     return home.root / "published" / "sametrack.duckdb"
 
 
-def publish_database(engine: Engine, path: Path) -> Published:
+def publish_database(engine: Engine, path: Path) -> PublishedDatabase:
     """Write every mart into a DuckDB file that replaces the previous one after verification.
 
     Raises:
@@ -52,9 +52,9 @@ def publish_database(engine: Engine, path: Path) -> Published:
         )
     tables = [table for table in engine.lake.tables if table.name.startswith(f"{LAYER}.")]
     counts: dict[str, int] = {}
-    with drafting(path, verify=partial(_verify, tables=tables, counts=counts)) as draft:
+    with atomic_path(path, verify=partial(_verify, tables=tables, counts=counts)) as draft:
         _write(engine, tables, draft, counts)
-    return Published(path, path.stat().st_size, counts)
+    return PublishedDatabase(path, path.stat().st_size, counts)
 
 
 def _write(engine: Engine, tables: list[Table], draft: Path, counts: dict[str, int]) -> None:
@@ -63,7 +63,7 @@ def _write(engine: Engine, tables: list[Table], draft: Path, counts: dict[str, i
         for table in tables:
             counts[table.name] = _copy(engine, table, database)
             _comment(database, table)
-        _tell_about(engine, database)
+        _write_about(engine, database)
         database.execute("checkpoint")
 
 
@@ -102,7 +102,7 @@ def _column_comment(column: Column) -> str:
     return f"{column.meaning} [{column.unit}]" if column.unit else column.meaning
 
 
-def _tell_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
+def _write_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
     facts = {
         "world": engine.lake.world,
         "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from warehouse.exports.atomic_files import drafting, write_whole
-from warehouse.exports.export_table import Row, Table, columns_of, rows_of
-from warehouse.exports.table_files import Method, csv_parts, to_xlsx
+from warehouse.exports.atomic_files import atomic_path, write_atomically
+from warehouse.exports.export_table import ExportRow, ExportTable, columns_of, rows_of
+from warehouse.exports.table_files import ExportMethod, csv_parts, to_xlsx
 
 
 def write_table(
@@ -17,7 +17,7 @@ def write_table(
     form: str,
     name: str,
     batches: Iterator[Any],
-    method: Method,
+    method: ExportMethod,
     *,
     with_mark: bool,
 ) -> int:
@@ -33,34 +33,34 @@ def write_table(
     if form == "parquet":
         return _write_parquet(path, chain([first], batches), method)
     columns = columns_of(first.schema)
-    counted = _Counted(rows_of(chain([first], batches)))
+    counted = _CountedRows(rows_of(chain([first], batches)))
     if form == "csv":
-        write_whole(path, csv_parts(columns, counted, with_mark=with_mark))
+        write_atomically(path, csv_parts(columns, counted, with_mark=with_mark))
     else:
-        write_whole(path, [to_xlsx(Table(name, columns, tuple(counted)), method)])
+        write_atomically(path, [to_xlsx(ExportTable(name, columns, tuple(counted)), method)])
     return counted.count
 
 
-def _write_parquet(path: Path, batches: Iterator[Any], method: Method) -> int:
+def _write_parquet(path: Path, batches: Iterator[Any], method: ExportMethod) -> int:
     first = next(batches)
     facts = {f"sametrack.{name}": value for name, value in method.facts}
     schema = first.schema.with_metadata(facts)
     count = 0
-    with drafting(path) as draft, pq.ParquetWriter(draft, schema, compression="zstd") as writer:
+    with atomic_path(path) as draft, pq.ParquetWriter(draft, schema, compression="zstd") as writer:
         for batch in batches:
             writer.write_batch(batch.replace_schema_metadata(facts))
             count += batch.num_rows
     return count
 
 
-class _Counted:
+class _CountedRows:
     """Rows, counted as they are iterated."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[ExportRow]) -> None:
         self._rows = rows
         self.count = 0
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[ExportRow]:
         for row in self._rows:
             self.count += 1
             yield row

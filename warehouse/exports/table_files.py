@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import orjson
 
-from warehouse.exports.export_table import Column, Row, Table
+from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
 from warehouse.records.errors import InvalidParameterError
 
-Form = Literal["csv", "xlsx", "parquet", "json"]
+TableFormat = Literal["csv", "xlsx", "parquet", "json"]
 MEDIA_TYPES: Mapping[str, str] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -30,25 +30,25 @@ _NUMBERS = frozenset({int, float, bool})
 _CELL_CHARS = 32_767  # longest text of a cell
 _SHEET_NAME_CHARS = 31
 _WIDE = 60
-_LOOKED_AT = 50
-_LINES_AT_ONCE = 1000
+_WIDTH_SAMPLE_ROWS = 50
+_LINES_PER_PART = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class ExportMethod:
     """How a table was obtained; exported next to it."""
 
     facts: tuple[tuple[str, str], ...]
-    coverage: Table | None = None
+    coverage: ExportTable | None = None
 
 
-def to_csv(table: Table, *, with_mark: bool) -> bytes:
+def to_csv(table: ExportTable, *, with_mark: bool) -> bytes:
     """Return CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
     return b"".join(csv_parts(table.columns, table.rows, with_mark=with_mark))
 
 
 def csv_parts(
-    columns: Sequence[Column], rows: Iterable[Row], *, with_mark: bool
+    columns: Sequence[ExportColumn], rows: Iterable[ExportRow], *, with_mark: bool
 ) -> Iterator[bytes]:
     """Yield CSV in parts, for tables that are too large for memory."""
     sheet = io.StringIO(BYTE_ORDER_MARK if with_mark else "", newline="")
@@ -57,14 +57,14 @@ def csv_parts(
     writer.writerow([_cell(column.name) for column in columns])
     for number, row in enumerate(rows, start=1):
         writer.writerow([_cell(value) for value in row])
-        if number % _LINES_AT_ONCE == 0:
+        if number % _LINES_PER_PART == 0:
             yield sheet.getvalue().encode()
             sheet.seek(0)
             sheet.truncate()
     yield sheet.getvalue().encode()
 
 
-def to_json(table: Table, method: Method) -> bytes:
+def to_json(table: ExportTable, method: ExportMethod) -> bytes:
     """Return rows as JSON objects, with the method."""
     document: dict[str, Any] = {
         "table": table.name,
@@ -76,7 +76,7 @@ def to_json(table: Table, method: Method) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)
 
 
-def to_xlsx(table: Table, method: Method) -> bytes:
+def to_xlsx(table: ExportTable, method: ExportMethod) -> bytes:
     """Return a workbook: the table, and a sheet with method and coverage.
 
     Raises:
@@ -108,7 +108,7 @@ def to_xlsx(table: Table, method: Method) -> bytes:
     return file.getvalue()
 
 
-def to_parquet(table: Table, method: Method) -> bytes:
+def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     """Return typed columns; the method is in the file's metadata."""
     import pyarrow as pa  # noqa: PLC0415  # takes 100 ms and only Parquet needs it
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -138,19 +138,20 @@ def _typed(value: Any, type_: Any) -> Any:
     return _plain(value) if type_ == "string" and not isinstance(value, str) else value
 
 
-def _objects(table: Table) -> list[dict[str, object]]:
+def _objects(table: ExportTable) -> list[dict[str, object]]:
     names = [column.name for column in table.columns]
     return [
-        {name: _told(value) for name, value in zip(names, row, strict=True)} for row in table.rows
+        {name: _json_value(value) for name, value in zip(names, row, strict=True)}
+        for row in table.rows
     ]
 
 
-def _told(value: object) -> object:
+def _json_value(value: object) -> object:
     """Format a time like every API response; nested values stay nested."""
     return _moment(value) if isinstance(value, datetime) else value
 
 
-def _describe(sheet: Any, method: Method, *, bold: Any, moment: Any) -> None:
+def _describe(sheet: Any, method: ExportMethod, *, bold: Any, moment: Any) -> None:
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 6, 40)
     for at, (name, value) in enumerate(method.facts):
@@ -160,11 +161,13 @@ def _describe(sheet: Any, method: Method, *, bold: Any, moment: Any) -> None:
         _fill(sheet, method.coverage, bold=bold, moment=moment, first_row=len(method.facts) + 1)
 
 
-def _fill(sheet: Any, table: Table, *, bold: Any, moment: Any, first_row: int = 0) -> None:
+def _fill(sheet: Any, table: ExportTable, *, bold: Any, moment: Any, first_row: int = 0) -> None:
     for at, column in enumerate(table.columns):
         sheet.write_string(first_row, at, column.name, bold)
         if first_row == 0:
-            sheet.set_column(at, at, _width(column, [row[at] for row in table.rows[:_LOOKED_AT]]))
+            sheet.set_column(
+                at, at, _width(column, [row[at] for row in table.rows[:_WIDTH_SAMPLE_ROWS]])
+            )
     for down, row in enumerate(table.rows, start=first_row + 1):
         for at, value in enumerate(row):
             _write(sheet, down, at, value, moment=moment)
@@ -182,7 +185,7 @@ def _write(sheet: Any, down: int, at: int, value: Any, *, moment: Any) -> None:
         sheet.write_string(down, at, str(_plain(value))[:_CELL_CHARS])
 
 
-def _width(column: Column, values: Sequence[object]) -> int:
+def _width(column: ExportColumn, values: Sequence[object]) -> int:
     longest = max((len(str(value)) for value in values if value is not None), default=0)
     return min(_WIDE, max(len(column.name), longest) + 2)
 

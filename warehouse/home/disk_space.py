@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from warehouse.records.errors import CapacityExhaustedError
 
-FLOOR_BYTES = 50 * 1024 * 1024
+MIN_FREE_BYTES = 50 * 1024 * 1024
 """A full disk breaks more than one write, and what is running must still be able to finish."""
 
 type FreeBytes = Callable[[str], int]
@@ -20,14 +20,14 @@ def free_bytes(folder: str) -> int:
     return shutil.disk_usage(folder).free
 
 
-def check_room(folder: str, *, free: FreeBytes) -> None:
+def check_free_space(folder: str, *, free: FreeBytes) -> None:
     """Refuse to write if the disk is nearly full.
 
     Raises:
-        CapacityExhaustedError: Less than `FLOOR_BYTES` are free.
+        CapacityExhaustedError: Less than `MIN_FREE_BYTES` are free.
     """
     found = free(folder)
-    if found < FLOOR_BYTES:
+    if found < MIN_FREE_BYTES:
         raise CapacityExhaustedError(
             f"only {found // 1_000_000} MB of disk space are free, so nothing is written",
             hint="free disk space, or run `sametrack maintain`",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from deltalake import BloomFilterProperties, ColumnProperties, WriterProperties
 
-ARRANGED_BY: Mapping[str, str] = {
+SORT_COLUMNS: Mapping[str, str] = {
     "raw.captures": "entity_id",
     "raw.capture_items": "entity_id",
     "raw.videos": "aweme_id",
@@ -14,23 +14,23 @@ ARRANGED_BY: Mapping[str, str] = {
 }
 """Column that each table is sorted by, because most queries filter on it."""
 
-GROUP_ROWS = 16_384
-PLAIN = WriterProperties(compression="ZSTD", compression_level=3)
-_FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=GROUP_ROWS)
+ROW_GROUP_SIZE = 16_384
+APPEND_PROPERTIES = WriterProperties(compression="ZSTD", compression_level=3)
+_FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=ROW_GROUP_SIZE)
 
 
-def writer_of(name: str) -> WriterProperties:
+def rewrite_properties(name: str) -> WriterProperties:
     """Return the writer properties of rewritten files.
 
     Small row groups with a Bloom filter on the sort column: Parquet statistics truncate text to
     eight bytes, and all account ids share their first twelve. The sort order itself uses sixteen.
     """
-    column = ARRANGED_BY.get(name)
+    column = SORT_COLUMNS.get(name)
     if column is None:
-        return PLAIN
+        return APPEND_PROPERTIES
     return WriterProperties(
         compression="ZSTD",
         compression_level=3,
-        max_row_group_size=GROUP_ROWS,
+        max_row_group_size=ROW_GROUP_SIZE,
         column_properties={column: ColumnProperties(bloom_filter_properties=_FILTER)},
     )

@@ -13,7 +13,7 @@ _HINT = "check that the store is reachable, the free disk space and the owner of
 
 
 @contextmanager
-def translated(what: str, *causes: type[Exception]) -> Iterator[None]:
+def translate_errors(what: str, *causes: type[Exception]) -> Iterator[None]:
     """Translate `causes`, raised while doing `what`.
 
     Raises:

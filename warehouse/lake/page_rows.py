@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
 Row = dict[str, object]
@@ -17,16 +17,16 @@ _ISSUE = ("volid", "surface", "observed_at", "name", "chart_date")
 SONG_COLUMNS = tuple(field.name for field in fields(ChartSong))
 
 
-def search_page_row(page: SearchPage, *, term: str, place: SearchPlace) -> Row:
+def search_page_row(page: SearchPage, *, term: str, place: SearchPosition) -> Row:
     """Return the row of `raw.search_pages`; its provenance columns come from the capture."""
     return {
         "term": term,
         "cursor": place.cursor,
         "search_id": place.search_id,
         "backtrace": place.backtrace,
-        "next_cursor": page.next_place.cursor,
-        "next_search_id": page.next_place.search_id,
-        "next_backtrace": page.next_place.backtrace,
+        "next_cursor": page.next_position.cursor,
+        "next_search_id": page.next_position.search_id,
+        "next_backtrace": page.next_position.backtrace,
         "has_more": page.has_more,
         "nil_type": page.nil_type,
         "item_count": len(page.videos),
@@ -38,7 +38,7 @@ def search_page_from_row(row: Mapping[str, Any], videos: Sequence[Video]) -> Sea
     """Build a page from a row of `raw.search_pages` and the videos it showed."""
     return SearchPage(
         videos=tuple(videos),
-        next_place=SearchPlace(
+        next_position=SearchPosition(
             cursor=row["next_cursor"],
             search_id=row["next_search_id"],
             backtrace=row["next_backtrace"],

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from warehouse.records.evidence import Comparison, Limits, PairEvidence
+from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import (
     Account,
     Author,
@@ -131,5 +131,5 @@ def comparison_from_row(row: Mapping[str, Any]) -> Comparison:
         for field in fields(Comparison)
         if field.name not in {"pair", "limits"}
     }
-    limits = Limits(**orjson.loads(row["limits"]))
+    limits = MatchThresholds(**orjson.loads(row["limits"]))
     return Comparison(pair=PairEvidence(**pair), limits=limits, **rest)

@@ -20,7 +20,7 @@ WORLD = "sametrack.world"
 VERSION = "sametrack.schema_version"
 FIRST_VERSION = "sametrack.first_version"
 """Version of the table when it was created; if lower than today's, some files may lack a column."""
-WHOLE_BEFORE = "sametrack.whole_before"
+COMPLETE_BEFORE = "sametrack.whole_before"
 """Every row committed before this time is known to have its capture (`maintenance.sorting`)."""
 
 _LOG_KEPT = "delta.logRetentionDuration"
@@ -30,7 +30,7 @@ _DELTA = {
     "delta.deletedFileRetentionDuration": "interval 7 days",
 }
 # With retries, the loser of a race would write its metadata again and conflict with appends.
-_FIRST_OR_NOT_AT_ALL = CommitProperties(max_commit_retries=0)
+_NO_RETRIES = CommitProperties(max_commit_retries=0)
 _COMMIT_ATTEMPTS = 8
 
 
@@ -85,18 +85,18 @@ def version_of(opened: DeltaTable) -> int:
     return int(opened.metadata().configuration.get(VERSION, "0"))
 
 
-def whole_before(opened: DeltaTable) -> datetime | None:
+def complete_before(opened: DeltaTable) -> datetime | None:
     """Return the time before which every row has its capture; None if never verified."""
-    told = opened.metadata().configuration.get(WHOLE_BEFORE)
+    told = opened.metadata().configuration.get(COMPLETE_BEFORE)
     return None if told is None else datetime.fromisoformat(told)
 
 
-def has_uneven_files(opened: DeltaTable) -> bool:
+def has_added_columns(opened: DeltaTable) -> bool:
     """Return True if columns were added after the first file, so files must be read by name."""
     return opened.metadata().configuration.get(FIRST_VERSION) != str(version_of(opened))
 
 
-def forget_versions(path: str) -> None:
+def purge_versions(path: str) -> None:
     """Delete all versions but the newest: other files, and the log before its checkpoint."""
     opened = DeltaTable(path)
     opened.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False, full=True)
@@ -121,7 +121,7 @@ def _create(path: str, table: Table, world: str) -> DeltaTable:
             description=f"one row per {table.row}",
             configuration={**_DELTA, **marks},
             raise_if_key_not_exists=False,
-            commit_properties=_FIRST_OR_NOT_AT_ALL,
+            commit_properties=_NO_RETRIES,
         )
     except DeltaError:
         # Another process may have created it meanwhile; otherwise this raises the same error.

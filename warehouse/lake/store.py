@@ -19,40 +19,43 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
-from warehouse.home.disk_space import FreeBytes, check_room, free_bytes
-from warehouse.lake.file_layout import PLAIN, writer_of
-from warehouse.lake.library_errors import translated
+from warehouse.home.disk_space import FreeBytes, check_free_space, free_bytes
+from warehouse.lake.file_layout import APPEND_PROPERTIES, rewrite_properties
+from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.schema_evolution import (
     check_marks,
-    forget_versions,
-    has_uneven_files,
+    complete_before,
+    has_added_columns,
     open_table,
+    purge_versions,
     retry_commits,
-    whole_before,
 )
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.records.times import observed_now
 from warehouse.tables import TABLES, Table
 from warehouse.tables.contract import to_arrow
 
-CROWDED_FILES = 60  # a key look-up costs 0.15 ms more for every file
+MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
-_UNFIT = frozenset("%*?[]\\^|")  # Delta takes them for escapes or panics, DuckDB for patterns
+_UNSAFE_PATH_CHARS = frozenset(
+    "%*?[]\\^|"
+)  # Delta takes them for escapes or panics, DuckDB for patterns
 _PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class TableListing:
     """Files of a table at one version.
 
-    `is_uneven`: some files lack newer columns. Every row committed before `whole_before` has its
+    `has_mixed_schemas`: some files lack newer columns. Every row committed before
+    `complete_before` has its
     capture.
     """
 
     version: int
     files: tuple[str, ...]
-    is_uneven: bool
-    whole_before: datetime | None = None
+    has_mixed_schemas: bool
+    complete_before: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -103,11 +106,11 @@ class Lake:
         if not rows:
             return
         handle = self._handle(name)
-        self.check_room()
+        self.check_free_space()
         batch = to_arrow(handle.table, rows, committed_at=observed_now())
         metadata = {} if job_id is None else {"job_id": job_id}
         with handle.lock, storage_errors(f"appending to {name}"):
-            _catch_up(handle)
+            _refresh_if_changed(handle)
             try:
                 _commit(handle.delta, batch, metadata)
             except SchemaMismatchError as error:
@@ -116,7 +119,7 @@ class Lake:
                 raise ContractBrokenError(f"{name} does not take these rows") from error
             handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit needs no refresh
 
-    def check_room(self) -> None:
+    def check_free_space(self) -> None:
         """Refuse to write if the disk of a local lake is nearly full.
 
         Raises:
@@ -124,30 +127,30 @@ class Lake:
         """
         if not self.is_remote:
             with storage_errors("checking the disk"):
-                check_room(self.url, free=self._free)
+                check_free_space(self.url, free=self._free)
 
     def files(self, name: str) -> list[str]:
         """Return paths or URLs of the files of the newest version."""
         return list(self.listing(name).files)
 
-    def listing(self, name: str) -> Listing:
+    def listing(self, name: str) -> TableListing:
         """Return the newest version with its files."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"listing {name}"):
-            _catch_up(handle)
+            _refresh_if_changed(handle)
             delta = handle.delta
             files = delta.file_uris()
             if not self.is_remote:
                 files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
-            return Listing(
-                delta.version(), tuple(files), has_uneven_files(delta), whole_before(delta)
+            return TableListing(
+                delta.version(), tuple(files), has_added_columns(delta), complete_before(delta)
             )
 
     def version(self, name: str) -> int:
         """Return the newest version; costs two file lookups if nothing has changed."""
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading the log of {name}"):
-            _catch_up(handle)
+            _refresh_if_changed(handle)
             return handle.delta.version()
 
     def identity(self, name: str) -> str:
@@ -163,7 +166,7 @@ class Lake:
         """
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading the log of {name}"):
-            _catch_up(handle)
+            _refresh_if_changed(handle)
             count = handle.delta.version() - version
             return handle.delta.history(count) if count > 0 else []
 
@@ -180,7 +183,7 @@ class Lake:
             with handle.lock, storage_errors(f"reading the log of {name}"):
                 _update(handle)
 
-    def crowded(self, *, files: int = CROWDED_FILES) -> list[str]:
+    def crowded(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
         """Return names of tables with more than `files` files, which need compaction."""
         return [table.name for table in self.tables if len(self.files(table.name)) > files]
 
@@ -190,7 +193,7 @@ class Lake:
         with storage_errors(f"compacting {name}"):
             delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
             with suppress(CommitFailedError):
-                metrics = delta.optimize.compact(writer_properties=writer_of(name))
+                metrics = delta.optimize.compact(writer_properties=rewrite_properties(name))
                 return int(metrics["numFilesRemoved"])
         return 0
 
@@ -212,7 +215,7 @@ class Lake:
             for attempt in retry_commits():
                 with attempt:
                     metrics = DeltaTable(handle.path).delete(
-                        f"{column} in ({listed})", writer_properties=writer_of(name)
+                        f"{column} in ({listed})", writer_properties=rewrite_properties(name)
                     )
                     return int(metrics["num_deleted_rows"])
         return 0
@@ -238,7 +241,7 @@ class Lake:
             for attempt in retry_commits():
                 with attempt:
                     metrics = DeltaTable(handle.path).delete(
-                        condition, writer_properties=writer_of(name)
+                        condition, writer_properties=rewrite_properties(name)
                     )
                     return int(metrics["num_deleted_rows"])
         return 0
@@ -252,7 +255,7 @@ class Lake:
                     DeltaTable(handle.path).update(
                         predicate=condition,
                         updates={column: "cast(null as string)"},
-                        writer_properties=writer_of(name),
+                        writer_properties=rewrite_properties(name),
                     )
 
     def forget(self, name: str) -> None:
@@ -263,7 +266,7 @@ class Lake:
         """
         handle = self._handle(name)
         with storage_errors(f"forgetting old versions of {name}"):
-            forget_versions(handle.path)
+            purge_versions(handle.path)
             _update(handle)
 
     def _handle(self, name: str) -> _Handle:
@@ -301,9 +304,9 @@ def open_lake(
 
 def _folder(url: str) -> str:
     root = str(Path(url).expanduser().resolve())
-    if not root.isprintable() or _UNFIT.intersection(root):
+    if not root.isprintable() or _UNSAFE_PATH_CHARS.intersection(root):
         raise WarehouseUnavailableError(
-            f"the path of the lake must not contain any of {' '.join(sorted(_UNFIT))}",
+            f"the path of the lake must not contain any of {' '.join(sorted(_UNSAFE_PATH_CHARS))}",
             hint="choose another DATA_HOME",
         )
     return root
@@ -311,7 +314,7 @@ def _folder(url: str) -> str:
 
 def storage_errors(what: str) -> AbstractContextManager[None]:
     """Translate errors of Delta, Arrow and the disk, raised while doing `what`."""
-    return translated(what, DeltaError, pa.ArrowException, OSError)
+    return translate_errors(what, DeltaError, pa.ArrowException, OSError)
 
 
 def is_remote(url: str) -> bool:
@@ -329,12 +332,12 @@ def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> Non
                 delta,
                 batch,
                 mode="append",
-                writer_properties=PLAIN,
+                writer_properties=APPEND_PROPERTIES,
                 commit_properties=CommitProperties(custom_metadata=metadata),
             )
 
 
-def _catch_up(handle: _Handle) -> None:
+def _refresh_if_changed(handle: _Handle) -> None:
     """Read new log entries, if there are any.
 
     `update_incremental` costs 4 ms, so a local lake first checks for the file of the next entry,

@@ -21,11 +21,13 @@ from warehouse.tables import BY_NAME, TIME
 
 Row = dict[str, Any]
 
-WORKS = "raw.videos"
+VIDEOS_TABLE = "raw.videos"
 FILE = "works.sqlite"
-LEFT_OUT = frozenset({"capture_id", "job_id", "data_provider"})
+OMITTED_COLUMNS = frozenset({"capture_id", "job_id", "data_provider"})
 """Provenance columns, which no reader of the index needs."""
-COLUMNS = tuple(column for column in BY_NAME[WORKS].columns if column.name not in LEFT_OUT)
+COLUMNS = tuple(
+    column for column in BY_NAME[VIDEOS_TABLE].columns if column.name not in OMITTED_COLUMNS
+)
 FORMAT = "1 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
 _TIMES = tuple(place for place, column in enumerate(COLUMNS) if column.type == TIME)
 _NAMES = tuple(column.name for column in COLUMNS)
@@ -33,11 +35,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ADDING = frozenset(
     {"OPTIMIZE", "SET TBLPROPERTIES", "ADD COLUMN", "VACUUM START", "VACUUM END"}
 )  # and appends; any other operation may remove a row that the index still has
-_WORKS = """
+_VIDEOS_SQL = """
     select aweme_id, first_at, created, created_since, case when ? then document end from works
     where aweme_id in (select value from json_each(?))
 """
-_LIKES = """
+_LIKES_SQL = """
     select value, (
         select likes from seen
         where aweme_id = value and committed_at <= ?
@@ -49,7 +51,7 @@ _LIKES = """
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class IndexMetadata:
     """What an index contains: rows of one table version committed before `bound`."""
 
     format: str
@@ -59,10 +61,11 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedWork:
+class IndexedVideo:
     """A video in the index.
 
-    `best`: its best observation, if requested, without the columns `LEFT_OUT`; `first_at`: time of
+    `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`;
+    `first_at`: time of
     its first observation; `created`: the latest publication time observed, and since when.
     """
 
@@ -73,7 +76,7 @@ class IndexedWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexAnswer:
     """Answer of the index, from rows committed before `bound`.
 
     `likes` are those known at the requested time. The table files named in `files` contain no other
@@ -82,12 +85,12 @@ class Indexed:
 
     bound: datetime
     files: frozenset[str]
-    works: Mapping[str, IndexedWork]
+    works: Mapping[str, IndexedVideo]
     likes: Mapping[str, int | None]
 
 
 @dataclass(slots=True)
-class _Log:
+class _LogPosition:
     """Commits after `since` up to `until` have been read; `at` is the last to remove rows."""
 
     since: int
@@ -96,11 +99,11 @@ class _Log:
 
 
 @dataclass(slots=True)
-class WorksIndex:
+class VideoIndex:
     """The index of one lake. Thread-safe; a lake in an object store has none."""
 
     lake: Lake
-    _log: _Log | None = None
+    _log: _LogPosition | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -110,7 +113,7 @@ class WorksIndex:
 
     def read(
         self, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
-    ) -> Indexed | None:
+    ) -> IndexAnswer | None:
         """Return videos by id, or None if there is no index or it does not match the table.
 
         Args:
@@ -120,28 +123,30 @@ class WorksIndex:
         """
         wanted = orjson.dumps(aweme_ids).decode()
 
-        def found(database: sqlite3.Connection, about: About) -> Indexed:
-            rows = database.execute(_WORKS, (whole, wanted))
-            works = {row[0]: _work(*row[1:]) for row in rows}
-            asked = () if until is None else database.execute(_LIKES, (to_micros(until), wanted))
+        def found(database: sqlite3.Connection, about: IndexMetadata) -> IndexAnswer:
+            rows = database.execute(_VIDEOS_SQL, (whole, wanted))
+            works = {row[0]: _to_indexed_video(*row[1:]) for row in rows}
+            asked = (
+                () if until is None else database.execute(_LIKES_SQL, (to_micros(until), wanted))
+            )
             files = frozenset(name for (name,) in database.execute("select name from files"))
-            return Indexed(about.bound, files, works, dict(asked))
+            return IndexAnswer(about.bound, files, works, dict(asked))
 
         return self._ask(found)
 
-    def about(self) -> About | None:
+    def about(self) -> IndexMetadata | None:
         """Return what the index contains, or None if it may not be used."""
         return self._ask(lambda _database, about: about)
 
-    def is_overtaken(self, version: int) -> bool:
+    def is_outdated(self, version: int) -> bool:
         """Return True if rows of that version may have been removed or changed since."""
         with self._lock:
-            newest, log = self.lake.version(WORKS), self._log
+            newest, log = self.lake.version(VIDEOS_TABLE), self._log
             if log is None or version < log.since:
-                log = self._log = _Log(since=version, until=version)
+                log = self._log = _LogPosition(since=version, until=version)
             if newest > log.until:
-                entries = self.lake.log_since(WORKS, log.until)
-                log.at = _last_taking(entries, log)
+                entries = self.lake.log_since(VIDEOS_TABLE, log.until)
+                log.at = _last_removal(entries, log)
                 log.until = max([newest, *(entry["version"] for entry in entries)])
             return log.at > version or version > newest
 
@@ -151,7 +156,7 @@ class WorksIndex:
             for file in self.path.parent.glob(f"{FILE}*"):
                 file.unlink(missing_ok=True)
 
-    def _ask[T](self, question: Callable[[sqlite3.Connection, About], T]) -> T | None:
+    def _ask[T](self, question: Callable[[sqlite3.Connection, IndexMetadata], T]) -> T | None:
         """Query the index if it may be used.
 
         It is an optimisation: a damaged index counts as missing, and maintenance rebuilds it. A
@@ -169,9 +174,9 @@ class WorksIndex:
                 return question(database, about)
         return None
 
-    def _is_good(self, about: About) -> bool:
-        is_ours = (about.format, about.table_id) == (FORMAT, self.lake.identity(WORKS))
-        return is_ours and not self.is_overtaken(about.version)
+    def _is_good(self, about: IndexMetadata) -> bool:
+        is_ours = (about.format, about.table_id) == (FORMAT, self.lake.identity(VIDEOS_TABLE))
+        return is_ours and not self.is_outdated(about.version)
 
 
 def to_micros(moment: datetime) -> int:
@@ -184,19 +189,19 @@ def to_moment(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
-def _about(database: sqlite3.Connection) -> About:
+def _about(database: sqlite3.Connection) -> IndexMetadata:
     rows = database.execute("select format, table_id, version, bound from about").fetchall()
     for form, table_id, version, bound in rows:
-        return About(form, table_id, version, to_moment(bound))
+        return IndexMetadata(form, table_id, version, to_moment(bound))
     raise sqlite3.DatabaseError("the index has no metadata")
 
 
-def _work(
+def _to_indexed_video(
     first_at: int, created: int | None, created_since: int | None, document: str | None
-) -> IndexedWork:
+) -> IndexedVideo:
     since = None if created_since is None else to_moment(created_since)
     best = None if document is None else _row(orjson.loads(document))
-    return IndexedWork(best, to_moment(first_at), created, since)
+    return IndexedVideo(best, to_moment(first_at), created, since)
 
 
 def _row(values: list[Any]) -> Row:
@@ -205,7 +210,7 @@ def _row(values: list[Any]) -> Row:
     return dict(zip(_NAMES, values, strict=True))
 
 
-def _last_taking(entries: Sequence[Mapping[str, Any]], log: _Log) -> int:
+def _last_removal(entries: Sequence[Mapping[str, Any]], log: _LogPosition) -> int:
     """Return the last commit that removed rows. A missing log entry counts as one."""
     taking = [int(entry["version"]) for entry in entries if not _only_adds(entry)]
     oldest = min((int(entry["version"]) for entry in entries), default=log.until + 2)

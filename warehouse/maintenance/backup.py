@@ -21,7 +21,7 @@ from deltalake import DeltaTable
 from sqlalchemy.engine import make_url
 
 from warehouse.home.folder import Home
-from warehouse.lake.library_errors import translated
+from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import is_remote, storage_errors
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import TABLES
@@ -32,10 +32,10 @@ CONTROL = "control.sqlite"
 LAKE = "lake"
 DAGSTER = "dagster"
 FIRST_TABLE = "raw.captures"
-CONTROL_ELSEWHERE = "the control store is PostgreSQL: back it up with pg_dump, before the lake"
-LAKE_ELSEWHERE = "the lake is in an object store: use that store's own versions or copies"
+CONTROL_NOT_INCLUDED = "the control store is PostgreSQL: back it up with pg_dump, before the lake"
+LAKE_NOT_INCLUDED = "the lake is in an object store: use that store's own versions or copies"
 _SQLITE = b"SQLite format 3\0"
-_BESIDE_SQLITE = ("-wal", "-shm", "-journal")
+_SQLITE_SIDE_FILES = ("-wal", "-shm", "-journal")
 _CHUNK = 1024 * 1024
 
 
@@ -97,11 +97,11 @@ def write_backup(home: Home, target: Path, *, control_url: str, lake_url: str) -
 @contextmanager
 def backup_errors(what: str) -> Iterator[None]:
     """Translate errors of the disk, SQLite and Delta."""
-    with storage_errors(what), translated(what, sqlite3.Error, shutil.Error):
+    with storage_errors(what), translate_errors(what, sqlite3.Error, shutil.Error):
         yield
 
 
-def digest_of(file: Path) -> str:
+def file_sha256(file: Path) -> str:
     """Return the SHA-256 of a file as hexadecimal digits."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -112,9 +112,9 @@ def _fill(home: Home, draft: Path, *, control_url: str, lake_url: str) -> Manife
     if control_url.startswith("sqlite"):
         _copy_sqlite(Path(make_url(control_url).database or ""), draft / CONTROL)
     else:
-        left_out.append(CONTROL_ELSEWHERE)
+        left_out.append(CONTROL_NOT_INCLUDED)
     if is_remote(lake_url):
-        left_out.append(LAKE_ELSEWHERE)
+        left_out.append(LAKE_NOT_INCLUDED)
     else:
         for table in sorted(TABLES, key=lambda table: table.name != FIRST_TABLE):
             _copy_table(Path(lake_url).resolve() / table.folder, draft / LAKE / table.folder)
@@ -124,7 +124,7 @@ def _fill(home: Home, draft: Path, *, control_url: str, lake_url: str) -> Manife
         world=home.world,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         files=[
-            CopiedFile(file.relative_to(draft).as_posix(), file.stat().st_size, digest_of(file))
+            CopiedFile(file.relative_to(draft).as_posix(), file.stat().st_size, file_sha256(file))
             for file in sorted(draft.rglob("*"))
             if file.is_file()
         ],
@@ -169,7 +169,7 @@ def _names_of(opened: DeltaTable, source: Path) -> Iterator[Path]:
 
 def _copy_folder(source: Path, target: Path) -> None:
     for file in sorted(source.rglob("*")):
-        if not file.is_file() or file.name.endswith(_BESIDE_SQLITE):
+        if not file.is_file() or file.name.endswith(_SQLITE_SIDE_FILES):
             continue
         copy = target / file.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from warehouse.lake.store import Lake
-from warehouse.lake.video_index import WORKS
-from warehouse.maintenance.sorting import arrange_lake
-from warehouse.maintenance.video_index import renew_index
+from warehouse.lake.video_index import VIDEOS_TABLE
+from warehouse.maintenance.sorting import sort_lake
+from warehouse.maintenance.video_index import update_video_index
 
-TIDY_FILES = 8
-"""Compact tables with more files than this; during scans the limit is `CROWDED_FILES`."""
+COMPACTED_ABOVE_FILES = 8
+"""Compact tables with more files than this; during scans the limit is `MAX_TABLE_FILES`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tidied:
+class LakeMaintenance:
     """Number of tables, files and observations processed."""
 
     tables_arranged: int
@@ -26,7 +26,7 @@ class Tidied:
     works_indexed: int
 
 
-def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
+def maintain_lake(lake: Lake, *, now: datetime | None = None) -> LakeMaintenance:
     """Rewrite what has grown so that lookups are fast, and free disk space.
 
     Files are deleted a week after the last version that uses them, so a reader's files never
@@ -37,9 +37,9 @@ def tidy_lake(lake: Lake, *, now: datetime | None = None) -> Tidied:
         WarehouseUnavailableError: The lake cannot be read or written.
     """
     # Sort first: what it rewrites needs no merge, and it proves which rows have their capture.
-    arranged = arrange_lake(lake, now=now)
-    merged = sum(map(lake.compact, lake.crowded(files=TIDY_FILES)))
+    arranged = sort_lake(lake, now=now)
+    merged = sum(map(lake.compact, lake.crowded(files=COMPACTED_ABOVE_FILES)))
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
     # Rebuild the index when the table is rewritten: otherwise its pages get fragmented too.
-    indexed = renew_index(lake, anew=WORKS in arranged)
-    return Tidied(len(arranged), merged, deleted, indexed)
+    indexed = update_video_index(lake, anew=VIDEOS_TABLE in arranged)
+    return LakeMaintenance(len(arranged), merged, deleted, indexed)

@@ -21,7 +21,7 @@ from warehouse.maintenance.backup import (
     CopiedFile,
     Manifest,
     backup_errors,
-    digest_of,
+    file_sha256,
 )
 from warehouse.records.errors import (
     InvalidParameterError,
@@ -108,7 +108,7 @@ def _verify(source: Path, manifest: Manifest) -> None:
         if parts.is_absolute() or ".." in parts.parts:
             raise WarehouseUnavailableError("the backup refers to a file outside its folder")
         copied = source / file.path
-        if not copied.is_file() or digest_of(copied) != file.sha256:
+        if not copied.is_file() or file_sha256(copied) != file.sha256:
             raise WarehouseUnavailableError(
                 f"the backup is damaged: {file.path} is missing or changed",
                 hint="use another backup",

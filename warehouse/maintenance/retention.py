@@ -12,24 +12,24 @@ from warehouse.lake.store import Lake
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class RetentionRule:
     """A table whose old rows are deleted once no recent row refers to their hash.
 
-    `named_by`: tables and columns that refer to a row of `table` by its `hash_column`. A body
+    `referenced_by`: tables and columns that refer to a row of `table` by its `hash_column`. A body
     captured again is stored once, so its own age does not show when it was last needed.
     """
 
     table: str
     hash_column: str
-    named_by: tuple[tuple[str, str], ...]
+    referenced_by: tuple[tuple[str, str], ...]
 
 
-PAYLOADS = Lasting(
+PAYLOADS = RetentionRule(
     "raw.payloads",
     "sha256",
     (("raw.captures", "payload_sha256"), ("marts.surface_health", "payload_sha256")),
 )
-SOUNDS = Lasting(
+SOUNDS = RetentionRule(
     "raw.sounds",
     "sound_sha256",
     (
@@ -39,7 +39,7 @@ SOUNDS = Lasting(
 )
 
 
-def remove_old(lake: Lake, engine: Engine, lasting: Lasting, before: datetime) -> int:
+def delete_expired(lake: Lake, engine: Engine, lasting: RetentionRule, before: datetime) -> int:
     """Delete the rows committed before a time that no later row refers to; returns how many.
 
     One commit, and none if there is nothing to delete.
@@ -60,11 +60,11 @@ def remove_old(lake: Lake, engine: Engine, lasting: Lasting, before: datetime) -
     return lake.erase(lasting.table, condition)
 
 
-def _old_hashes(engine: Engine, lasting: Lasting, before: datetime) -> tuple[int, list[str]]:
+def _old_hashes(engine: Engine, lasting: RetentionRule, before: datetime) -> tuple[int, list[str]]:
     """Return the number of old hashes, and those of them that recent rows refer to."""
     young = " union ".join(
         f"select {column} as hash from {table} where committed_at >= $before"  # noqa: S608  # constants of this module
-        for table, column in lasting.named_by
+        for table, column in lasting.referenced_by
     )
     found = engine.rows(
         f"""

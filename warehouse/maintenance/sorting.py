@@ -10,22 +10,22 @@ from datetime import UTC, datetime, timedelta
 from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.file_layout import ARRANGED_BY, writer_of
-from warehouse.lake.schema_evolution import WHOLE_BEFORE, retry_commits
+from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
+from warehouse.lake.schema_evolution import COMPLETE_BEFORE, retry_commits
 from warehouse.lake.store import Lake, storage_errors
 
 CAPTURES = "raw.captures"
-FEW_ROWS = 30_000  # two row groups; in 75,000 unsorted accounts a lookup took 15 ms, sorted 4
+MIN_NEW_ROWS = 30_000  # two row groups; in 75,000 unsorted accounts a lookup took 15 ms, sorted 4
 GROWTH = 0.25  # each row is then rewritten five times on average
 SETTLED = timedelta(hours=1)
 """A batch is written within seconds; rows without a capture after this time never get one."""
 
 SPILL_BYTES = 1_000_000_000
-ARRANGED_ROWS = "sametrack.arranged_rows"
+SORTED_ROWS = "sametrack.arranged_rows"
 _AT_ONCE = 1000
 
 
-def arrange_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
+def sort_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
     """Sort the tables that have grown by a quarter since the last sort; returns their names.
 
     First, rows older than an hour without a capture, left by a writer that died, are deleted from
@@ -38,27 +38,27 @@ def arrange_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
     """
     before = (now or datetime.now(UTC)) - SETTLED
     with closing(Engine(lake)) as engine:
-        _settle(lake, engine, before)
-        due = {name: rows for name in ARRANGED_BY if (rows := _rows_if_due(lake, engine, name))}
+        _verify_captures(lake, engine, before)
+        due = {name: rows for name in SORT_COLUMNS if (rows := _rows_if_due(lake, engine, name))}
     for name, rows in due.items():
-        _arrange(lake, name)
-        _mark(lake, name, {ARRANGED_ROWS: str(rows)})
+        _sort_table(lake, name)
+        _set_properties(lake, name, {SORTED_ROWS: str(rows)})
     return list(due)
 
 
-def _settle(lake: Lake, engine: Engine, before: datetime) -> None:
+def _verify_captures(lake: Lake, engine: Engine, before: datetime) -> None:
     """Prove that older rows of all observation tables have their capture."""
-    if not _holds(engine, CAPTURES):
+    if not _has_rows(engine, CAPTURES):
         return
     for name in _observations(lake):
-        since = engine.whole_before(name)
+        since = engine.complete_before(name)
         if since is not None and since >= before:
             continue
         _remove_orphans(lake, engine, name, since=since, before=before)
-        _mark(lake, name, {WHOLE_BEFORE: before.isoformat()})
+        _set_properties(lake, name, {COMPLETE_BEFORE: before.isoformat()})
 
 
-def _holds(engine: Engine, name: str) -> bool:
+def _has_rows(engine: Engine, name: str) -> bool:
     return bool(engine.rows(f"select 1 from {name} limit 1"))  # noqa: S608  # a name of this module
 
 
@@ -75,13 +75,13 @@ def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:
     """Return the row count of a table that needs sorting, else 0."""
     rows = int(str(engine.rows(f"select count(*) as n from {name}")[0]["n"]))  # noqa: S608  # a name of this module
     with storage_errors(f"reading {name}"):
-        known = DeltaTable(lake.path(name)).metadata().configuration.get(ARRANGED_ROWS, "0")
+        known = DeltaTable(lake.path(name)).metadata().configuration.get(SORTED_ROWS, "0")
     return rows if has_grown(rows, arranged=int(known)) else 0
 
 
 def has_grown(rows: int, *, arranged: int) -> bool:
     """Return True if enough rows were added since the last sort to be worth sorting all of them."""
-    return rows - arranged >= max(FEW_ROWS, GROWTH * arranged)
+    return rows - arranged >= max(MIN_NEW_ROWS, GROWTH * arranged)
 
 
 def _remove_orphans(
@@ -101,19 +101,19 @@ def _remove_orphans(
         lake.delete(name, "capture_id", ids[first : first + _AT_ONCE])
 
 
-def _arrange(lake: Lake, name: str) -> None:
+def _sort_table(lake: Lake, name: str) -> None:
     with storage_errors(f"arranging {name}"):
         for attempt in retry_commits():
             with attempt:
                 DeltaTable(lake.path(name)).optimize.z_order(
-                    [ARRANGED_BY[name]],
-                    writer_properties=writer_of(name),
+                    [SORT_COLUMNS[name]],
+                    writer_properties=rewrite_properties(name),
                     max_spill_size=SPILL_BYTES,
                     max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
                 )
 
 
-def _mark(lake: Lake, name: str, marks: dict[str, str]) -> None:
+def _set_properties(lake: Lake, name: str, marks: dict[str, str]) -> None:
     """Write table properties after the work is done: after a crash in between it is repeated."""
     with storage_errors(f"marking {name}"):
         for attempt in retry_commits():

@@ -16,26 +16,26 @@ from warehouse.lake.schema_evolution import columns_of, version_of
 from warehouse.lake.store import storage_errors
 from warehouse.tables import Table
 from warehouse.tables.row_rules import (
-    CAPTURED,
-    FRESH,
     FRESH_WITHIN,
+    HAS_CAPTURE,
+    IS_FRESH,
     KEYS,
     SCHEMA,
     WARNINGS,
-    Rule,
+    RowRule,
     row_rules,
     rule_names,
 )
 
-EXAMPLES = 10
+MAX_EXAMPLES = 10
 PLOTTED_DAYS = 30
 
 type Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Result of one rule. `examples`: keys of violating rows, at most `EXAMPLES`."""
+class RuleResult:
+    """Result of one rule. `examples`: keys of violating rows, at most `MAX_EXAMPLES`."""
 
     rule: str
     wrong_count: int = 0
@@ -54,7 +54,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class TableReview:
     """One table at one time. `rows_by_day`: rows written on each day of the last month."""
 
     table: Table
@@ -63,10 +63,10 @@ class Review:
     size_bytes: int
     newest_at: datetime | None
     rows_by_day: Mapping[date, int]
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleResult, ...]
 
 
-def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
+def review_table(engine: Engine, table: Table, *, now: datetime) -> TableReview:
     """Review a table in its current state.
 
     Raises:
@@ -77,7 +77,7 @@ def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
         stored = DeltaTable(engine.lake.path(table.name))
         files = pa.table(stored.get_add_actions(flatten=True))
         sizes = files.column("size_bytes").to_pylist()
-    seen = _look(engine, table, now)
+    seen = _check_table(engine, table, now)
     findings = [
         _schema(stored, table),
         _keys(engine, table, seen),
@@ -85,7 +85,7 @@ def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
         *_freshness(table, seen, now),
     ]
     order = rule_names(table)
-    return Review(
+    return TableReview(
         table=table,
         row_count=_whole(seen["rows"]),
         file_count=len(sizes),
@@ -96,7 +96,7 @@ def review_table(engine: Engine, table: Table, *, now: datetime) -> Review:
     )
 
 
-def _look(engine: Engine, table: Table, now: datetime) -> Row:
+def _check_table(engine: Engine, table: Table, now: datetime) -> Row:
     """Run the one pass.
 
     Keys are compared by 8-byte hashes; if some are equal they are checked again.
@@ -104,7 +104,7 @@ def _look(engine: Engine, table: Table, now: datetime) -> Row:
     broken = "".join(
         f", count(*) filter (where {rule.broken}) as {rule.name}"
         for rule in row_rules(table)
-        if rule.name != CAPTURED
+        if rule.name != HAS_CAPTURE
     )
     return engine.rows(
         f"""
@@ -124,7 +124,7 @@ def _used(params: dict[str, object], has_now: bool) -> dict[str, object]:
     return params if has_now else {name: value for name, value in params.items() if name != "now"}
 
 
-def _schema(stored: DeltaTable, table: Table) -> Finding:
+def _schema(stored: DeltaTable, table: Table) -> RuleResult:
     version, columns = version_of(stored), set(columns_of(stored).names)
     agreed = {column.name for column in table.columns}
     differ = sorted(columns ^ agreed)
@@ -132,48 +132,48 @@ def _schema(stored: DeltaTable, table: Table) -> Finding:
     says = f"stored version {version}, contract version {table.version}"
     if differ:
         says += f"; columns that differ: {', '.join(differ)}"
-    return Finding(rule=SCHEMA, wrong_count=int(is_wrong), says=says)
+    return RuleResult(rule=SCHEMA, wrong_count=int(is_wrong), says=says)
 
 
-def _keys(engine: Engine, table: Table, seen: Row) -> Finding:
+def _keys(engine: Engine, table: Table, seen: Row) -> RuleResult:
     if seen["rows"] == seen["keys"]:
-        return Finding(rule=KEYS)
+        return RuleResult(rule=KEYS)
     found = engine.rows(
         f"""
         select {_key(table)}, count(*) as times, count(*) over () as wrong from {table.name}
-        group by all having count(*) > 1 order by all limit {EXAMPLES}
+        group by all having count(*) > 1 order by all limit {MAX_EXAMPLES}
         """,  # noqa: S608  # the contract's names
     )
-    return _told(KEYS, found)
+    return _violations(KEYS, found)
 
 
-def _rows(engine: Engine, table: Table, rule: Rule, seen: Row, now: datetime) -> Finding:
+def _rows(engine: Engine, table: Table, rule: RowRule, seen: Row, now: datetime) -> RuleResult:
     if rule.name in seen and not seen[rule.name]:
-        return Finding(rule=rule.name)
+        return RuleResult(rule=rule.name)
     found = engine.rows(
         f"""
         select {_key(table)}, count(*) over () as wrong from {table.name}
-        where {rule.broken} order by all limit {EXAMPLES}
+        where {rule.broken} order by all limit {MAX_EXAMPLES}
         """,  # noqa: S608  # the contract's names
         {"now": now} if "$now" in rule.broken else None,
     )
-    return _told(rule.name, found)
+    return _violations(rule.name, found)
 
 
-def _told(rule: str, found: list[Row]) -> Finding:
+def _violations(rule: str, found: list[Row]) -> RuleResult:
     count = _whole(found[0]["wrong"]) if found else 0
     examples = [{name: value for name, value in row.items() if name != "wrong"} for row in found]
-    return Finding(rule=rule, wrong_count=count, examples=tuple(examples))
+    return RuleResult(rule=rule, wrong_count=count, examples=tuple(examples))
 
 
-def _freshness(table: Table, seen: Row, now: datetime) -> list[Finding]:
+def _freshness(table: Table, seen: Row, now: datetime) -> list[RuleResult]:
     """A table without rows is new, not stale."""
     within, newest = FRESH_WITHIN.get(table.name), _moment(seen["newest_at"])
     if within is None:
         return []
     is_stale = newest is not None and now - newest > within
     says = f"expected within {within.days} days"
-    return [Finding(rule=FRESH, wrong_count=int(is_stale), says=says)]
+    return [RuleResult(rule=IS_FRESH, wrong_count=int(is_stale), says=says)]
 
 
 def _key(table: Table) -> str:

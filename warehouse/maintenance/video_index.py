@@ -18,17 +18,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warehouse.engine.duckdb_engine import Engine, in_files
-from warehouse.lake.library_errors import translated
+from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import Lake
-from warehouse.lake.video_index import COLUMNS, FILE, FORMAT, WORKS, About, WorksIndex, to_micros
+from warehouse.lake.video_index import (
+    COLUMNS,
+    FILE,
+    FORMAT,
+    VIDEOS_TABLE,
+    IndexMetadata,
+    VideoIndex,
+    to_micros,
+)
 from warehouse.tables import TIME
 
-LEFT_AFTER_S = 3600.0
+ABANDONED_AFTER_S = 3600.0
 _RANK = ("is_complete", "has_likes", "observed_at", "committed_at")
 _BEST = (*_RANK, "document")
 _COLUMNS = ("aweme_id", "first_at", "created", "created_since", *_BEST)
 _SEEN = ("aweme_id", "is_complete", "observed_at", "committed_at", "likes")
-_SEEN_BESIDE = (*_SEEN, "aweme_id", "is_complete", "committed_at")
+_SEE_PARAMETERS = (*_SEEN, "aweme_id", "is_complete", "committed_at")
 _TABLES = f"""
     create table about (format text, table_id text, version integer, bound integer);
     create table works ({", ".join(_COLUMNS)}, primary key (aweme_id)) without rowid;
@@ -67,7 +75,7 @@ _ROWS = f"""
         (digg_count is not null)::integer as has_likes,
         epoch_us(observed_at) as observed_at, epoch_us(committed_at) as committed_at,
         json_array({_VALUES})::varchar as document, digg_count as likes
-    from {WORKS}
+    from {VIDEOS_TABLE}
     where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
 """  # noqa: S608  # names of the contract
 _NEWEST = """
@@ -76,7 +84,7 @@ _NEWEST = """
 """
 
 
-def renew_index(lake: Lake, *, anew: bool = False) -> int:
+def update_video_index(lake: Lake, *, anew: bool = False) -> int:
     """Update the video index to all settled rows; returns how many observations were added.
 
     It is rebuilt from all rows if `anew` is set or rows were removed from the table.
@@ -87,16 +95,16 @@ def renew_index(lake: Lake, *, anew: bool = False) -> int:
     """
     if lake.is_remote:
         return 0
-    index = WorksIndex(lake)
-    lake.check_room()
+    index = VideoIndex(lake)
+    lake.check_free_space()
     with closing(Engine(lake)) as engine, _errors():
-        _remove_left(index.path)
-        version, bound = lake.version(WORKS), engine.whole_before(WORKS)
+        _remove_abandoned(index.path)
+        version, bound = lake.version(VIDEOS_TABLE), engine.complete_before(VIDEOS_TABLE)
         known = None if anew else index.about()
         if bound is None or (known is not None and known.bound >= bound):
             return 0
         draft = index.path.with_name(f"{FILE}.{uuid4().hex}")
-        about = About(FORMAT, lake.identity(WORKS), version, bound)
+        about = IndexMetadata(FORMAT, lake.identity(VIDEOS_TABLE), version, bound)
         try:
             if known is not None:
                 shutil.copyfile(index.path, draft)
@@ -105,23 +113,23 @@ def renew_index(lake: Lake, *, anew: bool = False) -> int:
                 draft.replace(index.path)
         finally:
             draft.unlink(missing_ok=True)
-    if index.is_overtaken(version):
+    if index.is_outdated(version):
         index.drop()
     return count
 
 
 def _errors() -> AbstractContextManager[None]:
-    return translated("writing the video index", sqlite3.Error, OSError)
+    return translate_errors("writing the video index", sqlite3.Error, OSError)
 
 
-def _remove_left(path: Path) -> None:
+def _remove_abandoned(path: Path) -> None:
     """Delete drafts of processes that were killed."""
     for draft in path.parent.glob(f"{FILE}.*"):
-        if time.time() - draft.stat().st_mtime > LEFT_AFTER_S:
+        if time.time() - draft.stat().st_mtime > ABANDONED_AFTER_S:
             draft.unlink(missing_ok=True)
 
 
-def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: About) -> int:
+def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMetadata) -> int:
     count = 0
     with closing(sqlite3.connect(draft)) as database:
         # A draft has no readers and is rebuilt after a crash: it needs no journal.
@@ -137,7 +145,7 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: About) 
                     likes = batch.filter(
                         (pc.field("is_complete") == is_complete) & pc.field("likes").is_valid()
                     )
-                    database.executemany(_SEE, _tuples(likes, _SEEN_BESIDE))
+                    database.executemany(_SEE, _tuples(likes, _SEE_PARAMETERS))
                 count += batch.num_rows
             database.executescript("delete from about; delete from files")
             told = (about.format, about.table_id, about.version, to_micros(about.bound))
@@ -148,9 +156,9 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: About) 
     return count
 
 
-def _settled_files(engine: Engine, about: About) -> list[tuple[object]]:
+def _settled_files(engine: Engine, about: IndexMetadata) -> list[tuple[object]]:
     """Return names of the files whose rows are all in the index: they need not be opened."""
-    files = engine.files(WORKS)
+    files = engine.files(VIDEOS_TABLE)
     if not files:
         return []
     found = engine.rows(_NEWEST.replace("{files}", in_files(files)), {"bound": about.bound})

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import account_from_row
-from warehouse.queries.committed_rows import only_written, with_values
+from warehouse.queries.committed_rows import inline_values, keep_committed
 from warehouse.records.videos import Account
 
 Row = dict[str, Any]
@@ -18,7 +18,7 @@ def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
         select * from raw.accounts where sec_uid = $sec_uid
         order by observed_at desc, committed_at desc
     """
-    found = only_written(engine, "raw.accounts", _rows(engine, sql, sec_uid=sec_uid))
+    found = keep_committed(engine, "raw.accounts", _rows(engine, sql, sec_uid=sec_uid))
     return (account_from_row(found[0]), found[0]["data_provider"]) if found else None
 
 
@@ -30,7 +30,7 @@ def read_last_outcome(
         select max(observed_at) as observed_at from raw.captures
         where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome
     """
-    sql, params = with_values(sql, surfaces, slot="surfaces")
+    sql, params = inline_values(sql, surfaces, slot="surfaces")
     found = _rows(engine, sql, **params, entity_id=entity_id, outcome=outcome)
     observed_at: datetime | None = found[0]["observed_at"]
     return observed_at

@@ -12,10 +12,10 @@ from warehouse.lake.record_rows import video_from_row
 from warehouse.records.videos import Video
 
 Row = dict[str, Any]
-Observations = Literal[
+ObservationTable = Literal[
     "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
 ]
-_ORDER: dict[Observations, str] = {
+_ORDER: dict[ObservationTable, str] = {
     "videos": "aweme_id",
     "tracks": "music_id",
     "accounts": "sec_uid",
@@ -24,7 +24,7 @@ _ORDER: dict[Observations, str] = {
     "chart_issues": "chart_date desc nulls last, volid desc",
     "chart_songs": "rank",
 }
-OBSERVATIONS: tuple[Observations, ...] = tuple(_ORDER)
+OBSERVATION_TABLES: tuple[ObservationTable, ...] = tuple(_ORDER)
 
 
 def read_capture(engine: Engine, capture_id: str) -> Row | None:
@@ -34,7 +34,7 @@ def read_capture(engine: Engine, capture_id: str) -> Row | None:
 
 
 def read_observations(
-    engine: Engine, table: Observations, capture_ids: Sequence[str]
+    engine: Engine, table: ObservationTable, capture_ids: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Return rows of `raw.<table>` by their capture. Captures without rows are absent."""
     found = _rows(

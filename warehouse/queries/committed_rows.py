@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 
-FEW = 200
+MAX_INLINE_VALUES = 200
 """Up to this many ids are passed as separate parameters.
 
 With more, planning the query costs more than it saves.
@@ -20,28 +20,28 @@ Row = dict[str, Any]
 _WRITTEN = "select capture_id from raw.captures where capture_id in ({ids})"
 
 
-def only_written(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
+def keep_committed(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
     """Return the rows whose capture is complete; only recent rows need a lookup."""
-    bound = engine.whole_before(table)
+    bound = engine.complete_before(table)
     young = {
         row["capture_id"]
         for row in rows
         if row["capture_id"] is not None and (bound is None or row["committed_at"] >= bound)
     }
-    lost = young - read_written(engine, young)
+    lost = young - read_committed_ids(engine, young)
     return [row for row in rows if row["capture_id"] not in lost]
 
 
-def read_written(engine: Engine, capture_ids: Collection[str]) -> set[str]:
+def read_committed_ids(engine: Engine, capture_ids: Collection[str]) -> set[str]:
     """Return which of these captures are complete."""
     if not capture_ids:
         return set()
-    sql, params = with_values(_WRITTEN, sorted(capture_ids))
+    sql, params = inline_values(_WRITTEN, sorted(capture_ids))
     found = cast("list[Row]", engine.rows(sql, params))
     return {row["capture_id"] for row in found}
 
 
-def with_values(
+def inline_values(
     sql: str, values: Sequence[object], *, slot: str = "ids", kind: str = "varchar"
 ) -> tuple[str, dict[str, object]]:
     """Replace `{slot}` in the query by one parameter per value, or by a list if there are many.
@@ -50,7 +50,7 @@ def with_values(
     over five million rows that is most of the work.
     """
     place_of = f"{{{slot}}}"
-    if len(values) > FEW:
+    if len(values) > MAX_INLINE_VALUES:
         return sql.replace(place_of, f"select unnest(${slot}::{kind}[])"), {slot: list(values)}
     params: dict[str, object] = {f"{slot}{place}": value for place, value in enumerate(values)}
     return sql.replace(place_of, ", ".join(f"${name}" for name in params) or "null"), params

@@ -1,13 +1,13 @@
 """Queries of erasures: their marks, and whether one changed the answers as of an earlier time."""
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.erasure import Marks, gathered
+from warehouse.records.erasure import ErasureMarks, merge_marks
 
 
-def read_marks(engine: Engine) -> Marks:
+def read_marks(engine: Engine) -> ErasureMarks:
     """Return all erasure marks of this world."""
     found = engine.table("select salt, marks from raw.erasures").to_pylist()
-    return gathered((str(row["salt"]), row["marks"]) for row in found)
+    return merge_marks((str(row["salt"]), row["marks"]) for row in found)
 
 
 def is_history_rewritten(engine: Engine) -> bool:

@@ -12,12 +12,12 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_bytes
 from warehouse.lake.store import Lake
 from warehouse.queries.erasures import read_marks
-from warehouse.records.health import USES, SurfaceHealth
+from warehouse.records.health import SURFACE_USES, SurfaceHealth
 
 TABLE = "marts.surface_health"
-WAREHOUSE = "warehouse"
+WRITE_TEST_SURFACE = "warehouse"
 """Value of `surface` in rows that only prove that the lake is writable."""
-GOOD_KEPT = 5
+GOOD_RESPONSES_KEPT = 5
 """Number of good responses that decide which keys of a surface are stable."""
 
 _FIELDS = (
@@ -72,7 +72,7 @@ def has_report(engine: Engine, report_id: str) -> bool:
 
 
 def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
-    """Return the newest probe of each surface, in the order of `USES`.
+    """Return the newest probe of each surface, in the order of `SURFACE_USES`.
 
     Surfaces never probed are absent.
     """
@@ -83,7 +83,7 @@ def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
         """
     )
     by_name = {str(row["surface"]): _health(row) for row in found}
-    return {name: by_name[name] for name in USES if name in by_name}
+    return {name: by_name[name] for name in SURFACE_USES if name in by_name}
 
 
 def read_last_worked(engine: Engine) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def read_good_shapes(engine: Engine) -> dict[str, list[tuple[str, ...]]]:
         qualify row_number() over (partition by surface order by observed_at desc) <= $kept
         order by surface, observed_at desc
         """,
-        {"kept": GOOD_KEPT},
+        {"kept": GOOD_RESPONSES_KEPT},
     )
     shapes: dict[str, list[tuple[str, ...]]] = {}
     for row in found:

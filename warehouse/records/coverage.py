@@ -15,7 +15,7 @@ class SourceCoverage:
     stop_reason: str
 
 
-def merged(entries: list[SourceCoverage]) -> list[SourceCoverage]:
+def merge_coverage(entries: list[SourceCoverage]) -> list[SourceCoverage]:
     """Sum entries with the same surface and stop reason, in the order they first appear."""
     totals: dict[tuple[str, str], SourceCoverage] = {}
     for entry in entries:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-REASON = "erased"
+ERASED_REASON = "erased"
 """Reason of a video that was erased here and is not read again.
 
 Otherwise the field holds the platform's own reason.
@@ -20,13 +20,13 @@ _TOKEN = re.compile(rb"[0-9A-Za-z_-]{6,200}")
 """Pattern of a platform id, whatever surrounds it."""
 
 
-def mark_of(salt: str, name: str) -> str:
+def erasure_mark(salt: str, name: str) -> str:
     """Return the mark of an id under a salt."""
     return hmac.new(salt.encode(), name.encode(), "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ErasureMarks:
     """All marks of a profile, by salt. Ids of accounts and of videos are marked the same way."""
 
     by_salt: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Marks:
     def hold(self, *names: str | None) -> bool:
         """Return True if any of these ids was erased."""
         return any(
-            mark_of(salt, name) in marks
+            erasure_mark(salt, name) in marks
             for salt, marks in self.by_salt.items()
             for name in names
             if name
@@ -51,9 +51,9 @@ class Marks:
         return bool(self) and self.hold(*(word.decode() for word in set(_TOKEN.findall(body))))
 
 
-def gathered(rows: Iterable[tuple[str, Iterable[str]]]) -> Marks:
+def merge_marks(rows: Iterable[tuple[str, Iterable[str]]]) -> ErasureMarks:
     """Combine the marks of several erasures."""
     found: dict[str, set[str]] = {}
     for salt, marks in rows:
         found.setdefault(salt, set()).update(marks)
-    return Marks({salt: frozenset(marks) for salt, marks in found.items()})
+    return ErasureMarks({salt: frozenset(marks) for salt, marks in found.items()})

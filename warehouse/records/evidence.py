@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-JUDGING_REVISION = "2"
+VERDICT_REVISION = "2"
 """Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
 VariantKind = Literal["speed", "tempo", "pitch"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
-Observation = Literal["likely_cover", "uncertain"]
+RejectionLabel = Literal["likely_cover", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class MatchThresholds:
     """Thresholds that a pair must meet. For distances lower is better, for the score higher."""
 
     whole_chroma_distance: float = 0.25
@@ -54,7 +54,7 @@ class PairEvidence:
     score: float | None = None
     speed: float | None = None
     semitones: float | None = None
-    observation: Observation | None = None
+    observation: RejectionLabel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Comparison:
     reference_music_id: str
     candidate_music_id: str
     pair: PairEvidence
-    limits: Limits
+    limits: MatchThresholds
     algorithm: str
     feature_version: str
     library_version: str
@@ -89,7 +89,7 @@ def meets_rule(
     chroma_distance: float,
     mfcc_distance: float,
     overlap_s: float,
-    limits: Limits,
+    limits: MatchThresholds,
 ) -> bool:
     """Return True if the pair meets the rule of this segment (endpoint 9, rules 2 and 3)."""
     if segment == "whole":
@@ -104,7 +104,7 @@ def meets_rule(
     )
 
 
-def holds_as_heard(pair: PairEvidence, limits: Limits) -> bool:
+def is_confirmed_unshifted(pair: PairEvidence, limits: MatchThresholds) -> bool:
     """Return True if the pair is confirmed at its own speed and pitch (rules 2 to 4)."""
     if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
         return False

@@ -9,10 +9,10 @@ from typing import Literal
 
 from warehouse.records.evidence import PairEvidence
 
-Role = Literal["reference", "candidate"]
-ROLES: tuple[Role, ...] = ("reference", "candidate")
+ExcerptRole = Literal["reference", "candidate"]
+EXCERPT_ROLES: tuple[ExcerptRole, ...] = ("reference", "candidate")
 MARGIN_S = 1.0
-LONGEST_S = 10.0
+MAX_EXCERPT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class Excerpt:
     duration_s: float
 
 
-def excerpts_of(
+def find_excerpts(
     pair: PairEvidence, *, reference_sha256: str | None, candidate_sha256: str | None
-) -> dict[Role, Excerpt]:
+) -> dict[ExcerptRole, Excerpt]:
     """Return the excerpt of each sound whose hash is known; empty for an uncompared pair."""
     first, second = pair.reference_start_s, pair.candidate_start_s
     if first is None or second is None or pair.overlap_s is None:
@@ -34,8 +34,8 @@ def excerpts_of(
     tempo = pair.speed or 1.0
     lead = min(MARGIN_S, first, second * tempo)
     # A slower candidate takes longer to play the same music.
-    duration = min(LONGEST_S, LONGEST_S * tempo, lead + pair.overlap_s + MARGIN_S)
-    stretches: tuple[tuple[Role, str | None, float, float], ...] = (
+    duration = min(MAX_EXCERPT_S, MAX_EXCERPT_S * tempo, lead + pair.overlap_s + MARGIN_S)
+    stretches: tuple[tuple[ExcerptRole, str | None, float, float], ...] = (
         ("reference", reference_sha256, first - lead, duration),
         ("candidate", candidate_sha256, second - lead / tempo, duration / tempo),
     )

@@ -9,28 +9,28 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-Outcome = Literal["works", "refused", "changed", "unreachable", "not_asked"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-OUTCOME_WORDS: Mapping[Outcome, str] = {
+ProbeOutcome = Literal["works", "refused", "changed", "unreachable", "not_asked"]
+PROBE_OUTCOMES: tuple[ProbeOutcome, ...] = get_args(ProbeOutcome)
+OUTCOME_LABELS: Mapping[ProbeOutcome, str] = {
     "works": "works",
     "refused": "refused",
     "changed": "changed shape",
     "unreachable": "unreachable",
     "not_asked": "not asked",
 }
-BROKEN: frozenset[Outcome] = frozenset({"refused", "changed", "unreachable"})
+BROKEN_OUTCOMES: frozenset[ProbeOutcome] = frozenset({"refused", "changed", "unreachable"})
 
 _CHANGED = "upstream_structure_changed"
 _UNREACHABLE = "upstream_unreachable"
-_OURS = frozenset({"upstream_budget_spent", "provider_unsupported"})
+_OWN_REFUSALS = frozenset({"upstream_budget_spent", "provider_unsupported"})
 
 
-def outcome_of(error_type: str) -> Outcome:
+def outcome_of(error_type: str) -> ProbeOutcome:
     """Return the outcome of a probe that failed with this error type.
 
     Requests that Sametrack itself refuses to send are `not_asked`.
     """
-    if error_type in _OURS:
+    if error_type in _OWN_REFUSALS:
         return "not_asked"
     if error_type == _CHANGED:
         return "changed"
@@ -74,26 +74,28 @@ ENDPOINTS: Mapping[int, Endpoint] = {
     16: Endpoint("top500/history", "chart history"),
 }
 """Endpoints that read the platform. Endpoint 8 reads jobs only; 14 and 15 read nothing."""
-_SCANS = (5, 6, 7, 9)
-USES: Mapping[str, SurfaceUse] = {
-    "music_info": SurfaceUse(label="track data", endpoints=(*_SCANS, 12)),
-    "music_list": SurfaceUse(label="videos of a track", endpoints=(*_SCANS, 12)),
+_SCAN_ENDPOINTS = (5, 6, 7, 9)
+SURFACE_USES: Mapping[str, SurfaceUse] = {
+    "music_info": SurfaceUse(label="track data", endpoints=(*_SCAN_ENDPOINTS, 12)),
+    "music_list": SurfaceUse(label="videos of a track", endpoints=(*_SCAN_ENDPOINTS, 12)),
     "video_page": SurfaceUse(
-        label="video share page", endpoints=(3, 4, *_SCANS, 10, 11), other="slides_info"
+        label="video share page", endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11), other="slides_info"
     ),
     "slides_info": SurfaceUse(
-        label="video data, second source", endpoints=(3, 4, *_SCANS, 10, 11), other="video_page"
+        label="video data, second source",
+        endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11),
+        other="video_page",
     ),
-    "media": SurfaceUse(label="video audio", endpoints=_SCANS),
+    "media": SurfaceUse(label="video audio", endpoints=_SCAN_ENDPOINTS),
     "user_info": SurfaceUse(label="account data", endpoints=(1, 2, 4, 5, 6, 7)),
     "user_posts": SurfaceUse(label="account posts", endpoints=(3, 4, 5, 6, 7), other="user_page"),
     "user_page": SurfaceUse(
         label="account share page", endpoints=(3, 4, 5, 6, 7), other="user_posts"
     ),
-    "short_link": SurfaceUse(label="short link", endpoints=(1, *_SCANS)),
+    "short_link": SurfaceUse(label="short link", endpoints=(1, *_SCAN_ENDPOINTS)),
     "hashtag_info": SurfaceUse(label="hashtag data", endpoints=(13,)),
     "hashtag_list": SurfaceUse(label="videos of a hashtag", endpoints=(5, 6, 7, 13)),
-    "search_stream": SurfaceUse(label="guest search, first page", endpoints=_SCANS),
+    "search_stream": SurfaceUse(label="guest search, first page", endpoints=_SCAN_ENDPOINTS),
     "chart_issues": SurfaceUse(label="chart issues", endpoints=(16,)),
     "chart_songs": SurfaceUse(label="chart songs", endpoints=(16,), other="chart_latest"),
     "chart_latest": SurfaceUse(label="latest chart issue", endpoints=(16,), other="chart_songs"),
@@ -113,7 +115,7 @@ class SurfaceHealth:
     """
 
     surface: str
-    outcome: Outcome
+    outcome: ProbeOutcome
     observed_at: datetime
     entity_id: str | None = None
     error_type: str | None = None
@@ -130,25 +132,25 @@ class SurfaceHealth:
     @property
     def is_broken(self) -> bool:
         """True if the surface was probed and gave no usable response."""
-        return self.outcome in BROKEN
+        return self.outcome in BROKEN_OUTCOMES
 
 
-def endpoints_hurt(found: Iterable[SurfaceHealth]) -> Mapping[str, tuple[int, ...]]:
+def find_affected_endpoints(found: Iterable[SurfaceHealth]) -> Mapping[str, tuple[int, ...]]:
     """Return the affected endpoints per broken surface: those without another source that works."""
     by_name = {health.surface: health for health in found}
     return {
-        name: _hurt(name, by_name)
+        name: _affected_endpoints(name, by_name)
         for name, health in by_name.items()
-        if health.is_broken and name in USES
+        if health.is_broken and name in SURFACE_USES
     }
 
 
-def _hurt(name: str, by_name: Mapping[str, SurfaceHealth]) -> tuple[int, ...]:
-    other = by_name.get(USES[name].other or "")
-    return () if other is not None and other.outcome == "works" else USES[name].endpoints
+def _affected_endpoints(name: str, by_name: Mapping[str, SurfaceHealth]) -> tuple[int, ...]:
+    other = by_name.get(SURFACE_USES[name].other or "")
+    return () if other is not None and other.outcome == "works" else SURFACE_USES[name].endpoints
 
 
-_SET = "set an id that guests can see: {setting} in .env"
+_SET_ID_ADVICE = "set an id that guests can see: {setting} in .env"
 _ADVICE: Mapping[str, str] = {
     "upstream_empty": "wait an hour and try again; long bursts block an address for a while",
     "upstream_page_without_data": "nothing to do: another source is read instead, if it works",
@@ -171,15 +173,15 @@ _ADVICE: Mapping[str, str] = {
     "audio_unavailable": "try another video; if all fail, scans confirm by music id alone",
     "chart_unavailable": "wait and try again; issues read earlier are still served",
     "provider_unsupported": "this release does not support it",
-    "unknown_id": _SET,
-    "nothing_to_ask": _SET,
+    "unknown_id": _SET_ID_ADVICE,
+    "nothing_to_ask": _SET_ID_ADVICE,
     "empty_list": "try another id; if all lists are empty, the platform withholds them at present",
     "no_connection": "check the network, DNS and the profile's hosts",
     "data_home_unfit": "fix the data home, then try again",
     "stores_unfit": "fix the stores first: request limits are shared through them",
     "time_is_up": "run again later, or probe a single surface: --surface NAME",
 }
-REASONS: Mapping[str, str] = {
+REASON_TEXTS: Mapping[str, str] = {
     "nothing_to_ask": "nothing to probe: no id is known",
     "time_is_up": "the report ran out of time",
     "no_connection": "the host refuses connections",
@@ -197,7 +199,7 @@ REASONS: Mapping[str, str] = {
     "stores_unfit": "the stores are not usable",
 }
 """Texts for Sametrack's own reasons; the platform's reasons are shown as received."""
-SETTINGS: Mapping[str, str] = {
+PROBE_SETTINGS: Mapping[str, str] = {
     "music_info": "CANARY_MUSIC_ID",
     "music_list": "CANARY_MUSIC_ID",
     "video_page": "CANARY_AWEME_ID",
@@ -223,4 +225,4 @@ def advice_for(health: SurfaceHealth) -> str | None:
         words = _ADVICE["moved" if (health.reason or "").startswith("status ") else _CHANGED]
     if health.outcome == "unreachable" and health.http_status is not None:
         words = _ADVICE["server_fault"]
-    return words and words.format(setting=SETTINGS.get(health.surface, "CANARY_…"))
+    return words and words.format(setting=PROBE_SETTINGS.get(health.surface, "CANARY_…"))

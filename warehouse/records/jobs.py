@@ -13,14 +13,14 @@ JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
 
 SCAN, KEYWORD_SEARCH, DISCOVERY = "scan", "keyword_search", "discovery"
-KINDS = (SCAN, KEYWORD_SEARCH, DISCOVERY)
+JOB_KINDS = (SCAN, KEYWORD_SEARCH, DISCOVERY)
 """Kinds of job: scan a track, search for a song's name alone, discover related videos."""
 
-PRIORITY_PEOPLE = 100
-PRIORITY_SCHEDULES = 10
+PRIORITY_INTERACTIVE = 100
+PRIORITY_SCHEDULED = 10
 
-FINAL: frozenset[JobStatus] = frozenset({"completed", "failed", "cancelled"})
-MOVES: dict[JobStatus, frozenset[JobStatus]] = {
+FINAL_STATUSES: frozenset[JobStatus] = frozenset({"completed", "failed", "cancelled"})
+TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
     "queued": frozenset({"running", "completed", "failed", "cancelled"}),
     "running": frozenset({"completed", "failed", "cancelled"}),
     "completed": frozenset(),
@@ -49,13 +49,13 @@ def keyword_subject(keyword: str) -> str:
     return f"keyword:{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
-def may_move(before: JobStatus, after: JobStatus) -> bool:
+def can_transition(before: JobStatus, after: JobStatus) -> bool:
     """Return True if a job may change from status `before` to status `after`."""
-    return after in MOVES[before]
+    return after in TRANSITIONS[before]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ProgressRecord:
     """Progress of a job. Counts only grow; `eta_s` is an estimate, or None if none can be made."""
 
     stage: str = "resolving"
@@ -75,7 +75,7 @@ class Progress:
         """Return plain JSON values, in the order of the fields."""
         return asdict(self)
 
-    def at(self, stage: str) -> "Progress":
+    def at(self, stage: str) -> "ProgressRecord":
         """Return the same counts at another stage."""
         return replace(self, stage=stage, stage_index=STAGES.index(stage))
 
@@ -99,7 +99,7 @@ class Job:
     scan_key: str | None
     origin: Origin
     priority: int
-    progress: Progress
+    progress: ProgressRecord
     error: dict[str, object] | None
     cancel_requested: bool
     worker_id: str | None

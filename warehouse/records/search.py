@@ -22,7 +22,7 @@ SearchStop = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPlace:
+class SearchPosition:
     """Position where a search page begins; all three values come unchanged from the page before."""
 
     cursor: int = 0
@@ -39,7 +39,7 @@ class SearchPage:
     """
 
     videos: tuple[Video, ...]
-    next_place: SearchPlace
+    next_position: SearchPosition
     has_more: bool | None
     nil_type: str | None = None
     skipped_cards: int = 0

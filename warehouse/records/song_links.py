@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-Said = Literal["same", "different", "withdrawn"]
-SAYINGS: tuple[Said, ...] = get_args(Said)
+SongLinkChoice = Literal["same", "different", "withdrawn"]
+SONG_LINK_CHOICES: tuple[SongLinkChoice, ...] = get_args(SongLinkChoice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sound:
+class PlatformMusic:
     """A music id of the platform. For a user sound, `author` is the uploader, not the artist."""
 
     music_id: str
@@ -19,7 +19,7 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class AudioMatch:
     """Videos under `music_id` that a scan of `track` matched by audio.
 
     `is_variant`: matched at another speed or pitch.
@@ -31,11 +31,11 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class SongLinkDecision:
     """A user's decision about a song and a music id."""
 
     song_key: str
     music_id: str
-    said: Said
+    said: SongLinkChoice
     said_at: datetime
     link_id: str = ""

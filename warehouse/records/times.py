@@ -8,15 +8,15 @@ machine's clock instead.
 from datetime import UTC, datetime, timedelta
 
 
-class _Clock:
+class _ObservationClock:
     moved = timedelta()
 
 
 def observed_now() -> datetime:
     """Return the time of an observation made now, in UTC."""
-    return datetime.now(UTC) + _Clock.moved
+    return datetime.now(UTC) + _ObservationClock.moved
 
 
-def move_observed_time(*, seconds: float) -> None:
+def shift_observed_time(*, seconds: float) -> None:
     """Shift the time of observations by this many seconds from the machine's clock."""
-    _Clock.moved = timedelta(seconds=seconds)
+    _ObservationClock.moved = timedelta(seconds=seconds)

@@ -1,6 +1,7 @@
 """Watchlists: what is scanned repeatedly, on which schedule, and which run is due.
 
-The caller provides the `Calendar` that reads cron expressions; plain phrases become cron here. All
+The caller provides the `CronEvaluator` that reads cron expressions; plain phrases become cron
+here. All
 times are UTC. Starting runs is in `pipelines/watchlists`, comparing them in its `changes.py`.
 """
 
@@ -13,24 +14,24 @@ from typing import Any, Literal, Protocol, get_args
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 
-EntryKind = Literal["track", "account", "hashtag"]
-ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
+WatchlistEntryKind = Literal["track", "account", "hashtag"]
+ENTRY_KINDS: tuple[WatchlistEntryKind, ...] = get_args(WatchlistEntryKind)
 RunStatus = Literal["due", "waiting", "completed", "failed", "skipped"]
-LookStatus = Literal["due", "waiting", "completed", "failed"]
-RUN_ENDED: frozenset[RunStatus] = frozenset({"completed", "failed", "skipped"})
-LOOK_ENDED: frozenset[LookStatus] = frozenset({"completed", "failed"})
+EntryCheckStatus = Literal["due", "waiting", "completed", "failed"]
+ENDED_RUN_STATUSES: frozenset[RunStatus] = frozenset({"completed", "failed", "skipped"})
+ENDED_CHECK_STATUSES: frozenset[EntryCheckStatus] = frozenset({"completed", "failed"})
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_ENTRIES = 50
-MISSED_LIMIT = 1000
+MAX_MISSED_COUNT = 1000
 """Missed runs are counted up to this number; after a long stop the exact count is of no use."""
 
-OVERLAP = "the previous run had not finished"
+OVERLAP_OUTCOME = "the previous run had not finished"
 _NAME = re.compile(NAME_PATTERN)
 _FIELDS = 5
 _HOUR_MIN, _DAY_H = 60, 24
 _DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
-_WORDS = {
+_PHRASES = {
     "every minute": "* * * * *",
     "hourly": "0 * * * *",
     "daily": "0 0 * * *",
@@ -39,29 +40,29 @@ _WORDS = {
     "weekly": "0 0 * * 1",
     "monthly": "0 0 1 * *",
 }
-_ALIKE = {
+_SYNONYMS = {
     "every hour": "hourly", "every day": "daily", "every night": "nightly",
     "every weekday": "weekdays", "every week": "weekly", "every month": "monthly",
 }  # fmt: skip
 _EVERY = re.compile(r"every ([1-9][0-9]{0,3}) (minute|hour|day|week)s?")
 _DAY = re.compile(rf"(?:every|weekly on) ({'|'.join(_DAYS)})s?")
 _CLOCK = re.compile(r"(.+?) at ([01]?[0-9]|2[0-3]):([0-5][0-9])")
-HOW_OFTEN = (
+SCHEDULE_HELP = (
     "Use hourly, daily, weekdays, weekly, monthly, every N minutes, every N hours, every monday, "
     "with `at HH:MM` for daily and longer, or a cron expression of five fields; UTC"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class WatchlistEntry:
     """One item of a watchlist: its kind, and the id or link as given."""
 
-    kind: EntryKind
+    kind: WatchlistEntryKind
     input: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class DigestThresholds:
     """Smallest changes that a digest reports; None: never report.
 
     `velocity`: gain of hot score per day of a video. `rank_change`: positions gained or lost within
@@ -74,13 +75,13 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WatchlistPlan:
     """A watchlist as its user defines it. `parameters` are those given for its scans."""
 
     name: str
     every: str
-    entries: tuple[Entry, ...]
-    thresholds: Thresholds = field(default_factory=Thresholds)
+    entries: tuple[WatchlistEntry, ...]
+    thresholds: DigestThresholds = field(default_factory=DigestThresholds)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     enabled: bool = True
 
@@ -96,13 +97,13 @@ class Plan:
         }
 
 
-def to_plan(document: Mapping[str, Any]) -> Plan:
+def parse_plan(document: Mapping[str, Any]) -> WatchlistPlan:
     """Parse a document made by `Plan.to_document`."""
-    return Plan(
+    return WatchlistPlan(
         name=document["name"],
         every=document["every"],
-        entries=tuple(Entry(**entry) for entry in document["entries"]),
-        thresholds=Thresholds(**document["thresholds"]),
+        entries=tuple(WatchlistEntry(**entry) for entry in document["entries"]),
+        thresholds=DigestThresholds(**document["thresholds"]),
         parameters=dict(document["parameters"]),
         enabled=document["enabled"],
     )
@@ -112,7 +113,7 @@ def to_plan(document: Mapping[str, Any]) -> Plan:
 class Watchlist:
     """A stored plan. Due times up to `considered_until` have been handled."""
 
-    plan: Plan
+    plan: WatchlistPlan
     cron: str
     created_at: datetime
     updated_at: datetime
@@ -120,7 +121,7 @@ class Watchlist:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueRun:
     """A run that is due, and how many earlier runs were missed. Missed runs are not made up for."""
 
     due_at: datetime
@@ -128,7 +129,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchRun:
+class WatchlistRun:
     """One run of a watchlist, with the plan as it was when the run became due.
 
     `tries` counts how often a process started it; `outcome` says why it ended as it did; `told` is
@@ -137,7 +138,7 @@ class WatchRun:
 
     run_id: str
     watchlist: str
-    plan: Plan
+    plan: WatchlistPlan
     due_at: datetime
     origin: Origin
     status: RunStatus
@@ -151,21 +152,21 @@ class WatchRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class EntryCheck:
     """The check of one entry in a run: the job of a track, or what a page showed."""
 
     run_id: str
     position: int
     watchlist: str
-    entry: Entry
-    status: LookStatus
+    entry: WatchlistEntry
+    status: EntryCheckStatus
     subject: str | None = None
     job_id: str | None = None
     error: dict[str, Any] | None = None
     observation: dict[str, Any] | None = None
 
 
-class Calendar(Protocol):
+class CronEvaluator(Protocol):
     """Evaluates cron expressions of five fields, in UTC."""
 
     def latest(self, cron: str, moment: datetime) -> datetime | None:
@@ -184,13 +185,13 @@ def to_cron(every: str) -> str:
     words = " ".join(every.casefold().split())
     clock = _CLOCK.fullmatch(words)
     if clock is not None:
-        return _at(clock[1], int(clock[2]), int(clock[3]), given=every)
+        return _at_time(clock[1], int(clock[2]), int(clock[3]), given=every)
     cron = _without_clock(words)
     if cron is not None:
         return cron
     if len(words.split()) == _FIELDS and not words[0].isalpha():
         return words
-    raise InvalidParameterError(f"`every`: {_short(every)} is not understood", hint=HOW_OFTEN)
+    raise InvalidParameterError(f"`every`: {_short(every)} is not understood", hint=SCHEDULE_HELP)
 
 
 def check_name(name: str) -> str:
@@ -207,8 +208,9 @@ def check_name(name: str) -> str:
     )
 
 
-def find_due(cron: str, *, considered_until: datetime, now: datetime, calendar: Calendar) -> (
-    Due | None
+def find_due_run(cron: str, *, considered_until: datetime, now: datetime, calendar:
+CronEvaluator) -> (
+    DueRun | None
 ):  # fmt: skip
     """Return the newest time after `considered_until` up to `now`, or None if nothing is due.
 
@@ -219,15 +221,15 @@ def find_due(cron: str, *, considered_until: datetime, now: datetime, calendar: 
     if latest is None or latest <= considered_until:
         return None
     missed, moment = 0, calendar.following(cron, considered_until)
-    while moment is not None and moment < latest and missed < MISSED_LIMIT:
+    while moment is not None and moment < latest and missed < MAX_MISSED_COUNT:
         missed, moment = missed + 1, calendar.following(cron, moment)
-    return Due(due_at=latest, missed_count=missed)
+    return DueRun(due_at=latest, missed_count=missed)
 
 
 def _without_clock(words: str) -> str | None:
-    words = _ALIKE.get(words, words)
-    if words in _WORDS:
-        return _WORDS[words]
+    words = _SYNONYMS.get(words, words)
+    if words in _PHRASES:
+        return _PHRASES[words]
     day = _DAY.fullmatch(words)
     if day is not None:
         return f"0 0 * * {_DAYS.index(day[1])}"
@@ -235,36 +237,36 @@ def _without_clock(words: str) -> str | None:
     return None if every is None else _STEPS[every[2]](int(every[1]))
 
 
-def _at(words: str, hour: int, minute: int, *, given: str) -> str:
+def _at_time(words: str, hour: int, minute: int, *, given: str) -> str:
     cron = _without_clock(words)
     if cron is None or cron.split()[1].startswith("*"):
-        raise InvalidParameterError(f"`every`: {_short(given)} names no day", hint=HOW_OFTEN)
+        raise InvalidParameterError(f"`every`: {_short(given)} names no day", hint=SCHEDULE_HELP)
     return " ".join([str(minute), str(hour), *cron.split()[2:]])
 
 
 def _minutes(step: int) -> str:
     if step == 1:
-        return _WORDS["every minute"]
+        return _PHRASES["every minute"]
     if step == _HOUR_MIN:
-        return _WORDS["hourly"]
+        return _PHRASES["hourly"]
     _check_even(step, _HOUR_MIN, "minutes")
     return f"*/{step} * * * *"
 
 
 def _hours(step: int) -> str:
     if step == 1:
-        return _WORDS["hourly"]
+        return _PHRASES["hourly"]
     if step == _DAY_H:
-        return _WORDS["daily"]
+        return _PHRASES["daily"]
     _check_even(step, _DAY_H, "hours")
     return f"0 */{step} * * *"
 
 
 def _days(step: int) -> str:
     if step in {1, len(_DAYS)}:
-        return _WORDS["daily" if step == 1 else "weekly"]
+        return _PHRASES["daily" if step == 1 else "weekly"]
     raise InvalidParameterError(
-        f"`every`: {step} days do not divide a month evenly", hint=HOW_OFTEN
+        f"`every`: {step} days do not divide a month evenly", hint=SCHEDULE_HELP
     )
 
 

@@ -6,14 +6,14 @@ are added at the end of a table and its `version` is raised: opening a store add
 
 from warehouse.tables.chart_marts import CHART_MARTS
 from warehouse.tables.column import (
+    BOOLEAN,
     BYTES,
     DATE,
-    FLAG,
-    REAL,
+    FLOAT,
+    INTEGER,
     TEXT,
-    TEXTS,
+    TEXT_LIST,
     TIME,
-    WHOLE,
     Column,
     Table,
 )
@@ -21,16 +21,16 @@ from warehouse.tables.marts import MARTS
 from warehouse.tables.raw import RAW
 
 __all__ = [
+    "BOOLEAN",
     "BYTES",
     "BY_NAME",
     "DATE",
-    "FLAG",
-    "REAL",
+    "FLOAT",
+    "INTEGER",
     "TABLES",
     "TEXT",
-    "TEXTS",
+    "TEXT_LIST",
     "TIME",
-    "WHOLE",
     "Column",
     "Table",
 ]

@@ -1,6 +1,16 @@
 """Tables that join the chart with the platform: decisions of users, links and lead estimates."""
 
-from warehouse.tables.column import COMMITTED, DATE, REAL, TEXT, TIME, WHOLE, Table, may, must
+from warehouse.tables.column import (
+    COMMITTED,
+    DATE,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    TIME,
+    Table,
+    nullable,
+    required,
+)
 
 CHART_MARTS: tuple[Table, ...] = (
     Table(
@@ -8,14 +18,14 @@ CHART_MARTS: tuple[Table, ...] = (
         "decision of a user on a chart song and a music id; the newest one counts",
         ("link_id",),
         (
-            must("link_id", TEXT, "decision"),
-            must("song_key", TEXT, "song key, as in chart responses"),
-            must("music_id", TEXT, "music id"),
-            must("said", TEXT, "same, different, or withdrawn: the rules apply again"),
-            may("said_by", TEXT, "name the user gave"),
-            may("note", TEXT, "the user's note"),
-            must("origin", TEXT, "api, cli or console"),
-            must("said_at", TIME, "time of the decision"),
+            required("link_id", TEXT, "decision"),
+            required("song_key", TEXT, "song key, as in chart responses"),
+            required("music_id", TEXT, "music id"),
+            required("said", TEXT, "same, different, or withdrawn: the rules apply again"),
+            nullable("said_by", TEXT, "name the user gave"),
+            nullable("note", TEXT, "the user's note"),
+            required("origin", TEXT, "api, cli or console"),
+            required("said_at", TIME, "time of the decision"),
             COMMITTED,
         ),
     ),
@@ -24,41 +34,47 @@ CHART_MARTS: tuple[Table, ...] = (
         "chart song, music id, and time at which their relation or figures changed",
         ("song_key", "music_id", "committed_at"),
         (
-            must("song_key", TEXT, "song key, as in chart responses"),
-            must("music_id", TEXT, "music id"),
-            may("via_music_id", TEXT, "music id that the relation is derived from"),
-            must("relation", TEXT, "same, possible, different, or none: no longer linked"),
-            must("confidence", TEXT, "manual, high, medium or low; a class, not a probability"),
-            must("reason", TEXT, "rule of the relation: title_and_artist, title_only, ..."),
-            may("title", TEXT, "title as the chart shows it"),
-            may("artist", TEXT, "artist as the chart shows it"),
-            may("music_title", TEXT, "title as the platform shows it"),
-            may("music_author", TEXT, "artist as the platform shows it"),
-            must("issue_count", WHOLE, "stored issues with the song among the first 20"),
-            must("best_rank", WHOLE, "best position in them, from 1"),
-            must("first_chart_date", DATE, "oldest stored issue with the song: its entry"),
-            must("last_chart_date", DATE, "newest stored issue with the song"),
-            may(
+            required("song_key", TEXT, "song key, as in chart responses"),
+            required("music_id", TEXT, "music id"),
+            nullable("via_music_id", TEXT, "music id that the relation is derived from"),
+            required("relation", TEXT, "same, possible, different, or none: no longer linked"),
+            required("confidence", TEXT, "manual, high, medium or low; a class, not a probability"),
+            required("reason", TEXT, "rule of the relation: title_and_artist, title_only, ..."),
+            nullable("title", TEXT, "title as the chart shows it"),
+            nullable("artist", TEXT, "artist as the chart shows it"),
+            nullable("music_title", TEXT, "title as the platform shows it"),
+            nullable("music_author", TEXT, "artist as the platform shows it"),
+            required("issue_count", INTEGER, "stored issues with the song among the first 20"),
+            required("best_rank", INTEGER, "best position in them, from 1"),
+            required("first_chart_date", DATE, "oldest stored issue with the song: its entry"),
+            required("last_chart_date", DATE, "newest stored issue with the song"),
+            nullable(
                 "entry_after_date", DATE, "stored issue before the entry; null: entry not observed"
             ),
-            must("work_count", WHOLE, "confirmed videos of the music id with all counts observed"),
-            must("observation_count", WHOLE, "observations of them"),
-            must("observed_day_count", WHOLE, "days (UTC) with an observation"),
-            may("digg_count", WHOLE, "likes of these videos as last observed"),
-            may("first_observed_at", TIME, "oldest observation"),
-            may("last_observed_at", TIME, "newest observation"),
-            may(
+            required(
+                "work_count", INTEGER, "confirmed videos of the music id with all counts observed"
+            ),
+            required("observation_count", INTEGER, "observations of them"),
+            required("observed_day_count", INTEGER, "days (UTC) with an observation"),
+            nullable("digg_count", INTEGER, "likes of these videos as last observed"),
+            nullable("first_observed_at", TIME, "oldest observation"),
+            nullable("last_observed_at", TIME, "newest observation"),
+            nullable(
                 "rise_after",
                 TIME,
                 "lower bound of the time half of these likes was reached; null: unknown",
             ),
-            may("rise_before", TIME, "upper bound of that time"),
-            may("lead_days", REAL, "estimated days from the rise to the entry; negative: a lag"),
-            may("lead_low_days", REAL, "lower bound of lead_days"),
-            may("lead_high_days", REAL, "upper bound of lead_days"),
-            may("direction", TEXT, "platform_first, chart_first, undecided; null: not bounded"),
-            may("lead_reason", TEXT, "why there is no estimate; null if there is one"),
-            must("method", TEXT, "version of the linking and estimation rules"),
+            nullable("rise_before", TIME, "upper bound of that time"),
+            nullable(
+                "lead_days", FLOAT, "estimated days from the rise to the entry; negative: a lag"
+            ),
+            nullable("lead_low_days", FLOAT, "lower bound of lead_days"),
+            nullable("lead_high_days", FLOAT, "upper bound of lead_days"),
+            nullable(
+                "direction", TEXT, "platform_first, chart_first, undecided; null: not bounded"
+            ),
+            nullable("lead_reason", TEXT, "why there is no estimate; null if there is one"),
+            required("method", TEXT, "version of the linking and estimation rules"),
             COMMITTED,
         ),
     ),

@@ -10,13 +10,13 @@ import pyarrow as pa
 from warehouse.tables.units import unit_of
 
 TEXT = pa.string()
-WHOLE = pa.int64()
-REAL = pa.float64()
-FLAG = pa.bool_()
+INTEGER = pa.int64()
+FLOAT = pa.float64()
+BOOLEAN = pa.bool_()
 TIME = pa.timestamp("us", tz="UTC")
 DATE = pa.date32()
 BYTES = pa.binary()
-TEXTS = pa.list_(pa.string())
+TEXT_LIST = pa.list_(pa.string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Column:
     @property
     def unit(self) -> str | None:
         """Unit of a number, or the zone of a time; None for anything else."""
-        if self.type in (WHOLE, REAL):
+        if self.type in (INTEGER, FLOAT):
             return unit_of(self.name)
         return "UTC" if self.type == TIME else None
 
@@ -65,20 +65,20 @@ class Table:
         return self.name.replace(".", "/")
 
 
-def must(name: str, type_: pa.DataType, meaning: str) -> Column:
+def required(name: str, type_: pa.DataType, meaning: str) -> Column:
     """Return a column that is never null."""
     return Column(name, type_, meaning, required=True)
 
 
-def may(name: str, type_: pa.DataType, meaning: str) -> Column:
+def nullable(name: str, type_: pa.DataType, meaning: str) -> Column:
     """Return a column that is null if the value is unknown."""
     return Column(name, type_, meaning)
 
 
-JOB = may("job_id", TEXT, "job that caused the row; null for a single request")
-OBSERVED = must("observed_at", TIME, "when it was observed")
-SURFACE = must("surface", TEXT, "surface it was observed on")
-COMMITTED = must("committed_at", TIME, "when the row was written; `as of` queries filter on it")
-CAPTURE = may("capture_id", TEXT, "capture that read it")
-PROVIDER = must("data_provider", TEXT, "provider that read it")
-ALGORITHM = must("algorithm", TEXT, "verification algorithm and version")
+JOB = nullable("job_id", TEXT, "job that caused the row; null for a single request")
+OBSERVED = required("observed_at", TIME, "when it was observed")
+SURFACE = required("surface", TEXT, "surface it was observed on")
+COMMITTED = required("committed_at", TIME, "when the row was written; `as of` queries filter on it")
+CAPTURE = nullable("capture_id", TEXT, "capture that read it")
+PROVIDER = required("data_provider", TEXT, "provider that read it")
+ALGORITHM = required("algorithm", TEXT, "verification algorithm and version")

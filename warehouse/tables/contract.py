@@ -12,7 +12,18 @@ from numbers import Integral, Real
 import pyarrow as pa
 
 from warehouse.records.errors import ContractBrokenError
-from warehouse.tables import BYTES, DATE, FLAG, REAL, TEXT, TEXTS, TIME, WHOLE, Column, Table
+from warehouse.tables import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    TEXT_LIST,
+    TIME,
+    Column,
+    Table,
+)
 
 
 def to_arrow(
@@ -74,11 +85,11 @@ def _is_texts(value: object) -> bool:
 
 _FITS: dict[pa.DataType, Callable[[object], bool]] = {
     TEXT: lambda value: isinstance(value, str),
-    WHOLE: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
-    REAL: _is_real,
-    FLAG: lambda value: isinstance(value, bool),
+    INTEGER: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
+    FLOAT: _is_real,
+    BOOLEAN: lambda value: isinstance(value, bool),
     TIME: _is_time,
     DATE: lambda value: isinstance(value, date) and not isinstance(value, datetime),
     BYTES: lambda value: isinstance(value, bytes),
-    TEXTS: _is_texts,
+    TEXT_LIST: _is_texts,
 }

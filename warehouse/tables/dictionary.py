@@ -9,22 +9,33 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from warehouse.tables import BYTES, DATE, FLAG, REAL, TABLES, TEXT, TEXTS, TIME, WHOLE, Table
+from warehouse.tables import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    FLOAT,
+    INTEGER,
+    TABLES,
+    TEXT,
+    TEXT_LIST,
+    TIME,
+    Table,
+)
 from warehouse.tables.privacy import Treatment, treatment_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "data-dictionary.md"
 
-TYPE_WORDS: dict[pa.DataType, str] = {
+TYPE_LABELS: dict[pa.DataType, str] = {
     TEXT: "text",
-    WHOLE: "integer",
-    REAL: "real number",
-    FLAG: "boolean",
+    INTEGER: "integer",
+    FLOAT: "real number",
+    BOOLEAN: "boolean",
     TIME: "time",
     DATE: "date",
     BYTES: "bytes",
-    TEXTS: "list of texts",
+    TEXT_LIST: "list of texts",
 }
-_TREATMENT_WORDS: dict[Treatment, str] = {
+_TREATMENT_LABELS: dict[Treatment, str] = {
     "kept": "kept",
     "account": "keyed hash",
     "work": "keyed hash",
@@ -64,9 +75,9 @@ def _section(table: Table) -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     rows = [
-        f"| `{column.name}` | {TYPE_WORDS[column.type]} | {column.unit or ''} "
+        f"| `{column.name}` | {TYPE_LABELS[column.type]} | {column.unit or ''} "
         f"| {'no' if column.required else 'yes'} | {_cell(column.meaning)} "
-        f"| {_TREATMENT_WORDS[treatment_of(column)]} |"
+        f"| {_TREATMENT_LABELS[treatment_of(column)]} |"
         for column in table.columns
     ]
     return "\n".join([*head, *rows, ""])

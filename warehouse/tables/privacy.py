@@ -6,7 +6,7 @@ is in `exports.pseudonyms`.
 
 from typing import Literal
 
-from warehouse.tables.column import BYTES, TEXT, TEXTS, Column
+from warehouse.tables.column import BYTES, TEXT, TEXT_LIST, Column
 
 Treatment = Literal["kept", "account", "work", "entity", "out"]
 """`account`, `work`: the id is replaced by a keyed hash, the same in every table.
@@ -50,7 +50,7 @@ def treatment_of(column: Column) -> Treatment:
         return "work"
     if column.name in _ENTITIES:
         return "entity"
-    is_plain = column.type not in (TEXT, TEXTS, BYTES)
+    is_plain = column.type not in (TEXT, TEXT_LIST, BYTES)
     return "kept" if is_plain or column.name in _KEPT else "out"
 
 

@@ -7,34 +7,34 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from warehouse.tables import BYTES, TIME, WHOLE, Column, Table
+from warehouse.tables import BYTES, INTEGER, TIME, Column, Table
 
 SCHEMA = "schema_is_as_agreed"
 KEYS = "keys_are_unique"
-FILLED = "required_columns_are_filled"
+REQUIRED_FILLED = "required_columns_are_filled"
 NOT_NEGATIVE = "numbers_are_not_negative"
-IN_TIME = "times_are_past"
-CAPTURED = "rows_have_their_capture"
-FRESH = "rows_are_fresh"
+TIMES_IN_PAST = "times_are_past"
+HAS_CAPTURE = "rows_have_their_capture"
+IS_FRESH = "rows_are_fresh"
 
 MEANINGS: Mapping[str, str] = {
     SCHEMA: "The stored table has the columns and the schema version of the data contract.",
     KEYS: "No two rows have the same key.",
-    FILLED: "No required column is null.",
+    REQUIRED_FILLED: "No required column is null.",
     NOT_NEGATIVE: "No count, size, length or position is below zero.",
-    IN_TIME: "No time is in the future, and nothing was observed after it was written.",
-    CAPTURED: "Every row belongs to a complete capture.",
-    FRESH: "Rows were written recently.",
+    TIMES_IN_PAST: "No time is in the future, and nothing was observed after it was written.",
+    HAS_CAPTURE: "Every row belongs to a complete capture.",
+    IS_FRESH: "Rows were written recently.",
 }
-WARNINGS = frozenset({CAPTURED, FRESH})
+WARNINGS = frozenset({HAS_CAPTURE, IS_FRESH})
 """Rules that are reported without being a fault of the data.
 
 Maintenance deletes rows of a writer that died, and users need not scan.
 """
 
-SKEW = timedelta(minutes=5)
+CLOCK_SKEW = timedelta(minutes=5)
 """Tolerated difference between the clocks of two machines."""
-SETTLED = timedelta(hours=1)
+CAPTURE_TIMEOUT = timedelta(hours=1)
 """A capture that is not complete after this time never will be."""
 FRESH_WITHIN: Mapping[str, timedelta] = {
     "raw.captures": timedelta(days=2),
@@ -52,7 +52,7 @@ _OF_CAPTURE = """capture_id is not null
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RowRule:
     """One rule of one table. `broken`: SQL condition of the rows that violate it."""
 
     name: str
@@ -68,22 +68,22 @@ def rule_names(table: Table) -> tuple[str, ...]:
     """Return the names of all rules of a table, including those that are not conditions on rows."""
     of_rows = {rule.name for rule in row_rules(table)}
     if table.name in FRESH_WITHIN:
-        of_rows.add(FRESH)
+        of_rows.add(IS_FRESH)
     return tuple(name for name in MEANINGS if name in {SCHEMA, KEYS, *of_rows})
 
 
-def row_rules(table: Table) -> list[Rule]:
+def row_rules(table: Table) -> list[RowRule]:
     """Return the rules that can be checked row by row. `$now` stands for the current time."""
     conditions = {
-        FILLED: _any(f"{_name(column)} is null" for column in filled(table)),
-        NOT_NEGATIVE: _any(f"{_name(column)} < 0" for column in unsigned(table)),
-        IN_TIME: _any(_too_late(table)),
-        CAPTURED: _uncaptured(table),
+        REQUIRED_FILLED: _any(f"{_name(column)} is null" for column in required_columns(table)),
+        NOT_NEGATIVE: _any(f"{_name(column)} < 0" for column in nonnegative_columns(table)),
+        TIMES_IN_PAST: _any(_times_in_future(table)),
+        HAS_CAPTURE: _uncaptured(table),
     }
-    return [Rule(name, broken) for name, broken in conditions.items() if broken]
+    return [RowRule(name, broken) for name, broken in conditions.items() if broken]
 
 
-def filled(table: Table) -> list[Column]:
+def required_columns(table: Table) -> list[Column]:
     """Return the columns that must not be null.
 
     Long bodies are left out: Delta rejects null at the append, and checking would read all of them.
@@ -91,18 +91,18 @@ def filled(table: Table) -> list[Column]:
     return [column for column in table.columns if column.required and column.type != BYTES]
 
 
-def unsigned(table: Table) -> list[Column]:
+def nonnegative_columns(table: Table) -> list[Column]:
     """Return the integer columns that count or measure something."""
     return [
         column
         for column in table.columns
-        if column.type == WHOLE and column.unit not in {None, *_SIGNED_UNITS}
+        if column.type == INTEGER and column.unit not in {None, *_SIGNED_UNITS}
     ]
 
 
-def _too_late(table: Table) -> list[str]:
+def _times_in_future(table: Table) -> list[str]:
     times = [column for column in table.columns if column.type == TIME]
-    skew = f"interval {int(SKEW.total_seconds())} seconds"
+    skew = f"interval {int(CLOCK_SKEW.total_seconds())} seconds"
     late = [f"{_name(column)} > $now::timestamptz + {skew}" for column in times]
     names = {column.name for column in times}
     if {"observed_at", "committed_at"} <= names:
@@ -119,7 +119,7 @@ def _uncaptured(table: Table) -> str:
         missing = _OF_CAPTURE
     else:
         return ""
-    settled = f"interval {int(SETTLED.total_seconds())} seconds"
+    settled = f"interval {int(CAPTURE_TIMEOUT.total_seconds())} seconds"
     return f"committed_at < $now::timestamptz - {settled} and {missing}"
 
 

@@ -19,18 +19,25 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.commands import lists
-from api.cli.rendering.chart import print_filled, print_said, print_song
+from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import EXIT_FAILED, EXIT_INTERRUPTED, err, out, refuse, say
-from pipelines.charts.rules.backfill_plan import Filled, Progress
+from api.cli.terminal import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    err,
+    exit_with_input_error,
+    out,
+    print_message,
+)
+from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
 from pipelines.documents.videos import Document
 
 if TYPE_CHECKING:
     from api.params.chart import ChartLinkBody
-    from api.services.chart_songs import ChartBook
-    from pipelines.charts.open_service import ChartDesk
-    from warehouse.records.song_links import Said
+    from api.services.chart_songs import ChartSongService
+    from pipelines.charts.open_service import ChartService
+    from warehouse.records.song_links import SongLinkChoice
 
 app = lists.chart
 _LINE_EVERY = 50
@@ -56,18 +63,18 @@ def backfill(
     Exit codes: 0 complete, 1 some issues were refused, 2 invalid range, 130 interrupted.
     """
     span = read_span(first, last or str(datetime.now(UTC).date()))
-    with _open_desk() as desk, _stopping() as is_stopped, _progress() as told:
+    with _open_chart_service() as desk, _stop_requests() as is_stopped, _progress() as told:
         filled = desk.fill(span, told=told, cancelled=is_stopped)
         is_demo = desk.is_demo
     cut_span(span, latest=filled.latest)
-    _show(filled.to_document() | {"is_demo_data": is_demo}, print_filled, as_json=as_json)
+    _show(filled.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)
     raise typer.Exit(_exit_code(filled))
 
 
 @app.command("judge")
 def judge(*, as_json: _Json = False) -> None:
     """Link all songs to music ids again, from stored data only."""
-    with _open_desk() as desk:
+    with _open_chart_service() as desk:
         judged = desk.judge()
     relations = dict(sorted(judged.relations.items()))
     if as_json:
@@ -85,7 +92,7 @@ def judge(*, as_json: _Json = False) -> None:
 @app.command("song")
 def song(song_key: _Song, *, as_json: _Json = False) -> None:
     """Show the chart positions of a song, its links with reasons, and its lead or lag."""
-    with _open_book() as book:
+    with _open_chart_songs() as book:
         found = book.song(song_key)
     _show(found, print_song, as_json=as_json)
 
@@ -95,7 +102,7 @@ def link(
     song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
 ) -> None:
     """Link a song to a music id. Overrides the automatic rules."""
-    _say(song_key, music_id, "same", by=by, note=note, as_json=as_json)
+    _decide_link(song_key, music_id, "same", by=by, note=note, as_json=as_json)
 
 
 @app.command("unlink")
@@ -103,7 +110,7 @@ def unlink(
     song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
 ) -> None:
     """Mark a music id as a different song. Overrides the automatic rules."""
-    _say(song_key, music_id, "different", by=by, note=note, as_json=as_json)
+    _decide_link(song_key, music_id, "different", by=by, note=note, as_json=as_json)
 
 
 @app.command("withdraw")
@@ -111,7 +118,7 @@ def withdraw(
     song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
 ) -> None:
     """Withdraw a manual link decision, so that the automatic rules apply again."""
-    _say(song_key, music_id, "withdrawn", by=by, note=note, as_json=as_json)
+    _decide_link(song_key, music_id, "withdrawn", by=by, note=note, as_json=as_json)
 
 
 @app.command("links")
@@ -121,24 +128,30 @@ def links(
     as_json: _Json = False,
 ) -> None:
     """List the manual link decisions, including withdrawn ones."""
-    with _open_book() as book:
+    with _open_chart_songs() as book:
         found = book.links(song_key)
-    _show(found, print_said, as_json=as_json)
+    _show(found, print_link_decisions, as_json=as_json)
 
 
-def _say(
-    song_key: str, music_id: str, said: "Said", *, by: str | None, note: str | None, as_json: bool
+def _decide_link(
+    song_key: str,
+    music_id: str,
+    said: "SongLinkChoice",
+    *,
+    by: str | None,
+    note: str | None,
+    as_json: bool,
 ) -> None:
     asked = {"song_key": song_key, "music_id": music_id, "said": said, "said_by": by, "note": note}
-    body = _checked(asked)
-    with _open_book() as book:
+    body = _validate(asked)
+    with _open_chart_songs() as book:
         found = book.say(
             body.song_key, body.music_id, said, said_by=body.said_by, note=body.note, origin="cli"
         )
     _show(found, print_song, as_json=as_json)
 
 
-def _checked(asked: Document) -> "ChartLinkBody":
+def _validate(asked: Document) -> "ChartLinkBody":
     """Validate the input with the rules of the HTTP API."""
     from pydantic import ValidationError  # noqa: PLC0415 -- slows --help down
 
@@ -148,7 +161,7 @@ def _checked(asked: Document) -> "ChartLinkBody":
         return ChartLinkBody.model_validate(asked)
     except ValidationError as error:
         wrong = error.errors()[0]
-        refuse(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
+        exit_with_input_error(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
 
 
 def _show(found: Document, view: Callable[[Document], None], *, as_json: bool) -> None:
@@ -160,31 +173,31 @@ def _show(found: Document, view: Callable[[Document], None], *, as_json: bool) -
     view(found)
 
 
-def _exit_code(filled: Filled) -> int:
+def _exit_code(filled: BackfillResult) -> int:
     if filled.ending == "cancelled":
         return EXIT_INTERRUPTED
     return EXIT_FAILED if filled.left_count else 0
 
 
 @contextmanager
-def _open_desk() -> Iterator["ChartDesk"]:
-    from pipelines.charts.open_service import open_chart_desk  # noqa: PLC0415 -- loads DuckDB, Delta
+def _open_chart_service() -> Iterator["ChartService"]:
+    from pipelines.charts.open_service import open_chart_service  # noqa: PLC0415 -- loads DuckDB, Delta
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
-    with open_chart_desk(Settings()) as desk:
+    with open_chart_service(Settings()) as desk:
         yield desk
 
 
 @contextmanager
-def _open_book() -> Iterator["ChartBook"]:
-    from api.services.chart_songs import ChartBook  # noqa: PLC0415 -- as above
+def _open_chart_songs() -> Iterator["ChartSongService"]:
+    from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- as above
 
-    with _open_desk() as desk:
-        yield ChartBook(desk.engine, is_demo=desk.is_demo)
+    with _open_chart_service() as desk:
+        yield ChartSongService(desk.engine, is_demo=desk.is_demo)
 
 
 @contextmanager
-def _stopping() -> Iterator[Callable[[], bool]]:
+def _stop_requests() -> Iterator[Callable[[], bool]]:
     """Stop at the next safe point on the first stop signal, immediately on the second.
 
     The handler only sets a flag: it may run in the middle of a write, and streams are not
@@ -200,7 +213,7 @@ def _stopping() -> Iterator[Callable[[], bool]]:
     def is_asked() -> bool:
         if asked.is_set() and not is_told.is_set():
             is_told.set()
-            say("[yellow]stopping[/]: everything read so far is kept")
+            print_message("[yellow]stopping[/]: everything read so far is kept")
         return asked.is_set()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -212,28 +225,28 @@ def _stopping() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
+def _progress() -> Iterator[Callable[[BackfillProgress], None]]:
     """Show a progress bar in a terminal, or occasional lines in a file or a pipe."""
     if not err.is_terminal:
-        yield _tell_line
+        yield _print_progress_line
         return
     with Live(console=err, transient=True, refresh_per_second=8) as live:
         yield lambda progress: live.update(_bar(progress))
 
 
-def _tell_line(progress: Progress) -> None:
+def _print_progress_line(progress: BackfillProgress) -> None:
     if progress.done_count % _LINE_EVERY == 0 or progress.done_count == progress.missing_count:
-        err.print(_words(progress), soft_wrap=True)
+        err.print(_progress_text(progress), soft_wrap=True)
 
 
-def _bar(progress: Progress) -> Table:
+def _bar(progress: BackfillProgress) -> Table:
     grid = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=progress.missing_count, completed=progress.done_count, width=32)
-    grid.add_row(bar, Text(_words(progress), style="dim"))
+    grid.add_row(bar, Text(_progress_text(progress), style="dim"))
     return grid
 
 
-def _words(progress: Progress) -> str:
+def _progress_text(progress: BackfillProgress) -> str:
     return (
         f"{progress.done_count:,} of {progress.missing_count:,} issues · "
         f"{progress.requests_used:,} requests · {progress.chart_date}"

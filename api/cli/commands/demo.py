@@ -13,23 +13,23 @@ from typing import Annotated, Any
 import typer
 
 from api.cli.interrupts import Interrupted
-from api.cli.job_client import HttpDesk
-from api.cli.processes.child_processes import Household
-from api.cli.processes.demo_environment import DemoStage
-from api.cli.rendering.progress import ScanDisplay, follow
+from api.cli.job_client import HttpJobClient
+from api.cli.processes.child_processes import ChildProcessGroup
+from api.cli.processes.demo_environment import DemoEnvironment
+from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_banner, print_judgement, print_result
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     err,
     out,
+    print_message,
     safe,
-    say,
     show_document_error,
     show_error,
 )
-from api.services.evidence.report_evidence import GatheredPairs
-from api.services.report.ground_truth import Judgement, judge, to_true_videos
+from api.services.evidence.report_evidence import ReportEvidence
+from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
 from pipelines.documents.videos import Document
 from warehouse.records.errors import SametrackError
 
@@ -45,12 +45,12 @@ _Cache = Annotated[Path, typer.Option("--cache", help="Folder for rendered sound
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DemoResult:
     """The outcome of a demo. `platform_cpu_s` is the CPU time of the sandbox, with rendering."""
 
     job: Document
     judgement: Judgement
-    pairs: GatheredPairs
+    pairs: ReportEvidence
     seconds: float
     platform_cpu_s: float
 
@@ -65,40 +65,45 @@ def demo(
     """Scan a track of the sandbox and compare the result with the ground truth."""
     print_banner(out)
     try:
-        with TemporaryDirectory(prefix="sametrack-demo-") as home, Household() as household:
-            household.remove_if_killed(Path(home))
-            stage = DemoStage(
-                household=household, home=Path(home), cache=cache, seed=seed, size=size
+        with (
+            TemporaryDirectory(prefix="sametrack-demo-") as home,
+            ChildProcessGroup() as process_group,
+        ):
+            process_group.remove_on_kill(Path(home))
+            stage = DemoEnvironment(
+                process_group=process_group, home=Path(home), cache=cache, seed=seed, size=size
             )
-            shown = _play(stage)
+            shown = _run_demo(stage)
     except Interrupted as stop:
-        say(f"[yellow]stopped[/] by {stop}; all processes have ended")
+        print_message(f"[yellow]stopped[/] by {stop}; all processes have ended")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if isinstance(shown, int):
         raise typer.Exit(shown)
-    raise typer.Exit(_conclude(shown, out_dir, f"demo-seed{seed}-size{size:g}"))
+    raise typer.Exit(_report_result(shown, out_dir, f"demo-seed{seed}-size{size:g}"))
 
 
-def _play(stage: DemoStage) -> Shown | int:
+def _run_demo(stage: DemoEnvironment) -> DemoResult | int:
     """Run the scan and evaluate it; return an exit code if it has no result."""
     begun = monotonic()
     with err.status("starting the sandbox, the service and a worker"):
         stage.set_up()
         track = choose_track(stage.world("/_world/tracks?counts=0")["tracks"])
-    say(f"input: [italic]{safe(track['prose'])}[/]")
-    desk = HttpDesk(stage.api_url, token=stage.token)
+    print_message(f"input: [italic]{safe(track['prose'])}[/]")
+    desk = HttpJobClient(stage.api_url, token=stage.token)
     job = desk.create(track["prose"], DEFAULT_PARAMETERS)
-    say(f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}")
+    print_message(
+        f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}"
+    )
     with ScanDisplay() as display:
-        job = follow(desk, job, display, look=stage.look, held=stage.held)
+        job = follow_job(desk, job, display, look=stage.look, held=stage.held)
     if job["status"] != "completed":
         return _unfinished(job, stage)
-    videos = to_true_videos(stage.world(f"/_world/truth/{track['music_id']}"))
+    videos = to_ground_truth_videos(stage.world(f"/_world/truth/{track['music_id']}"))
     confirmed, variants = stage.read_confirmed(job["job_id"])
     judgement = judge(track["music_id"], confirmed, variants, videos)
     cpu_s = stage.world("/_world/cpu")["total_s"]
     seconds = monotonic() - begun
-    return Shown(job, judgement, stage.gather_pairs(job), seconds, cpu_s)
+    return DemoResult(job, judgement, stage.gather_pairs(job), seconds, cpu_s)
 
 
 def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -106,16 +111,16 @@ def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
     return max(tracks, key=lambda track: int(track["listed_count"]))
 
 
-def _unfinished(job: Document, stage: DemoStage) -> int:
+def _unfinished(job: Document, stage: DemoEnvironment) -> int:
     if job["status"] == "cancelled":
-        say("[yellow]cancelled[/]")
+        print_message("[yellow]cancelled[/]")
         return EXIT_INTERRUPTED
     show_document_error(job["error"])
     stage.show_logs("worker")
     return EXIT_FAILED
 
 
-def _conclude(shown: Shown, folder: Path, name: str) -> int:
+def _report_result(shown: DemoResult, folder: Path, name: str) -> int:
     """Print and write the outcome; return the exit code."""
     print_result(out, shown.job["result"], rows=SHOWN_ROWS)
     print_judgement(out, shown.judgement)
@@ -135,7 +140,7 @@ def _conclude(shown: Shown, folder: Path, name: str) -> int:
     return EXIT_FAILED
 
 
-def write_files(shown: Shown, folder: Path, name: str) -> tuple[Path, Path]:
+def write_files(shown: DemoResult, folder: Path, name: str) -> tuple[Path, Path]:
     """Write the report as HTML, and the job with its evaluation as JSON.
 
     Raises:

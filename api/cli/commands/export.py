@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from api.cli.commands.open_analysis import AsOf, Workspace, form_of, open_workspace
-from api.cli.terminal import out, refuse, safe
+from api.cli.commands.analysis_workspace import AsOf, Workspace, choose_format, open_workspace
+from api.cli.terminal import exit_with_input_error, out, safe
 
 if TYPE_CHECKING:
     from warehouse.exports.extracts import Extract
     from warehouse.exports.pseudonyms import Pseudonyms
-    from warehouse.exports.table_files import Method
+    from warehouse.exports.table_files import ExportMethod
 
 ENDINGS = {"package": "zip"}
 
 
-class Form(StrEnum):
+class ExportFileFormat(StrEnum):
     """File formats of an export."""
 
     csv = "csv"
@@ -32,7 +32,8 @@ def export(
     what: Annotated[str, typer.Argument(help="A table of docs/data-dictionary.md, or `all`.")],
     *,
     form: Annotated[
-        Form | None, typer.Option("--format", help="Default: by the ending of FILE, else csv.")
+        ExportFileFormat | None,
+        typer.Option("--format", help="Default: by the ending of FILE, else csv."),
     ] = None,
     job: Annotated[str | None, typer.Option(metavar="ID", help="Only rows of this job.")] = None,
     track: Annotated[
@@ -56,19 +57,19 @@ def export(
 
     Ids stay text, and formulas are escaped. `all` needs a data package.
     """
-    from warehouse.exports.extracts import Scope, choose_extracts  # noqa: PLC0415 -- loads pyarrow
-    from warehouse.exports.method_sheet import state_method  # noqa: PLC0415 -- as above
+    from warehouse.exports.extracts import ExportScope, choose_extracts  # noqa: PLC0415 -- loads pyarrow
+    from warehouse.exports.method_sheet import describe_method  # noqa: PLC0415 -- as above
 
-    wanted = Form(_form(form, out_file))
+    wanted = ExportFileFormat(_choose_format(form, out_file))
     if job is not None and track is not None:
-        refuse("give --job or --track, not both")
-    scope = Scope(job_id=job, track=track)
+        exit_with_input_error("give --job or --track, not both")
+    scope = ExportScope(job_id=job, track=track)
     extracts = choose_extracts(what, scope)
-    if len(extracts) > 1 and wanted != Form.package:
-        refuse(f"{what} has more than one table", hint="--format package")
+    if len(extracts) > 1 and wanted != ExportFileFormat.package:
+        exit_with_input_error(f"{what} has more than one table", hint="--format package")
     with open_workspace(as_of) as workspace:
         path = out_file or _default_name(what, wanted, workspace)
-        method = state_method(workspace.engine, extracts, scope, is_pseudonymised=pseudonymise)
+        method = describe_method(workspace.engine, extracts, scope, is_pseudonymised=pseudonymise)
         rows = _write(
             path,
             wanted,
@@ -76,24 +77,24 @@ def export(
             extracts,
             method,
             bom=bom,
-            pseudonyms=_key(workspace, pseudonymise),
+            pseudonyms=_open_pseudonyms(workspace, pseudonymise),
         )
-    _tell(path, rows, method, as_json=as_json)
+    _print_summary(path, rows, method, as_json=as_json)
 
 
-def _form(form: Form | None, out_file: Path | None) -> str:
+def _choose_format(form: ExportFileFormat | None, out_file: Path | None) -> str:
     is_zip = out_file is not None and out_file.suffix.lower() == ".zip"
-    found = form_of(form, out_file, default="package" if is_zip else "csv")
+    found = choose_format(form, out_file, default="package" if is_zip else "csv")
     return "csv" if found == "json" else found
 
 
-def _default_name(what: str, form: Form, workspace: Workspace) -> Path:
+def _default_name(what: str, form: ExportFileFormat, workspace: Workspace) -> Path:
     demo = "demo-" if workspace.is_demo else ""
     noun = what.rpartition(".")[2]
     return Path(f"sametrack-{demo}{noun}.{ENDINGS.get(form, form)}")
 
 
-def _key(workspace: Workspace, is_wanted: bool) -> "Pseudonyms | None":
+def _open_pseudonyms(workspace: Workspace, is_wanted: bool) -> "Pseudonyms | None":
     from warehouse.exports.pseudonyms import open_pseudonyms  # noqa: PLC0415 -- as above
 
     return open_pseudonyms(workspace.home) if is_wanted else None
@@ -101,10 +102,10 @@ def _key(workspace: Workspace, is_wanted: bool) -> "Pseudonyms | None":
 
 def _write(
     path: Path,
-    form: Form,
+    form: ExportFileFormat,
     workspace: Workspace,
     extracts: "list[Extract]",
-    method: "Method",
+    method: "ExportMethod",
     *,
     bom: bool,
     pseudonyms: "Pseudonyms | None",
@@ -114,7 +115,7 @@ def _write(
     from warehouse.exports.extracts import read_batches  # noqa: PLC0415 -- as above
     from warehouse.exports.single_file import write_table  # noqa: PLC0415 -- as above
 
-    if form == Form.package:
+    if form == ExportFileFormat.package:
         return write_package(path, workspace.engine, extracts, method, pseudonyms=pseudonyms)
     extract = extracts[0]
     batches: Iterator[Any] = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
@@ -122,7 +123,9 @@ def _write(
     return {extract.table.name: count}
 
 
-def _tell(path: Path, rows: dict[str, int], method: "Method", *, as_json: bool) -> None:
+def _print_summary(
+    path: Path, rows: dict[str, int], method: "ExportMethod", *, as_json: bool
+) -> None:
     if as_json:
         summary = {"path": str(path), "row_counts": rows, "method": dict(method.facts)}
         out.out(json.dumps(summary, ensure_ascii=False))

@@ -7,9 +7,9 @@ import typer
 from rich import box
 from rich.table import Table
 
-from api.cli.rendering.progress import counts_of, stage_of
+from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
-from api.cli.terminal import out, safe, say, show_document_error
+from api.cli.terminal import out, print_message, safe, show_document_error
 from pipelines.documents.videos import Document
 
 INPUT_LIMIT = 28
@@ -39,7 +39,7 @@ def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Js
         _print_json([{**job, "result": None} for job in found])
         return
     if not found:
-        say("no jobs yet; [bold]sametrack scan LINK[/] starts one")
+        print_message("no jobs yet; [bold]sametrack scan LINK[/] starts one")
         return
     out.print(_table(found))
 
@@ -47,16 +47,16 @@ def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Js
 @app.command("show")
 def show(job_id: _JobId, *, as_json: _Json = False) -> None:
     """Show a job and, once completed, its result."""
-    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_store_desk(ApiSettings()) as desk:
-        job = desk.job(desk.whole_id(job_id))
+    with open_local_job_client(ApiSettings()) as desk:
+        job = desk.job(desk.expand_job_id(job_id))
     if as_json:
         _print_json(job)
         return
     out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {safe(job['input'])}")
-    out.print(f"[dim]{safe(stage_of(job))}  {safe(counts_of(job))}[/]")
+    out.print(f"[dim]{safe(describe_stage(job))}  {safe(format_counts(job))}[/]")
     if job["error"]:
         show_document_error(job["error"])
     if job["result"]:
@@ -66,11 +66,11 @@ def show(job_id: _JobId, *, as_json: _Json = False) -> None:
 @app.command("cancel")
 def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
     """Cancel a job at its next safe point. Everything read so far is kept."""
-    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_store_desk(ApiSettings()) as desk:
-        job = desk.cancel(desk.whole_id(job_id))
+    with open_local_job_client(ApiSettings()) as desk:
+        job = desk.cancel(desk.expand_job_id(job_id))
     if as_json:
         _print_json({**job, "result": None})
         return
@@ -79,10 +79,10 @@ def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
 
 
 def _newest(limit: int) -> list[Document]:
-    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_store_desk(ApiSettings()) as desk:
+    with open_local_job_client(ApiSettings()) as desk:
         return desk.jobs(limit=limit)
 
 
@@ -91,7 +91,7 @@ def _table(jobs: list[Document]) -> Table:
     for name in ("job", "status", "input", "progress", "created"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     for job in jobs:
-        where = counts_of(job) if job["status"] != "failed" else job["error"]["type"]
+        where = format_counts(job) if job["status"] != "failed" else job["error"]["type"]
         table.add_row(
             safe(job["job_id"]),
             _status(job),

@@ -8,7 +8,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from api.cli.caller import Api, open_client
+from api.cli.api_access import ApiOption, open_client
 
 _MayStart = Annotated[
     bool | None,
@@ -20,7 +20,7 @@ _MayStart = Annotated[
 ]
 
 
-def mcp(*, may_start_jobs: _MayStart = None, api: Api = None) -> None:
+def mcp(*, may_start_jobs: _MayStart = None, api: ApiOption = None) -> None:
     """Serve Model Context Protocol tools over stdin and stdout."""
     anyio.run(_serve, may_start_jobs, api)
 

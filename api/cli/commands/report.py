@@ -12,8 +12,8 @@ from rich import box
 from rich.table import Table
 
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import err, out, refuse, safe
-from api.services.evidence.report_evidence import GatheredPairs
+from api.cli.terminal import err, exit_with_input_error, out, safe
+from api.services.evidence.report_evidence import ReportEvidence
 from pipelines.documents.videos import Document
 
 if TYPE_CHECKING:
@@ -61,16 +61,18 @@ def report(
     if listed:
         _show_list()
     elif what is None:
-        refuse("no report was named", hint=_HINT)
+        exit_with_input_error("no report was named", hint=_HINT)
     elif _JOB_ID.fullmatch(what):
         if given or as_of:
-            refuse("the report of a job takes no parameters and no --as-of", hint=_HINT)
+            exit_with_input_error(
+                "the report of a job takes no parameters and no --as-of", hint=_HINT
+            )
         _report_job(what, output, with_pdf=pdf)
     else:
         _report_notebook(what, given or [], as_of=as_of or "", output=output, with_pdf=pdf)
 
 
-def write_report(path: Path, job: Document, *, pairs: GatheredPairs | None = None) -> str:
+def write_report(path: Path, job: Document, *, pairs: ReportEvidence | None = None) -> str:
     """Write the report of a completed job; return the HTML."""
     from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
 
@@ -81,7 +83,7 @@ def write_report(path: Path, job: Document, *, pairs: GatheredPairs | None = Non
 
 
 def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
-    from api.cli.local_job_client import open_store_desk, reports_dir  # noqa: PLC0415 -- loads DuckDB
+    from api.cli.local_job_client import open_local_job_client, reports_dir  # noqa: PLC0415 -- loads DuckDB
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
@@ -89,20 +91,22 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
         from pipelines.platform.browser.process import find_chromium  # noqa: PLC0415 -- as below
 
         find_chromium(settings.chromium_path)  # fail before anything is written
-    with open_store_desk(settings) as desk:
-        job = desk.job(desk.whole_id(job_id))
+    with open_local_job_client(settings) as desk:
+        job = desk.job(desk.expand_job_id(job_id))
         if job["result"] is None:
-            refuse(f"job {job['job_id']} is {job['status']} and has no result to report")
+            exit_with_input_error(
+                f"job {job['job_id']} is {job['status']} and has no result to report"
+            )
         pairs = desk.gather_pairs(job)
     path = output or reports_dir(settings) / f"{job['job_id']}.html"
     page = write_report(path, job, pairs=pairs)
-    _tell(path)
+    _print_written(path)
     if with_pdf:
         from pipelines.reports.pdf import write_pdf  # noqa: PLC0415 -- loads Playwright
 
         with err.status("printing"):
             printed = write_pdf(page, path, chromium=settings.chromium_path)
-        _tell(printed)
+        _print_written(printed)
 
 
 def _report_notebook(
@@ -113,27 +117,27 @@ def _report_notebook(
     notebook = find_report(name)
     parameters = parse_parameters(notebook, dict(_split(one) for one in given))
 
-    from pipelines.reports.build import Asked, make_report  # noqa: PLC0415 -- loads papermill
+    from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415 -- loads papermill
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
-    asked = Asked(
+    asked = ReportRequest(
         report=notebook, parameters=parameters, as_of=as_of, output=output, with_pdf=with_pdf
     )
     with err.status(notebook.title) as status:
-        made = make_report(Settings(), asked, progress=lambda step: status.update(safe(step)))
+        made = build_report(Settings(), asked, progress=lambda step: status.update(safe(step)))
     if made.is_demo:
         print_banner(err)
-    _tell(made.page)
+    _print_written(made.page)
     if made.pdf is not None:
-        _tell(made.pdf)
+        _print_written(made.pdf)
     if made.tables:
-        _tell(made.tables[0].parent, f"({len(made.tables)} tables)")
+        _print_written(made.tables[0].parent, f"({len(made.tables)} tables)")
 
 
 def _split(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name.strip():
-        refuse(f"-p {text!r} is not KEY=VALUE", hint=_HINT)
+        exit_with_input_error(f"-p {text!r} is not KEY=VALUE", hint=_HINT)
     return name.strip(), value
 
 
@@ -157,5 +161,5 @@ def _parameters(notebook: "Notebook") -> str:
     return "\n".join(lines) or "none"
 
 
-def _tell(path: Path, more: str = "") -> None:
+def _print_written(path: Path, more: str = "") -> None:
     out.print(f"[green]written[/] {safe(path)} {more}".rstrip(), soft_wrap=True)

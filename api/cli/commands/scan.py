@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.job_client import HttpDesk, JobDesk
+from api.cli.job_client import HttpJobClient, JobClient
 from api.cli.processes.child_processes import is_listening
-from api.cli.processes.worker_supervision import WorkerCare
+from api.cli.processes.worker_supervision import WorkerSupervisor
 from api.cli.rendering.parameter_options import given_parameters, with_parameter_options
-from api.cli.rendering.progress import ScanDisplay, follow
+from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_result
 from api.cli.scan_estimate import estimate_scan
 from api.cli.terminal import (
@@ -23,9 +23,9 @@ from api.cli.terminal import (
     EXIT_INTERRUPTED,
     err,
     out,
-    plain,
+    print_message,
     safe,
-    say,
+    sanitize,
     show_document_error,
 )
 from pipelines.documents.videos import Document
@@ -63,21 +63,21 @@ def scan(
 ) -> None:
     """Find, verify and rank the videos that use a track."""
     parameters = given_parameters(given) | ({"search_only": True} if search_only else {})
-    with _desk(api) as (desk, is_local):
+    with _open_job_client(api) as (desk, is_local):
         if is_local:
-            _say_how_much(parameters)
+            _print_estimate(parameters)
         job = desk.create(text, parameters)
         if job["status"] == "completed":
-            say("[dim]a stored result serves this request (--refresh reads again)[/]")
+            print_message("[dim]a stored result serves this request (--refresh reads again)[/]")
         else:
-            job = _watch(desk, job, is_local=is_local)
+            job = _follow(desk, job, is_local=is_local)
     raise typer.Exit(_show(job, as_json=as_json))
 
 
-def _watch(desk: JobDesk, job: Document, *, is_local: bool) -> Document:
-    say(f"job [bold]{safe(job['job_id'])}[/]")
-    with WorkerCare(is_wanted=is_local) as care, ScanDisplay() as display:
-        return follow(desk, job, display, look=care.look, held=care.held)
+def _follow(desk: JobClient, job: Document, *, is_local: bool) -> Document:
+    print_message(f"job [bold]{safe(job['job_id'])}[/]")
+    with WorkerSupervisor(is_wanted=is_local) as care, ScanDisplay() as display:
+        return follow_job(desk, job, display, look=care.look, held=care.held)
 
 
 def _show(job: Document, *, as_json: bool) -> int:
@@ -87,39 +87,39 @@ def _show(job: Document, *, as_json: bool) -> int:
     if job["status"] == "failed":
         return show_document_error(job["error"])
     if job["status"] == "cancelled":
-        say("[yellow]cancelled[/]; everything read so far is kept")
+        print_message("[yellow]cancelled[/]; everything read so far is kept")
         return EXIT_INTERRUPTED
     if job["result"] is None:
         return EXIT_FAILED
     if not as_json:
         print_result(out, job["result"], rows=SHOWN_ROWS)
-        say(f"[dim]report: sametrack report {plain(job['job_id'])}[/]")
+        print_message(f"[dim]report: sametrack report {sanitize(job['job_id'])}[/]")
     return 0
 
 
 @contextmanager
-def _desk(api: str | None) -> Iterator[tuple[JobDesk, bool]]:
+def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
     """Yield the job client, and whether this command must make sure that a worker runs."""
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
-    from pipelines.platform.providers import has_world  # noqa: PLC0415 -- as above
+    from pipelines.platform.providers import has_chosen_world  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
     token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
     if api is not None:
-        yield HttpDesk(api, token=token), False
+        yield HttpJobClient(api, token=token), False
         return
     if is_listening(settings.api_port):
-        service = HttpDesk(f"http://127.0.0.1:{settings.api_port}", token=token)
+        service = HttpJobClient(f"http://127.0.0.1:{settings.api_port}", token=token)
         if service.is_there():
-            yield service, has_world(settings)
+            yield service, has_chosen_world(settings)
             return
-    from api.cli.local_job_client import open_store_desk  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
 
-    with open_store_desk(settings) as desk:
+    with open_local_job_client(settings) as desk:
         yield desk, True
 
 
-def _say_how_much(given: dict[str, object]) -> None:
+def _print_estimate(given: dict[str, object]) -> None:
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- as above
 

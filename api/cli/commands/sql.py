@@ -10,19 +10,19 @@ import typer
 from rich import box
 from rich.table import Table as Shown
 
-from api.cli.commands.open_analysis import AsOf, Workspace, form_of, open_workspace
-from api.cli.terminal import out, refuse, safe, say
+from api.cli.commands.analysis_workspace import AsOf, Workspace, choose_format, open_workspace
+from api.cli.terminal import exit_with_input_error, out, print_message, safe
 from api.services.report import messages
 
 if TYPE_CHECKING:
-    from warehouse.exports.export_table import Table
+    from warehouse.exports.export_table import ExportTable
 
 SHOWN_ROWS = 100
 CELL_LIMIT = 80
 _RIGHT = frozenset({"whole", "real"})
 
 
-class Form(StrEnum):
+class QueryFormat(StrEnum):
     """Output formats of a query."""
 
     table = "table"
@@ -38,7 +38,8 @@ def sql(
     *,
     as_of: AsOf = None,
     form: Annotated[
-        Form | None, typer.Option("--format", help="Default: by the ending of FILE, else table.")
+        QueryFormat | None,
+        typer.Option("--format", help="Default: by the ending of FILE, else table."),
     ] = None,
     out_file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: stdout.")
@@ -50,26 +51,28 @@ def sql(
 
     Read-only: no other files, no network, no extensions.
     """
-    from warehouse.engine.user_sql import ask_freely  # noqa: PLC0415 -- loads DuckDB
+    from warehouse.engine.user_sql import run_user_sql  # noqa: PLC0415 -- loads DuckDB
     from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
 
-    wanted = form_of("json" if as_json else form, out_file, default="table")
+    wanted = choose_format("json" if as_json else form, out_file, default="table")
     if wanted == "xlsx" or (wanted == "parquet" and out_file is None):
-        refuse("this format needs a file", hint="--out answer.parquet, answer.csv, …")
+        exit_with_input_error(
+            "this format needs a file", hint="--out answer.parquet, answer.csv, …"
+        )
     text = sys.stdin.read() if question == "-" else question
     with open_workspace(as_of) as workspace:
-        table = to_table("answer", ask_freely(workspace.engine, text))
+        table = to_table("answer", run_user_sql(workspace.engine, text))
         if wanted == "table" and out_file is None:
             _show(table, rows)
             return
-        parts = _parts(table, wanted, workspace)
-    _leave(parts, out_file, row_count=len(table.rows))
+        parts = _encode(table, wanted, workspace)
+    _write(parts, out_file, row_count=len(table.rows))
 
 
-def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
+def _encode(table: "ExportTable", form: str, workspace: Workspace) -> Iterable[bytes]:
     """Return the result as bytes, without a byte order mark, so that programs can read it."""
     from warehouse.exports.table_files import (  # noqa: PLC0415 -- loads XlsxWriter
-        Method,
+        ExportMethod,
         csv_parts,
         to_json,
         to_parquet,
@@ -82,7 +85,9 @@ def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
     }
     if workspace.is_history_rewritten:
         facts["history_rewritten"] = "true"
-    method = Method(tuple((name, value) for name, value in facts.items() if value is not None))
+    method = ExportMethod(
+        tuple((name, value) for name, value in facts.items() if value is not None)
+    )
     if form == "json":
         return (to_json(table, method), b"\n")
     if form == "parquet":
@@ -90,18 +95,18 @@ def _parts(table: "Table", form: str, workspace: Workspace) -> Iterable[bytes]:
     return csv_parts(table.columns, table.rows, with_mark=False)
 
 
-def _leave(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
-    from warehouse.exports.atomic_files import write_whole  # noqa: PLC0415 -- as above
+def _write(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
+    from warehouse.exports.atomic_files import write_atomically  # noqa: PLC0415 -- as above
 
     if out_file is None:
         for part in parts:
             sys.stdout.buffer.write(part)
         return
-    write_whole(out_file, parts)
-    say(f"[green]written[/] {safe(out_file)} ({row_count:,} rows)")
+    write_atomically(out_file, parts)
+    print_message(f"[green]written[/] {safe(out_file)} ({row_count:,} rows)")
 
 
-def _show(table: "Table", rows: int) -> None:
+def _show(table: "ExportTable", rows: int) -> None:
     shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
         shown.add_column(safe(column.name), justify="right" if column.kind in _RIGHT else "left")
@@ -110,7 +115,7 @@ def _show(table: "Table", rows: int) -> None:
     out.print(shown)
     more = len(table.rows) - rows
     total = messages.counted(len(table.rows), "row")
-    say(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
+    print_message(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
 
 
 def _cell(value: Any) -> str:

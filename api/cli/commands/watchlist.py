@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
-from api.cli.terminal import EXIT_FAILED, out, refuse, safe, say
+from api.cli.terminal import EXIT_FAILED, exit_with_input_error, out, print_message, safe
 from pipelines.documents.videos import Document
-from warehouse.records.watchlists import RUN_ENDED, Entry, Plan, Thresholds
+from warehouse.records.watchlists import (
+    ENDED_RUN_STATUSES,
+    DigestThresholds,
+    WatchlistEntry,
+    WatchlistPlan,
+)
 
 if TYPE_CHECKING:
-    from api.services.watchlists.service import WatchBook
+    from api.services.watchlists.service import WatchlistService
 
-LOOK_EVERY_S = 1.0
+POLL_INTERVAL_S = 1.0
 app = typer.Typer(
     help="Watchlists: list, add, remove, enable, disable, run, apply, runs, digest.",
     no_args_is_help=True,
@@ -32,13 +37,15 @@ _Inputs = list[str]
 @app.command("list")
 def list_all(*, as_json: _Json = False) -> None:
     """List all watchlists with their last and next run."""
-    with _open_book() as book:
+    with _open_watchlists() as book:
         found = book.listed()
     if as_json:
         _print_json(found)
         return
     if not found["watchlists"]:
-        say("no watchlists yet; [bold]sametrack watchlist add NAME --track LINK[/] creates one")
+        print_message(
+            "no watchlists yet; [bold]sametrack watchlist add NAME --track LINK[/] creates one"
+        )
         return
     print_lists(out, found)
 
@@ -79,22 +86,22 @@ def add(
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
     groups = {"track": track, "account": account, "hashtag": hashtag}
     parameters = {"candidate_limit": candidate_limit, "count": count}
-    plan = Plan(
+    plan = WatchlistPlan(
         name=name,
         every=every,
         entries=tuple(
-            Entry(kind=kind, input=text)  # type: ignore[arg-type]  # the three kinds, above
+            WatchlistEntry(kind=kind, input=text)  # type: ignore[arg-type]  # the three kinds, above
             for kind, texts in groups.items()
             for text in texts or ()
         ),
-        thresholds=Thresholds(
+        thresholds=DigestThresholds(
             velocity=velocity, rank_change=rank_change, new_music_id=new_music_id
         ),
         parameters={key: value for key, value in parameters.items() if value is not None},
     )
     if not plan.entries:
-        refuse("a watchlist needs an entry: give --track, --account or --hashtag")
-    with _open_book() as book:
+        exit_with_input_error("a watchlist needs an entry: give --track, --account or --hashtag")
+    with _open_watchlists() as book:
         made = book.create(plan)
     _show_one(made, "created", as_json=as_json)
 
@@ -102,7 +109,7 @@ def add(
 @app.command("remove")
 def remove(name: _Name, *, as_json: _Json = False) -> None:
     """Delete a watchlist and its runs. Observations and digests are kept."""
-    with _open_book() as book:
+    with _open_watchlists() as book:
         gone = book.delete(name)
     if as_json:
         _print_json(gone)
@@ -131,15 +138,15 @@ def run(
 ) -> None:
     """Run a watchlist now. Its scans are jobs, so a worker must be running."""
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.watchlists.open_service import open_watcher  # noqa: PLC0415 -- loads DuckDB and Delta
+    from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta
 
-    with _open_book() as book, open_watcher(ApiSettings()) as watcher:
+    with _open_watchlists() as book, open_watchlist_runner(ApiSettings()) as watcher:
         run_id = book.run(name, origin="cli")["run_id"]
         watcher.begin(run_id)
         watcher.conclude(run_id)
         found = book.run_of(name, run_id)
-        while wait and found["status"] not in RUN_ENDED:
-            time.sleep(LOOK_EVERY_S)
+        while wait and found["status"] not in ENDED_RUN_STATUSES:
+            time.sleep(POLL_INTERVAL_S)
             watcher.begin(run_id)  # in case the process that began it died
             watcher.conclude(run_id)
             found = book.run_of(name, run_id)
@@ -149,7 +156,7 @@ def run(
 @app.command("runs")
 def runs(name: _Name, *, limit: _Limit = 20, as_json: _Json = False) -> None:
     """List the newest runs of a watchlist."""
-    with _open_book() as book:
+    with _open_watchlists() as book:
         found = book.runs(name, limit=limit)
     if as_json:
         _print_json(found)
@@ -165,13 +172,13 @@ def digest(
     as_json: _Json = False,
 ) -> None:
     """Show the digest of a run."""
-    with _open_book() as book:
+    with _open_watchlists() as book:
         if run_id is not None:
             found = book.run_of(name, run_id)["digest"]
         else:
             found = next(iter(book.digests(name, limit=200)["digests"]), None)
     if found is None:
-        say("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
+        print_message("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
         raise typer.Exit(EXIT_FAILED)
     if as_json:
         _print_json(found)
@@ -197,8 +204,10 @@ def apply(
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        refuse(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}")
-    with _open_book() as book:
+        exit_with_input_error(
+            f"{path.name} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
+        )
+    with _open_watchlists() as book:
         done = apply_file(book, text, prune=prune, dry_run=dry_run)
     if as_json:
         _print_json(done)
@@ -207,11 +216,11 @@ def apply(
         fields = f" ({', '.join(line['fields'])})" if line["fields"] else ""
         out.print(f"{line['what']:<9} [bold]{safe(line['name'])}[/]{safe(fields)}")
     if dry_run:
-        say("dry run: nothing was changed")
+        print_message("dry run: nothing was changed")
 
 
 def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
-    with _open_book() as book:
+    with _open_watchlists() as book:
         changed = book.change(name, {"enabled": is_on})
     _show_one(changed, "enabled" if is_on else "disabled", as_json=as_json)
 
@@ -234,15 +243,15 @@ def _show_run(found: Document, *, as_json: bool) -> None:
     else:
         jobs = [entry["job_id"] for entry in found["entries"] if entry["job_id"]]
         out.print(f"run [bold]{safe(found['run_id'])}[/] {safe(found['status'])}")
-        say(f"{len(jobs)} scans submitted; the digest follows when they have ended")
+        print_message(f"{len(jobs)} scans submitted; the digest follows when they have ended")
 
 
 @contextmanager
-def _open_book() -> Iterator["WatchBook"]:
-    from api.services.watchlists.service import open_book  # noqa: PLC0415 -- loads SQLAlchemy
+def _open_watchlists() -> Iterator["WatchlistService"]:
+    from api.services.watchlists.service import open_watchlist_service  # noqa: PLC0415 -- loads SQLAlchemy
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
 
-    with open_book(ApiSettings()) as book:
+    with open_watchlist_service(ApiSettings()) as book:
         yield book
 
 

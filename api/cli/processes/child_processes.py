@@ -1,7 +1,7 @@
 """Child processes that never outlive the command that started them.
 
 Each child leads its own session and process group, so that a stop signal also reaches its own
-children. `Household` stops all of them when its block ends; a watchdog process
+children. `ChildProcessGroup` stops all of them when its block ends; a watchdog process
 (`parent_watchdog.py`) does the same if this process is killed.
 """
 
@@ -22,7 +22,7 @@ from api.cli.processes import parent_watchdog
 
 LOOPBACK = "127.0.0.1"
 GRACE_S = 8.0
-LOOK_EVERY_S = 0.05
+POLL_INTERVAL_S = 0.05
 LOG_TAIL_LINES = 12
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -104,7 +104,7 @@ class StopSignals:
             raise Interrupted(number)
 
 
-class Household:
+class ChildProcessGroup:
     """All children of this command, as a context manager that stops them at its end.
 
     Inside the block, a stop signal raises `Interrupted`.
@@ -154,7 +154,7 @@ class Household:
             self._children.append(child)
         return child
 
-    def remove_if_killed(self, folder: Path) -> None:
+    def remove_on_kill(self, folder: Path) -> None:
         """Register a temporary folder that the watchdog removes if this process is killed."""
         self._tell(f"~{folder.resolve()}")
 
@@ -178,7 +178,7 @@ class Household:
         """Delay stop signals until the block ends."""
         return self._signals.held()
 
-    def fallen(self) -> list[Child]:
+    def exited_children(self) -> list[Child]:
         """Return the children that exited on their own."""
         return [child for child in self._children if child.exit_code() is not None]
 
@@ -191,8 +191,8 @@ class Household:
             return  # the watchdog was killed; this process still stops its children
 
 
-def sametrack(*arguments: str) -> list[str]:
-    """Return the command line of `sametrack` in this installation."""
+def sametrack_command(*arguments: str) -> list[str]:
+    """Return the command line of `sametrack_command` in this installation."""
     return [sys.executable, "-m", "api.cli.main", *arguments]
 
 
@@ -227,7 +227,7 @@ def _wait_for_group(child: Child, until: float) -> None:
         child.exit_code()  # reaps the leader; a zombie would count as alive
         if not parent_watchdog.signal_group(child.process.pid, 0):
             break
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(POLL_INTERVAL_S)
     else:
         parent_watchdog.signal_group(child.process.pid, signal.SIGKILL)
     child.process.wait()

@@ -20,9 +20,9 @@ from api.responses.errors import (
     CrossSiteRequestError,
     MethodNotAllowedError,
     UnsupportedMediaTypeError,
-    answer_of,
+    error_spec,
 )
-from api.server.middleware.guard import Guard, harden
+from api.server.middleware.guard import Guard, add_security_headers
 from warehouse.records.errors import SametrackError
 
 LOCATION = "sametrack"
@@ -45,7 +45,7 @@ class GraphqlByPost:
         if scope["type"] == "http" and scope["path"].rstrip("/") == GRAPHQL:
             error = _check(scope)
             if error is not None:
-                await refuse(scope, error)(scope, receive, send)
+                await reject_request(scope, error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -53,15 +53,15 @@ class GraphqlByPost:
 def guarded(app: ASGIApp, *, allowed_hosts: frozenset[str]) -> ASGIApp:
     """Wrap Dagster's application in host, origin and GraphQL checks."""
     inside = GraphqlByPost(app)
-    return Guard(inside, allowed_hosts=allowed_hosts, reject=refuse, is_private=_is_private)
+    return Guard(inside, allowed_hosts=allowed_hosts, reject=reject_request, is_private=_is_private)
 
 
-def refuse(_scope: Scope, error: SametrackError) -> Response:
+def reject_request(_scope: Scope, error: SametrackError) -> Response:
     """Return the plain-text response to a rejected request."""
     response = PlainTextResponse(
-        f"{error.type}: {error.detail}\n", status_code=answer_of(error.type).status
+        f"{error.type}: {error.detail}\n", status_code=error_spec(error.type).status
     )
-    harden(response.headers)
+    add_security_headers(response.headers)
     return response
 
 

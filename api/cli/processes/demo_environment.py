@@ -15,41 +15,41 @@ import httpx2
 from api.cli.processes.child_processes import (
     LOOPBACK,
     Child,
-    Household,
+    ChildProcessGroup,
     Program,
     find_port,
     is_listening,
-    sametrack,
+    sametrack_command,
 )
 from api.cli.terminal import err, safe
-from api.services.evidence.report_evidence import GatheredPairs, gather_pairs
+from api.services.evidence.report_evidence import ReportEvidence, collect_report_evidence
 from pipelines.documents.videos import Document
 from warehouse.records.errors import SametrackError
 
 if TYPE_CHECKING:
-    from api.process import Doors
+    from api.process import Services
 
 START_TIMEOUT_S = 300.0  # generous for a busy machine; a process that exits is reported at once
 TRUTH_TIMEOUT_S = 60.0
-LOOK_EVERY_S = 0.1
+POLL_INTERVAL_S = 0.1
 TOKEN_BYTES = 16
 
 
-class StageError(SametrackError):
+class DemoProcessError(SametrackError):
     """A process of the demo did not start, or exited early."""
 
     type = "demo_process_ended"
 
 
-class DemoStage:
-    """The three processes of a demo. `household` stops them; `home` is their data home."""
+class DemoEnvironment:
+    """The three processes of a demo. `process_group` stops them; `home` is their data home."""
 
     def __init__(
-        self, *, household: Household, home: Path, cache: Path, seed: int, size: float
+        self, *, process_group: ChildProcessGroup, home: Path, cache: Path, seed: int, size: float
     ) -> None:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._household = household
-        self.held = household.held
+        self._process_group = process_group
+        self.held = process_group.held
         self._home = home
         self._cache = cache.resolve()
         self._seed, self._size = seed, size
@@ -65,19 +65,19 @@ class DemoStage:
         """Start all three and wait until sandbox and service listen; the worker may still warm up.
 
         Raises:
-            StageError: A process exited, or the ports did not open in time.
+            DemoProcessError: A process exited, or the ports did not open in time.
         """
         world = ("--seed", str(self._seed), "--size", f"{self._size:g}")
         place = ("--port", str(self._world_port), "--cache", str(self._cache))
-        self._start("sandbox", sametrack("sandbox", *world, *place))
-        self._start("worker", sametrack("worker"))
-        self._start("service", sametrack("serve", "--port", str(self._api_port)))
+        self._start("sandbox", sametrack_command("sandbox", *world, *place))
+        self._start("worker", sametrack_command("worker"))
+        self._start("service", sametrack_command("serve", "--port", str(self._api_port)))
         until = monotonic() + START_TIMEOUT_S
         while not (is_listening(self._world_port) and is_listening(self._api_port)):
             self.look()
             if monotonic() > until:
-                raise StageError("The sandbox or the service did not open its port in time")
-            sleep(LOOK_EVERY_S)
+                raise DemoProcessError("The sandbox or the service did not open its port in time")
+            sleep(POLL_INTERVAL_S)
 
     def world(self, path: str) -> dict[str, Any]:
         """Read a control endpoint of the sandbox, for example `/_world/tracks`."""
@@ -85,11 +85,11 @@ class DemoStage:
         answer: dict[str, Any] = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
         return answer
 
-    def gather_pairs(self, job: Document) -> GatheredPairs:
+    def gather_pairs(self, job: Document) -> ReportEvidence:
         """Return the compared pairs of a completed job, for its report."""
         with self._doors() as doors:
             assert doors.evidence is not None, "the environment sets a profile"
-            return gather_pairs(doors.evidence, job)
+            return collect_report_evidence(doors.evidence, job)
 
     def read_confirmed(self, job_id: str) -> tuple[list[Document], list[Document]]:
         """Return all confirmed videos of a completed job, beyond its `count`, and its variants."""
@@ -102,9 +102,9 @@ class DemoStage:
         return document["ranked"], document["variants"]["aweme_list"]
 
     @contextmanager
-    def _doors(self) -> Iterator["Doors"]:
+    def _doors(self) -> Iterator["Services"]:
         """Open the stores of the demo to read the results of the scan."""
-        from api.process import open_doors  # noqa: PLC0415 -- loads DuckDB and Delta
+        from api.process import open_services  # noqa: PLC0415 -- loads DuckDB and Delta
         from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
         given: dict[str, Any] = {
@@ -112,18 +112,18 @@ class DemoStage:
             for name, value in self._environment().items()
             if name.lower() in ApiSettings.model_fields
         }
-        with open_doors(ApiSettings(_env_file=None, **given)) as doors:
+        with open_services(ApiSettings(_env_file=None, **given)) as doors:
             yield doors
 
     def look(self) -> None:
         """Check that all processes are running.
 
         Raises:
-            StageError: A process has exited.
+            DemoProcessError: A process has exited.
         """
-        for child in self._household.fallen():
+        for child in self._process_group.exited_children():
             self.show_logs(child.name)
-            raise StageError(
+            raise DemoProcessError(
                 f"The {child.name} of the demo exited (exit code {child.exit_code()})",
                 hint="the last lines of its log are above",
             )
@@ -140,7 +140,7 @@ class DemoStage:
             log=self._home / f"{name}.log",
             env=self._environment(),
         )
-        self._children.append(self._household.start(program))
+        self._children.append(self._process_group.start(program))
 
     def _environment(self) -> dict[str, str]:
         """Return all relevant settings, so that no `.env` in the working directory applies.

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 GRACE_S = 4.0
-LOOK_EVERY_S = 0.1
+POLL_INTERVAL_S = 0.1
 
 
 def signal_group(pgid: int, number: int) -> bool:
@@ -27,7 +27,7 @@ def signal_group(pgid: int, number: int) -> bool:
     return True
 
 
-def read_estate(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
+def read_registered(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
     """Return groups and folders registered at the end of input; none after `done`."""
     groups: set[int] = set()
     folders: list[str] = []
@@ -44,12 +44,12 @@ def read_estate(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
     return groups, folders
 
 
-def end_groups(groups: set[int], *, grace_s: float = GRACE_S) -> None:
+def terminate_groups(groups: set[int], *, grace_s: float = GRACE_S) -> None:
     """Send SIGTERM to all groups, and SIGKILL to those left after `grace_s`."""
     left = {pgid for pgid in groups if signal_group(pgid, signal.SIGTERM)}
     until = time.monotonic() + grace_s
     while left and time.monotonic() < until:
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(POLL_INTERVAL_S)
         left = {pgid for pgid in left if signal_group(pgid, 0)}
     for pgid in left:
         signal_group(pgid, signal.SIGKILL)
@@ -59,8 +59,8 @@ def main() -> None:
     """Read stdin until it ends. Signals meant for the parent must not stop the watchdog."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    groups, folders = read_estate(sys.stdin.readline)
-    end_groups(groups)
+    groups, folders = read_registered(sys.stdin.readline)
+    terminate_groups(groups)
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 
-from api.cli.processes.child_processes import Child, Household, Program
-from api.cli.terminal import err, safe, say
+from api.cli.processes.child_processes import Child, ChildProcessGroup, Program
+from api.cli.terminal import err, print_message, safe
 from warehouse.records.errors import SametrackError
 
-LOOK_EVERY_S = 0.2
+POLL_INTERVAL_S = 0.2
 BACK_OFF_S = (0.5, 2.0, 5.0, 15.0)
 STEADY_AFTER_S = 60.0
 
@@ -28,7 +28,7 @@ class Service:
 
 
 @dataclass(slots=True)
-class _Place:
+class _ServiceState:
     """The state of one service."""
 
     service: Service
@@ -42,15 +42,15 @@ class _Place:
 class Supervisor:
     """Supervises services. `on_ready` is called once, when all of them are ready."""
 
-    household: Household
+    process_group: ChildProcessGroup
     services: Iterable[Service]
     on_ready: Callable[[], None] = lambda: None
     clock: Callable[[], float] = monotonic
-    _places: list[_Place] = field(default_factory=list)
+    _places: list[_ServiceState] = field(default_factory=list)
     _told: bool = False
 
     def __post_init__(self) -> None:
-        self._places = [_Place(service) for service in self.services]
+        self._places = [_ServiceState(service) for service in self.services]
 
     def run(self) -> None:
         """Run until a stop signal.
@@ -61,7 +61,7 @@ class Supervisor:
         """
         while True:
             self.step()
-            sleep(LOOK_EVERY_S)
+            sleep(POLL_INTERVAL_S)
 
     def step(self) -> None:
         """Check every service once.
@@ -75,24 +75,24 @@ class Supervisor:
             self._told = True
             self.on_ready()
 
-    def _look(self, place: _Place) -> None:
+    def _look(self, place: _ServiceState) -> None:
         now = self.clock()
         if place.child is None:
             if now >= place.start_at:
-                place.child = self.household.start(place.service.program)
+                place.child = self.process_group.start(place.service.program)
         elif place.child.exit_code() is not None:
             self._fell(place, place.child, now)
         elif not place.has_been_ready:
             is_ready = place.service.is_ready
             place.has_been_ready = is_ready is None or is_ready()
 
-    def _fell(self, place: _Place, child: Child, now: float) -> None:
+    def _fell(self, place: _ServiceState, child: Child, now: float) -> None:
         code = child.exit_code()
-        self.household.stop(child)  # also stops what it has started
+        self.process_group.stop(child)  # also stops what it has started
         if now - child.started_at >= STEADY_AFTER_S:
             place.falls = 0
         place.child = None
-        _show_tail(child)
+        _print_log_tail(child)
         if place.falls >= len(BACK_OFF_S):
             raise ProgramFailedError(
                 f"{child.name} exited {place.falls + 1} times in a row (exit code {code})",
@@ -101,9 +101,11 @@ class Supervisor:
         wait_s = BACK_OFF_S[place.falls]
         place.falls += 1
         place.start_at = now + wait_s
-        say(f"[red]{safe(child.name)} exited[/] (exit code {code}); restarting in {wait_s:g} s")
+        print_message(
+            f"[red]{safe(child.name)} exited[/] (exit code {code}); restarting in {wait_s:g} s"
+        )
 
 
-def _show_tail(child: Child) -> None:
+def _print_log_tail(child: Child) -> None:
     for line in child.log_tail().splitlines():
         err.print(f"[dim]  {safe(child.name)} │ {safe(line)}[/]", soft_wrap=True)

@@ -4,14 +4,19 @@ from contextlib import AbstractContextManager, ExitStack
 from time import monotonic
 from typing import Self
 
-from api.cli.processes.child_processes import Household, Program, StopSignals, sametrack
-from api.cli.terminal import say
+from api.cli.processes.child_processes import (
+    ChildProcessGroup,
+    Program,
+    StopSignals,
+    sametrack_command,
+)
+from api.cli.terminal import print_message
 from warehouse.records.errors import WorkerUnavailableError
 
-LOOK_EVERY_S = 2.0
+POLL_INTERVAL_S = 2.0
 
 
-class WorkerCare:
+class WorkerSupervisor:
     """Starts a worker if none is alive, and stops it at the end of the block.
 
     Inside the block, a stop signal raises `Interrupted`.
@@ -20,7 +25,7 @@ class WorkerCare:
     def __init__(self, *, is_wanted: bool) -> None:
         self._is_wanted = is_wanted
         self._stack = ExitStack()
-        self._household: Household | None = None
+        self._process_group: ChildProcessGroup | None = None
         self._looked_at = monotonic()
 
     def __enter__(self) -> Self:
@@ -34,7 +39,7 @@ class WorkerCare:
 
     def held(self) -> AbstractContextManager[None]:
         """Delay stop signals until the block ends."""
-        return (self._household or self._signals).held()
+        return (self._process_group or self._signals).held()
 
     def look(self) -> None:
         """Check that a worker is running.
@@ -42,13 +47,13 @@ class WorkerCare:
         Raises:
             WorkerUnavailableError: The worker started here has exited.
         """
-        if self._household is not None and self._household.fallen():
+        if self._process_group is not None and self._process_group.exited_children():
             raise WorkerUnavailableError(
                 "The worker that was started for this scan has exited",
                 hint="run `sametrack worker` to see its output",
             )
-        is_due = monotonic() - self._looked_at >= LOOK_EVERY_S
-        if self._is_wanted and self._household is None and is_due:
+        is_due = monotonic() - self._looked_at >= POLL_INTERVAL_S
+        if self._is_wanted and self._process_group is None and is_due:
             self._start_if_none()
 
     def _start_if_none(self) -> None:
@@ -58,6 +63,8 @@ class WorkerCare:
         self._looked_at = monotonic()
         if has_live_worker(Settings()):
             return
-        say("[dim]no worker is running; starting one for this scan[/]")
-        self._household = self._stack.enter_context(Household())
-        self._household.start(Program(name="worker", command=sametrack("worker"), is_quiet=True))
+        print_message("[dim]no worker is running; starting one for this scan[/]")
+        self._process_group = self._stack.enter_context(ChildProcessGroup())
+        self._process_group.start(
+            Program(name="worker", command=sametrack_command("worker"), is_quiet=True)
+        )

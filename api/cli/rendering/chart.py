@@ -10,7 +10,7 @@ _SHOWN_GAPS = 12
 _TITLE_LIMIT = 40
 
 
-def print_filled(found: Document) -> None:
+def print_backfill(found: Document) -> None:
     """Print the outcome of a back-fill."""
     cut = f" (requested: {found['requested_last_day']})" if found["is_cut"] else ""
     out.print(f"[bold]{found['first_day']} to {found['last_day']}[/]{cut}: {found['ending']}")
@@ -55,7 +55,7 @@ def print_song(found: Document) -> None:
     out.print(_lead(lead))
 
 
-def print_said(found: Document) -> None:
+def print_link_decisions(found: Document) -> None:
     """Print the link decisions of users, oldest first."""
     table = Table("time", "song", "music id", "decision", "by", "note", box=box.SIMPLE)
     for one in found["links"]:

@@ -33,7 +33,7 @@ SHOWN_KEYS = 6
 _AGES = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
-class Course(Protocol):
+class ExaminationProgress(Protocol):
     """A running examination."""
 
     @property
@@ -46,7 +46,7 @@ class Course(Protocol):
 class DoctorDisplay:
     """Live progress in a terminal, nothing in a pipe. A context manager."""
 
-    def __init__(self, course: Course, console: Console = err) -> None:
+    def __init__(self, course: ExaminationProgress, console: Console = err) -> None:
         self._course = course
         self._console = console
         self._live = Live(console=console, transient=True, refresh_per_second=8)
@@ -95,9 +95,9 @@ def print_report(console: Console, report: Document) -> None:
     _print_machine(console, report["machine"])
     if report["surfaces"]:
         _print_surfaces(console, report["surfaces"], profile=report["profile"])
-        _print_manners(console, report)
+        _print_rate_limits(console, report)
     elif report["profile"] is None:
-        _print_choice(console)
+        _print_profile_choices(console)
     colour = "green" if report["exit_code"] == 0 else "yellow"
     took = f"[dim]({report['took_s']:.1f} s, exit status {report['exit_code']})[/]"
     console.print(f"[bold {colour}]{safe(report['verdict'])}[/] {took}", soft_wrap=True)
@@ -131,14 +131,14 @@ def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str)
             safe(surface["surface"]),
             f"{surface['duration_ms']:,} ms" if surface["request_count"] else "—",
             "now" if surface["outcome"] == "works" else _age(surface["last_worked_at"], now),
-            _told(surface, is_new=surface["advice"] not in printed),
+            _describe_surface(surface, is_new=surface["advice"] not in printed),
         )
         printed.add(surface["advice"])
     console.print(f"[bold]Platform surfaces[/] [dim]profile {safe(profile)}[/]")
     console.print(table)
 
 
-def _print_manners(console: Console, report: Document) -> None:
+def _print_rate_limits(console: Console, report: Document) -> None:
     """Print open circuits and the robots.txt decisions per host."""
     for circuit in report["circuits"]:
         if circuit["open_until"] is not None:
@@ -158,11 +158,11 @@ def _print_manners(console: Console, report: Document) -> None:
         console.print(f"[dim]robots.txt of {safe(host)}: {decided}[/]", soft_wrap=True)
 
 
-def _told(surface: Document, *, is_new: bool) -> str:
+def _describe_surface(surface: Document, *, is_new: bool) -> str:
     """Describe a surface; if it fails, add the cause, the affected endpoints and the advice."""
     lines = [safe(surface["label"])]
     if surface["outcome"] != "works":
-        lines.append(_why(surface))
+        lines.append(_describe_cause(surface))
     elif surface["reason_words"]:
         lines.append(f"[dim]{safe(surface['reason_words'])}[/]")
     lines += [
@@ -179,7 +179,7 @@ def _told(surface: Document, *, is_new: bool) -> str:
     return "\n".join(lines)
 
 
-def _why(surface: Document) -> str:
+def _describe_cause(surface: Document) -> str:
     """Return the cause in plain words, followed by the error type and the HTTP status."""
     kind, reason = surface["error_type"], surface["reason_words"]
     meaning = messages.STOPS[kind].en if kind in messages.STOPS else None
@@ -210,7 +210,7 @@ def _age(moment: str | None, now: datetime) -> str:
     return f"{seconds // size} {unit} ago"
 
 
-def _print_choice(console: Console) -> None:
+def _print_profile_choices(console: Console) -> None:
     console.print("[bold]No platform profile is chosen[/], so no surface was probed. Choose one:")
     console.print("  [bold]sametrack init[/] creates a .env file: profile, data home, token")
     console.print("  [bold]PROFILE=sandbox[/] the sandbox on this machine")

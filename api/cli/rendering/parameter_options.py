@@ -22,7 +22,7 @@ def with_parameter_options(command: Callable[..., None]) -> Callable[..., None]:
     An option that was not given is None, so that `scan_parameters` applies defaults and linked
     values.
     """
-    return _with(command, [*map(_option, PARAMETERS), _keywords_option()])
+    return _add_options(command, [*map(_option, PARAMETERS), _keywords_option()])
 
 
 def with_options_of(
@@ -30,10 +30,12 @@ def with_options_of(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add options for the given parameters."""
     made = [_option(parameter) for parameter in parameters]
-    return lambda command: _with(command, made)
+    return lambda command: _add_options(command, made)
 
 
-def _with(command: Callable[..., None], made: list[inspect.Parameter]) -> Callable[..., None]:
+def _add_options(
+    command: Callable[..., None], made: list[inspect.Parameter]
+) -> Callable[..., None]:
     signature = inspect.signature(command)
     own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]  # inspect reads it

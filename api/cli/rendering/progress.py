@@ -17,14 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.interrupts import Interrupted
-from api.cli.job_client import JobDesk
-from api.cli.terminal import err, plain, say
+from api.cli.job_client import JobClient
+from api.cli.terminal import err, print_message, sanitize
 from pipelines.documents.videos import Document
-from warehouse.records.jobs import FINAL
+from warehouse.records.jobs import FINAL_STATUSES
 
 POLL_EVERY_S = 0.3
 WORKER_MISSED_AFTER_S = 15.0
-STAGE_WORDS = {
+STAGE_LABELS = {
     "resolving": "resolving the input",
     "track": "reading the track",
     "music_first_screen": "reading the music page",
@@ -49,7 +49,7 @@ _COUNTS = (
 )
 
 
-class Watch(Protocol):
+class JobObserver(Protocol):
     """Receives the job document after each poll."""
 
     def update(self, job: Document) -> None: ...
@@ -81,51 +81,52 @@ class ScanDisplay:
 
     def update(self, job: Document) -> None:
         """Display a job document."""
-        stage = stage_of(job)
+        stage = describe_stage(job)
         if self._console.is_terminal:
             self._live.update(self._block(job, stage))
         elif stage != self._last_stage:
             self._console.print(
-                f"{monotonic() - self._begun_at:6.1f} s  {stage}  {counts_of(job)}", soft_wrap=True
+                f"{monotonic() - self._begun_at:6.1f} s  {stage}  {format_counts(job)}",
+                soft_wrap=True,
             )
         self._last_stage = stage
 
     def _block(self, job: Document, stage: str) -> Group:
         progress = job.get("progress") or {}
-        total = progress.get("stage_count") or len(STAGE_WORDS)
+        total = progress.get("stage_count") or len(STAGE_LABELS)
         head = Table.grid(padding=(0, 1))
         head.add_row(
             self._spinner,
             Text(stage, style="bold"),
             ProgressBar(total=total, completed=progress.get("stage_index") or 0, width=28),
-            Text(f"{monotonic() - self._begun_at:.0f} s{_left(progress)}", style="dim"),
+            Text(f"{monotonic() - self._begun_at:.0f} s{_time_left(progress)}", style="dim"),
         )
-        return Group(head, Text("  " + counts_of(job), style="dim"))
+        return Group(head, Text("  " + format_counts(job), style="dim"))
 
 
-def stage_of(job: Document) -> str:
+def describe_stage(job: Document) -> str:
     """Describe the current stage of a job."""
     if job["status"] == "queued":
         return "waiting for a worker"
     if job["status"] != "running":
-        return plain(job["status"])
+        return sanitize(job["status"])
     if job.get("cancel_requested"):
         return "stopping at the next safe point"
     stage = str((job.get("progress") or {}).get("stage", ""))
-    return STAGE_WORDS.get(stage, plain(stage))
+    return STAGE_LABELS.get(stage, sanitize(stage))
 
 
-def counts_of(job: Document) -> str:
+def format_counts(job: Document) -> str:
     """Return the non-zero counts of a job in one line."""
     progress = job.get("progress") or {}
     shown = [f"{words} {progress[name]:,}" for name, words in _COUNTS if progress.get(name)]
     return " · ".join(shown)
 
 
-def follow(
-    desk: JobDesk,
+def follow_job(
+    desk: JobClient,
     job: Document,
-    watch: Watch,
+    watch: JobObserver,
     *,
     every_s: float = POLL_EVERY_S,
     look: Callable[[], None] = lambda: None,
@@ -150,7 +151,7 @@ def follow(
         try:
             with held():
                 watch.update(job)
-                if job["status"] in FINAL:
+                if job["status"] in FINAL_STATUSES:
                     return job
                 look()
             sleep(every_s)
@@ -161,10 +162,10 @@ def follow(
                 raise
             asked_to_stop = True
             with held():
-                say("[yellow]stopping[/]: the job ends at its next safe point")
+                print_message("[yellow]stopping[/]: the job ends at its next safe point")
                 job = desk.cancel(job["job_id"])
 
 
-def _left(progress: dict[str, Any]) -> str:
+def _time_left(progress: dict[str, Any]) -> str:
     eta_s = progress.get("eta_s")
     return "" if eta_s is None else f", about {eta_s:.0f} s left"

@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from api.cli.terminal import figure, safe
+from api.cli.terminal import format_count, safe
 from api.services.report import messages
 from api.services.report.ground_truth import Judgement
 from pipelines.documents.videos import Document
@@ -35,7 +35,7 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
     if result["is_demo_data"]:
         print_banner(console)
     if result["keyword"] is not None:
-        print_by_name(console, result, rows=rows)
+        print_search_result(console, result, rows=rows)
         return
     music = result["music"]
     console.print(
@@ -60,10 +60,10 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
         )
     print_variants(console, result["variants"]["aweme_list"])
     print_search(console, result["search_related"])
-    print_ledger(console, result["coverage"])
+    print_coverage(console, result["coverage"])
 
 
-def print_by_name(console: Console, result: Document, *, rows: int) -> None:
+def print_search_result(console: Console, result: Document, *, rows: int) -> None:
     """Print the result of a search by name: videos related by text."""
     related = result["search_related"]
     console.print(
@@ -76,7 +76,7 @@ def print_by_name(console: Console, result: Document, *, rows: int) -> None:
         f"{related['conflicting_music_title_count']:,} with the title of another song"
     )
     print_related(console, related["aweme_list"][:rows])
-    print_ledger(console, result["coverage"])
+    print_coverage(console, result["coverage"])
 
 
 def print_search(console: Console, related: Mapping[str, Any]) -> None:
@@ -100,16 +100,16 @@ def print_related(console: Console, videos: list[Document]) -> None:
         table.add_column(name, justify="right")
     for video in videos:
         table.add_row(
-            safe(messages.relevance_words(video["search_relevance_level"]).en),
+            safe(messages.relevance_message(video["search_relevance_level"]).en),
             safe(video["desc"] or video["aweme_id"]),
             safe((video["music"] or {}).get("title") or "—"),
-            figure(video["statistics"]["digg_count"]),
-            figure(video["hot_score"]),
+            format_count(video["statistics"]["digg_count"]),
+            format_count(video["hot_score"]),
         )
     console.print(table)
 
 
-def print_banner(console: Console, banner: messages.Words = messages.DEMO_BANNER) -> None:
+def print_banner(console: Console, banner: messages.Message = messages.DEMO_BANNER) -> None:
     """Print a notice about all that follows; by default, that it is demo data."""
     console.print(f"[black on yellow] {banner.en} [/] [yellow]{banner.zh}[/]")
 
@@ -142,16 +142,16 @@ def print_variants(console: Console, videos: list[Document]) -> None:
             "[bold]Variants: another speed or pitch[/] [dim](not counted as confirmed)[/]"
         )
     for video in videos[:SHOWN_VARIANTS]:
-        kind = messages.variant_words(video["variant_kind"]).en
+        kind = messages.variant_message(video["variant_kind"]).en
         console.print(
             f"  • {safe(video['aweme_id'])} {safe(kind)} × {video['speed']:.2f}, "
-            f"{video['semitones']:+.1f} semitones · hot score {figure(video['hot_score'])}"
+            f"{video['semitones']:+.1f} semitones · hot score {format_count(video['hot_score'])}"
         )
     if len(videos) > SHOWN_VARIANTS:
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
 
 
-def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
+def print_coverage(console: Console, coverage: Mapping[str, Any]) -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     for source in coverage["sources"]:
@@ -161,7 +161,7 @@ def print_ledger(console: Console, coverage: Mapping[str, Any]) -> None:
     if coverage["unseen_estimate"]:
         estimate = messages.estimate_sentence(coverage["unseen_estimate"])
         console.print(f"  • {safe(estimate.en)}", soft_wrap=True)
-    console.print(f"  [dim]{messages.NEVER_EVERYTHING.en}[/]")
+    console.print(f"  [dim]{messages.NOT_EXHAUSTIVE.en}[/]")
 
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
@@ -181,7 +181,7 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
         table.add_column(heading, justify="right")
     for link in judgement.links:
         table.add_row(
-            f"{safe(messages.link_words(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
+            f"{safe(messages.link_message(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
             str(link.confirmed_count), str(link.right_count), _share(link.precision),
             _part(link.right_reachable_count, link.reachable_count, link.recall_reachable),
             _part(link.right_count, link.carrying_count, link.recall),
@@ -219,8 +219,11 @@ def _cells(video: Document, *, is_wide: bool) -> list[str]:
     aweme_id = safe(video["aweme_id"])
     link, evidence = _link(video, is_wide=is_wide)
     numbers = [
-        *(figure(statistics[f"{name}_count"]) for name in ("digg", "comment", "collect", "share")),
-        figure(video["hot_score"]),
+        *(
+            format_count(statistics[f"{name}_count"])
+            for name in ("digg", "comment", "collect", "share")
+        ),
+        format_count(video["hot_score"]),
     ]
     rank = str(video["rank"])
     if is_wide:
@@ -232,10 +235,10 @@ def _cells(video: Document, *, is_wide: bool) -> list[str]:
 def _link(video: Document, *, is_wide: bool) -> tuple[str, str]:
     """Return the link type, and on a separate line the evidence of an audio link."""
     kind, evidence = video["link_type"], video.get("evidence")
-    label = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_words(kind).en)}[/]"
+    label = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_message(kind).en)}[/]"
     if not evidence:
         return label, ""
-    describe = messages.evidence_words if is_wide else messages.short_evidence_words
+    describe = messages.evidence_summary if is_wide else messages.short_evidence_summary
     return label, f"\n[dim]{safe(describe(evidence))}[/]"
 
 

@@ -5,14 +5,14 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import err, figure, safe
+from api.cli.terminal import err, format_count, safe
 from pipelines.documents.videos import Document
 
 TITLE_LIMIT = 40
 _STYLES = {
     "due": "yellow", "waiting": "cyan", "completed": "green", "failed": "red", "skipped": "dim",
 }  # fmt: skip
-_LISTS = {
+_CHANGE_LISTS = {
     "new_music_ids": ("new music id", "music_id"),
     "fast_works": ("fast", "aweme_id"),
     "rank_changes": ("rank", "aweme_id"),
@@ -23,7 +23,7 @@ _LISTS = {
 
 def print_lists(console: Console, found: Document) -> None:
     """Print one row per watchlist."""
-    _mark(found)
+    _print_demo_banner(found)
     table = _table("name", "schedule", "entries", "next run", "last run")
     for watchlist in found["watchlists"]:
         last = watchlist["last_run"]
@@ -39,15 +39,15 @@ def print_lists(console: Console, found: Document) -> None:
 
 def print_runs(console: Console, found: Document) -> None:
     """Print one row per run, newest first."""
-    _mark(found)
+    _print_demo_banner(found)
     table = _table("run", "due", "status", "changes", "missed", "outcome")
     for run in found["runs"]:
         table.add_row(
             safe(run["run_id"]),
             safe(run["due_at"]),
             _status(run["status"]),
-            figure(run["change_count"]),
-            figure(run["missed_count"]),
+            format_count(run["change_count"]),
+            format_count(run["missed_count"]),
             safe(run["outcome"] or ""),
         )
     console.print(table)
@@ -55,7 +55,7 @@ def print_runs(console: Console, found: Document) -> None:
 
 def print_digest(console: Console, digest: Document) -> None:
     """Print the changes of a run, by entry."""
-    _mark(digest)
+    _print_demo_banner(digest)
     console.print(
         f"[bold]{safe(digest['watchlist'])}[/] due {safe(digest['due_at'])} · "
         f"{digest['change_count']} changes · {digest['failed_count']} failed"
@@ -73,18 +73,18 @@ def _print_entry(console: Console, entry: Document) -> None:
         return
     changes = entry["changes"]
     figures = "  ".join(
-        f"{safe(growth['name'])} {figure(growth['after'])}{_gain(growth)}"
+        f"{safe(growth['name'])} {format_count(growth['after'])}{_format_growth(growth)}"
         for growth in changes["figures"]
     )
     console.print(f"  {figures}")
-    for name, (word, key) in _LISTS.items():
+    for name, (word, key) in _CHANGE_LISTS.items():
         for one in changes[name]:
-            console.print(f"  [cyan]{word:<12}[/] {safe(one[key])} {_numbers(name, one)}")
+            console.print(f"  [cyan]{word:<12}[/] {safe(one[key])} {_describe_change(name, one)}")
     if changes["since"] is None:
         console.print("  [dim]first run: nothing to compare with[/]")
 
 
-def _numbers(name: str, one: Document) -> str:
+def _describe_change(name: str, one: Document) -> str:
     if name == "new_music_ids":
         return f"{one['work_count']} videos"
     title = safe(one["title"] or "—", limit=TITLE_LIMIT)
@@ -96,11 +96,11 @@ def _numbers(name: str, one: Document) -> str:
     return f"{title} · {safe(reason)}" if name == "vanished_works" else title
 
 
-def _gain(growth: Document) -> str:
+def _format_growth(growth: Document) -> str:
     return "" if growth["change"] is None else f" ({growth['change']:+,})"
 
 
-def _mark(found: Document) -> None:
+def _print_demo_banner(found: Document) -> None:
     if found["is_demo_data"]:
         print_banner(err)
 

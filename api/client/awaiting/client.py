@@ -12,7 +12,7 @@ from ..connection import DISCOVERY_TIMEOUT_S
 from ..errors import WaitTimeoutError
 from ..requests import operations
 from ..requests.operations import JobStatus, RelatedOptions, ScanOptions
-from ..responses import FINAL, POLL_S, Answer, ended
+from ..responses import FINAL, POLL_S, ApiResponse, completed_job
 from ..types.answers import (
     BatchData,
     ChartHistoryData,
@@ -26,7 +26,7 @@ from ..types.answers import (
     UserMetricsData,
     UserPostsData,
     UserProfileData,
-    Video,
+    VideoDocument,
     VideosData,
 )
 from .extensions import AsyncExtensions
@@ -36,14 +36,14 @@ class AsyncClient(AsyncExtensions):
     """All operations of the service that return data, one method each.
 
     Files (plots, excerpts, exports) are downloaded with a plain GET. Every method raises
-    `ServiceError` for an error response and `NoAnswerError` if the service is unreachable.
+    `ServiceError` for an error response and `ConnectionFailedError` if the service is unreachable.
     """
 
-    async def sec_user_id(self, url: str) -> Answer[SecUserIdData]:
+    async def sec_user_id(self, url: str) -> ApiResponse[SecUserIdData]:
         """Resolve a profile link, a short link or text with one to its `sec_user_id`."""
         return await self.send(operations.sec_user_id(url))
 
-    async def user_profile(self, sec_user_id: str) -> Answer[UserProfileData]:
+    async def user_profile(self, sec_user_id: str) -> ApiResponse[UserProfileData]:
         """Return the profile of an account."""
         return await self.send(operations.user_profile(sec_user_id))
 
@@ -54,31 +54,31 @@ class AsyncClient(AsyncExtensions):
         max_cursor: int = 0,
         count: int | None = None,
         sort_type: int | None = None,
-    ) -> Answer[UserPostsData]:
+    ) -> ApiResponse[UserPostsData]:
         """Return one page of the posts of an account; `sort_type` 0 newest, 1 hottest."""
         return await self.send(operations.user_posts(sec_user_id, max_cursor, count, sort_type))
 
     async def user_metrics(
         self, sec_user_id: str, *, days: int | None = None, count: int | None = None
-    ) -> Answer[UserMetricsData]:
+    ) -> ApiResponse[UserMetricsData]:
         """Return followers, likes, and the average and best post of the last `days`."""
         return await self.send(operations.user_metrics(sec_user_id, days, count))
 
     async def hot_videos(
         self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
-    ) -> Answer[HotVideosData]:
+    ) -> ApiResponse[HotVideosData]:
         """Return the stored ranking of a track, or the job that creates it (status 202)."""
         return await self.send(operations.hot_videos(music, keywords, options))
 
     async def hot_videos_batch(
         self, inputs: Sequence[str], *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
-    ) -> Answer[BatchData]:
+    ) -> ApiResponse[BatchData]:
         """Return the result, the job or the error of each of up to ten tracks."""
         return await self.send(operations.hot_videos_batch(inputs, keywords, options))
 
     async def related_videos(
         self, music: str, **options: Unpack[RelatedOptions]
-    ) -> Answer[RelatedVideosData]:
+    ) -> ApiResponse[RelatedVideosData]:
         """Return videos related to a track, and the outcome of every candidate. Slow."""
         request = operations.related_videos(music, options)
         return await self.send(request, timeout_s=DISCOVERY_TIMEOUT_S)
@@ -90,7 +90,7 @@ class AsyncClient(AsyncExtensions):
         cursor: int = 0,
         count: int | None = None,
         refresh: bool | None = None,
-    ) -> Answer[MusicVideosData]:
+    ) -> ApiResponse[MusicVideosData]:
         """Return one page of the observed videos of a music id."""
         return await self.send(operations.music_videos(music_id, cursor, count, refresh))
 
@@ -102,53 +102,53 @@ class AsyncClient(AsyncExtensions):
         count: int | None = None,
         sort_type: int | None = None,
         refresh: bool | None = None,
-    ) -> Answer[HashtagVideosData]:
+    ) -> ApiResponse[HashtagVideosData]:
         """Return one page of the observed videos of a hashtag; `sort_type` 1 likes, 2 time."""
         return await self.send(operations.hashtag_videos(ch_id, cursor, count, sort_type, refresh))
 
-    async def videos(self, aweme_ids: Sequence[str]) -> Answer[VideosData]:
+    async def videos(self, aweme_ids: Sequence[str]) -> ApiResponse[VideosData]:
         """Return up to 50 videos by id; unavailable ones are in `filter_list` with a reason."""
         return await self.send(operations.videos(aweme_ids, is_web=True))
 
-    async def videos_v1(self, aweme_ids: Sequence[str]) -> Answer[VideosData]:
+    async def videos_v1(self, aweme_ids: Sequence[str]) -> ApiResponse[VideosData]:
         """Return up to 10 videos by id, through the app endpoint."""
         return await self.send(operations.videos(aweme_ids, is_web=False))
 
-    async def music_search(self, keyword: str) -> Answer[object]:
+    async def music_search(self, keyword: str) -> ApiResponse[object]:
         """Always raise `UnsupportedError`: the platform protects this search."""
         return await self.send(operations.music_search(keyword))
 
-    async def video_search(self, keyword: str) -> Answer[object]:
+    async def video_search(self, keyword: str) -> ApiResponse[object]:
         """Always raise `UnsupportedError`: the platform protects this search."""
         return await self.send(operations.video_search(keyword))
 
-    async def chart_history(self, start_date: str, end_date: str) -> Answer[ChartHistoryData]:
+    async def chart_history(self, start_date: str, end_date: str) -> ApiResponse[ChartHistoryData]:
         """Return the top 20 of one chart issue per ten days of the range (`YYYY-MM-DD`)."""
         return await self.send(operations.chart_history(start_date, end_date))
 
     async def create_job(
         self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
-    ) -> Answer[JobData]:
+    ) -> ApiResponse[JobData]:
         """Start a scan of a track (202), or return a stored result (200)."""
         return await self.send(operations.create_job(music, keywords, options))
 
     async def create_search_job(
         self, keyword: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
-    ) -> Answer[JobData]:
+    ) -> ApiResponse[JobData]:
         """Start a search by the name of a song. It confirms nothing."""
         return await self.send(operations.create_search_job(keyword, keywords, options))
 
-    async def job(self, job_id: str) -> Answer[JobData]:
+    async def job(self, job_id: str) -> ApiResponse[JobData]:
         """Return a job."""
         return await self.send(operations.job(job_id))
 
-    async def cancel_job(self, job_id: str) -> Answer[JobData]:
+    async def cancel_job(self, job_id: str) -> ApiResponse[JobData]:
         """Cancel a job. Everything read so far is kept."""
         return await self.send(operations.cancel_job(job_id))
 
     async def jobs(
         self, *, limit: int | None = None, status: JobStatus | None = None
-    ) -> Answer[JobListData]:
+    ) -> ApiResponse[JobListData]:
         """Return the newest jobs, without results."""
         return await self.send(operations.jobs(limit, status))
 
@@ -170,7 +170,7 @@ class AsyncClient(AsyncExtensions):
             async for job in changes:
                 if on_change is not None:
                     on_change(job)
-                found = ended(job)
+                found = completed_job(job)
                 if found is not None:
                     return found
         raise WaitTimeoutError(job, job_id=job_id, timeout_s=timeout_s)
@@ -197,7 +197,7 @@ class AsyncClient(AsyncExtensions):
 
     def each_user_post(
         self, sec_user_id: str, *, count: int = 20, sort_type: int = 0
-    ) -> AsyncIterator[Video]:
+    ) -> AsyncIterator[VideoDocument]:
         """Iterate over all available posts of an account."""
         return self._pages(
             lambda cursor: operations.user_posts(sec_user_id, cursor, count, sort_type),
@@ -206,7 +206,7 @@ class AsyncClient(AsyncExtensions):
 
     def each_music_video(
         self, music_id: str, *, count: int = 20, refresh: bool = False
-    ) -> AsyncIterator[Video]:
+    ) -> AsyncIterator[VideoDocument]:
         """Iterate over the observed videos of a music id, as of the first page."""
         return self._pages(
             lambda cursor: operations.music_videos(music_id, cursor, count, refresh and not cursor),
@@ -215,7 +215,7 @@ class AsyncClient(AsyncExtensions):
 
     def each_hashtag_video(
         self, ch_id: str, *, count: int = 15, sort_type: int = 0, refresh: bool = False
-    ) -> AsyncIterator[Video]:
+    ) -> AsyncIterator[VideoDocument]:
         """Iterate over the observed videos of a hashtag, as of the first page."""
         return self._pages(
             lambda cursor: operations.hashtag_videos(

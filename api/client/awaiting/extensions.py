@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from ..requests import chart_songs, inspection, watchlists
-from ..requests.chart_songs import ChartSaid
-from ..requests.inspection import Heard, SeriesKind
+from ..requests.chart_songs import ChartLinkDecision
+from ..requests.inspection import AnnotationVerdict, SeriesKind
 from ..requests.watchlists import WatchEntryGiven, WatchlistChanges, WatchlistOptions
-from ..responses import Answer
+from ..responses import ApiResponse
 from ..types.extensions import (
     AnnotationsData,
     ChartLinksData,
@@ -35,7 +35,7 @@ from .transport import AsyncSender
 class AsyncExtensions(AsyncSender):
     """Watchlists, chart songs, evidence, time series, storage and health."""
 
-    async def watchlists(self) -> Answer[WatchlistsData]:
+    async def watchlists(self) -> ApiResponse[WatchlistsData]:
         """Return all watchlists with their last and next run."""
         return await self.send(watchlists.watchlists())
 
@@ -46,47 +46,49 @@ class AsyncExtensions(AsyncSender):
         every: str,
         entries: Sequence[WatchEntryGiven],
         **options: Unpack[WatchlistOptions],
-    ) -> Answer[WatchlistData]:
+    ) -> ApiResponse[WatchlistData]:
         """Create a watchlist. It first runs at the next time of its schedule."""
         return await self.send(watchlists.create_watchlist(name, every, entries, options))
 
-    async def watchlist(self, name: str) -> Answer[WatchlistData]:
+    async def watchlist(self, name: str) -> ApiResponse[WatchlistData]:
         """Return a watchlist."""
         return await self.send(watchlists.watchlist(name))
 
     async def change_watchlist(
         self, name: str, **changes: Unpack[WatchlistChanges]
-    ) -> Answer[WatchlistData]:
+    ) -> ApiResponse[WatchlistData]:
         """Change a watchlist; a new schedule starts now."""
         return await self.send(watchlists.change_watchlist(name, changes))
 
-    async def delete_watchlist(self, name: str) -> Answer[WatchlistDeletedData]:
+    async def delete_watchlist(self, name: str) -> ApiResponse[WatchlistDeletedData]:
         """Delete a watchlist and its runs. Observations are kept."""
         return await self.send(watchlists.delete_watchlist(name))
 
-    async def run_watchlist(self, name: str) -> Answer[WatchRunData]:
+    async def run_watchlist(self, name: str) -> ApiResponse[WatchRunData]:
         """Start a run now, or return the running one."""
         return await self.send(watchlists.run_watchlist(name))
 
-    async def watchlist_runs(self, name: str, *, limit: int | None = None) -> Answer[WatchRunsData]:
+    async def watchlist_runs(
+        self, name: str, *, limit: int | None = None
+    ) -> ApiResponse[WatchRunsData]:
         """Return the newest runs with their due times and outcomes."""
         return await self.send(watchlists.watchlist_runs(name, limit))
 
-    async def watchlist_run(self, name: str, run_id: str) -> Answer[WatchRunData]:
+    async def watchlist_run(self, name: str, run_id: str) -> ApiResponse[WatchRunData]:
         """Return a run with the outcome of each entry and, once ended, its digest."""
         return await self.send(watchlists.watchlist_run(name, run_id))
 
     async def watchlist_digests(
         self, name: str, *, limit: int | None = None
-    ) -> Answer[WatchDigestsData]:
+    ) -> ApiResponse[WatchDigestsData]:
         """Return the digests: changes by entry with their numbers, newest first."""
         return await self.send(watchlists.watchlist_digests(name, limit))
 
-    async def chart_song(self, song_key: str) -> Answer[ChartSongData]:
+    async def chart_song(self, song_key: str) -> ApiResponse[ChartSongData]:
         """Return chart positions, links with reasons, the curve of the videos, lead or lag."""
         return await self.send(chart_songs.chart_song(song_key))
 
-    async def chart_links(self, *, song_key: str | None = None) -> Answer[ChartLinksData]:
+    async def chart_links(self, *, song_key: str | None = None) -> ApiResponse[ChartLinksData]:
         """Return link decisions, including withdrawn ones, oldest first."""
         return await self.send(chart_songs.chart_links(song_key))
 
@@ -95,48 +97,48 @@ class AsyncExtensions(AsyncSender):
         song_key: str,
         music_id: str,
         *,
-        said: ChartSaid,
+        said: ChartLinkDecision,
         said_by: str | None = None,
         note: str | None = None,
-    ) -> Answer[ChartSongData]:
+    ) -> ApiResponse[ChartSongData]:
         """Link, unlink or withdraw a decision; return the updated song."""
         request = chart_songs.link_chart_song(song_key, music_id, said, said_by, note)
         return await self.send(request)
 
-    async def comparison(self, comparison_id: str) -> Answer[ComparisonData]:
+    async def comparison(self, comparison_id: str) -> ApiResponse[ComparisonData]:
         """Return a compared pair with its measures and limits."""
         return await self.send(inspection.comparison(comparison_id))
 
-    async def job_comparisons(self, job_id: str) -> Answer[ComparisonsData]:
+    async def job_comparisons(self, job_id: str) -> ApiResponse[ComparisonsData]:
         """Return the evidence of all pairs compared in a scan, including rejected ones."""
         return await self.send(inspection.job_comparisons(job_id))
 
-    async def job_reads(self, job_id: str) -> Answer[JobReadsData]:
+    async def job_reads(self, job_id: str) -> ApiResponse[JobReadsData]:
         """Return the reads of a scan by surface and outcome, also while it runs."""
         return await self.send(inspection.job_reads(job_id))
 
-    async def annotations(self, comparison_id: str) -> Answer[AnnotationsData]:
+    async def annotations(self, comparison_id: str) -> ApiResponse[AnnotationsData]:
         """Return the annotations of a pair, oldest first."""
         return await self.send(inspection.annotations(comparison_id))
 
     async def annotate(
-        self, comparison_id: str, verdict: Heard, *, note: str | None = None
-    ) -> Answer[AnnotationsData]:
+        self, comparison_id: str, verdict: AnnotationVerdict, *, note: str | None = None
+    ) -> ApiResponse[AnnotationsData]:
         """Annotate a pair with a user judgement. It changes no verdict."""
         return await self.send(inspection.annotate(comparison_id, verdict, note))
 
-    async def series(self, kind: SeriesKind, entity_id: str) -> Answer[SeriesData]:
+    async def series(self, kind: SeriesKind, entity_id: str) -> ApiResponse[SeriesData]:
         """Return all observations of a video, an account, or the confirmed videos of a track."""
         return await self.send(inspection.series(kind, entity_id))
 
-    async def storage(self) -> Answer[StorageData]:
+    async def storage(self) -> ApiResponse[StorageData]:
         """Return disk usage and the requests per host today."""
         return await self.send(inspection.storage())
 
-    async def doctor(self) -> Answer[DoctorData]:
+    async def doctor(self) -> ApiResponse[DoctorData]:
         """Return readiness checks and the last probe of each surface."""
         return await self.send(inspection.doctor())
 
-    async def reference(self) -> Answer[ReferenceData]:
+    async def reference(self) -> ApiResponse[ReferenceData]:
         """Return all operations, parameters and errors in English and Chinese."""
         return await self.send(inspection.reference())

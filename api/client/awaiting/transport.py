@@ -13,9 +13,9 @@ from ..connection import EVENTS_SILENCE_S, Connection
 from ..errors import ServiceError
 from ..events import EventLines
 from ..paging import next_cursor
-from ..requests.operations import Ask
-from ..responses import Answer, pause_before_again, to_answer, to_no_answer
-from ..types.answers import JobData, Video
+from ..requests.operations import ApiRequest
+from ..responses import ApiResponse, retry_delay, to_api_response, to_connection_error
+from ..types.answers import JobData, VideoDocument
 
 
 class AsyncSender:
@@ -48,29 +48,33 @@ class AsyncSender:
         """Close the connections."""
         await self._http.aclose()
 
-    async def send[Data](self, ask: Ask[Data], *, timeout_s: float | None = None) -> Answer[Data]:
+    async def send[Data](
+        self, ask: ApiRequest[Data], *, timeout_s: float | None = None
+    ) -> ApiResponse[Data]:
         """Send a request; retry it where that is safe and useful.
 
         Raises:
             ServiceError: The service returned an error response.
-            NoAnswerError: The service is unreachable, or not a Sametrack service.
+            ConnectionFailedError: The service is unreachable, or not a Sametrack service.
         """
         attempt = 0
         while True:
             try:
                 return await self._send(ask, timeout_s)
             except ServiceError as error:
-                pause = pause_before_again(ask, error, attempt=attempt, limits=self.connection)
+                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
                 if pause is None:
                     raise
             except httpx2.HTTPError as error:
-                pause = pause_before_again(ask, error, attempt=attempt, limits=self.connection)
+                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
                 if pause is None:
-                    raise to_no_answer(self.connection.base_url, error) from error
+                    raise to_connection_error(self.connection.base_url, error) from error
             attempt += 1
             await self._sleep(pause)
 
-    async def _send[Data](self, ask: Ask[Data], timeout_s: float | None) -> Answer[Data]:
+    async def _send[Data](
+        self, ask: ApiRequest[Data], timeout_s: float | None
+    ) -> ApiResponse[Data]:
         response = await self._http.request(
             ask.method,
             ask.path,
@@ -78,9 +82,11 @@ class AsyncSender:
             json=ask.body,
             timeout=timeout_s or self.connection.timeout_s,
         )
-        return to_answer(ask, response)
+        return to_api_response(ask, response)
 
-    async def _pages(self, ask_at: Callable[[int], Ask[Any]], name: str) -> AsyncIterator[Video]:
+    async def _pages(
+        self, ask_at: Callable[[int], ApiRequest[Any]], name: str
+    ) -> AsyncIterator[VideoDocument]:
         """Yield the videos of every page; `name` is the field of the cursor."""
         cursor: int | None = 0
         while cursor is not None:

@@ -13,57 +13,59 @@ from ..types.extensions import (
     SeriesData,
     StorageData,
 )
-from .operations import Ask
+from .operations import ApiRequest
 
 OWN = "/api/v1/sametrack"
 SeriesKind = Literal["video", "track", "account"]
-Heard = Literal["same", "not_the_same"]
+AnnotationVerdict = Literal["same", "not_the_same"]
 
 
-def comparison(comparison_id: str) -> Ask[ComparisonData]:
+def comparison(comparison_id: str) -> ApiRequest[ComparisonData]:
     """Read a compared pair."""
-    return Ask("GET", _pair(comparison_id))
+    return ApiRequest("GET", _pair(comparison_id))
 
 
-def job_comparisons(job_id: str) -> Ask[ComparisonsData]:
+def job_comparisons(job_id: str) -> ApiRequest[ComparisonsData]:
     """List the compared pairs of a job."""
-    return Ask("GET", f"{OWN}/jobs/{_part(job_id)}/comparisons")
+    return ApiRequest("GET", f"{OWN}/jobs/{_part(job_id)}/comparisons")
 
 
-def job_reads(job_id: str) -> Ask[JobReadsData]:
+def job_reads(job_id: str) -> ApiRequest[JobReadsData]:
     """List what a job has read so far."""
-    return Ask("GET", f"{OWN}/jobs/{_part(job_id)}/reads")
+    return ApiRequest("GET", f"{OWN}/jobs/{_part(job_id)}/reads")
 
 
-def annotations(comparison_id: str) -> Ask[AnnotationsData]:
+def annotations(comparison_id: str) -> ApiRequest[AnnotationsData]:
     """List the annotations of a pair."""
-    return Ask("GET", f"{_pair(comparison_id)}/annotations")
+    return ApiRequest("GET", f"{_pair(comparison_id)}/annotations")
 
 
-def annotate(comparison_id: str, verdict: Heard, note: str | None) -> Ask[AnnotationsData]:
+def annotate(
+    comparison_id: str, verdict: AnnotationVerdict, note: str | None
+) -> ApiRequest[AnnotationsData]:
     """Add an annotation. Each one is stored, so the request is not retried."""
     body = {"verdict": verdict, "note": note}
-    return Ask("POST", f"{_pair(comparison_id)}/annotations", body=body, is_safe=False)
+    return ApiRequest("POST", f"{_pair(comparison_id)}/annotations", body=body, is_safe=False)
 
 
-def series(kind: SeriesKind, entity_id: str) -> Ask[SeriesData]:
+def series(kind: SeriesKind, entity_id: str) -> ApiRequest[SeriesData]:
     """Read counts over time."""
-    return Ask("GET", f"{OWN}/series/{kind}/{_part(entity_id)}")
+    return ApiRequest("GET", f"{OWN}/series/{kind}/{_part(entity_id)}")
 
 
-def storage() -> Ask[StorageData]:
+def storage() -> ApiRequest[StorageData]:
     """Read disk usage and request budgets."""
-    return Ask("GET", f"{OWN}/storage")
+    return ApiRequest("GET", f"{OWN}/storage")
 
 
-def doctor() -> Ask[DoctorData]:
+def doctor() -> ApiRequest[DoctorData]:
     """Read the last health report."""
-    return Ask("GET", f"{OWN}/doctor")
+    return ApiRequest("GET", f"{OWN}/doctor")
 
 
-def reference() -> Ask[ReferenceData]:
+def reference() -> ApiRequest[ReferenceData]:
     """Read all operations and errors."""
-    return Ask("GET", f"{OWN}/reference")
+    return ApiRequest("GET", f"{OWN}/reference")
 
 
 def _pair(comparison_id: str) -> str:

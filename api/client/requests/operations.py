@@ -65,7 +65,7 @@ class ScanOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask[Data]:
+class ApiRequest[Data]:
     """A request. `is_safe`: it is idempotent and may be retried."""
 
     method: str
@@ -81,71 +81,77 @@ class Ask[Data]:
         return {name: _text(value) for name, value in given.items()}
 
 
-def sec_user_id(url: str) -> Ask[SecUserIdData]:
+def sec_user_id(url: str) -> ApiRequest[SecUserIdData]:
     """Endpoint 1."""
-    return Ask("GET", f"{WEB}/get_sec_user_id", {"url": url})
+    return ApiRequest("GET", f"{WEB}/get_sec_user_id", {"url": url})
 
 
-def user_profile(sec_user_id: str) -> Ask[UserProfileData]:
+def user_profile(sec_user_id: str) -> ApiRequest[UserProfileData]:
     """Endpoint 2."""
-    return Ask("GET", f"{APP}/handler_user_profile", {"sec_user_id": sec_user_id})
+    return ApiRequest("GET", f"{APP}/handler_user_profile", {"sec_user_id": sec_user_id})
 
 
 def user_posts(
     sec_user_id: str, max_cursor: int, count: int | None, sort_type: int | None
-) -> Ask[UserPostsData]:
+) -> ApiRequest[UserPostsData]:
     """Endpoint 3."""
     query = {"sec_user_id": sec_user_id, "max_cursor": max_cursor}
-    return Ask(
+    return ApiRequest(
         "GET", f"{APP}/fetch_user_post_videos", {**query, "count": count, "sort_type": sort_type}
     )
 
 
-def user_metrics(sec_user_id: str, days: int | None, count: int | None) -> Ask[UserMetricsData]:
+def user_metrics(
+    sec_user_id: str, days: int | None, count: int | None
+) -> ApiRequest[UserMetricsData]:
     """Endpoint 4."""
     query = {"sec_user_id": sec_user_id, "days": days, "count": count}
-    return Ask("GET", f"{APP}/fetch_user_metrics", query)
+    return ApiRequest("GET", f"{APP}/fetch_user_metrics", query)
 
 
-def hot_videos(music: str, keywords: Sequence[str], options: ScanOptions) -> Ask[HotVideosData]:
+def hot_videos(
+    music: str, keywords: Sequence[str], options: ScanOptions
+) -> ApiRequest[HotVideosData]:
     """Endpoint 5. A repeated request joins the same job."""
     query: Query = {"music_id": music, "search_keywords": ",".join(keywords) or None, **options}
-    return Ask("GET", f"{APP}/fetch_music_hot_videos", query)
+    return ApiRequest("GET", f"{APP}/fetch_music_hot_videos", query)
 
 
 def hot_videos_batch(
     inputs: Sequence[str], keywords: Sequence[str], options: ScanOptions
-) -> Ask[BatchData]:
+) -> ApiRequest[BatchData]:
     """Endpoint 6."""
     body = {"inputs": list(inputs), **_keywords(keywords), **options}
-    return Ask("POST", f"{APP}/fetch_music_hot_videos_batch", body=body, is_safe=False)
+    return ApiRequest("POST", f"{APP}/fetch_music_hot_videos_batch", body=body, is_safe=False)
 
 
-def create_job(music: str, keywords: Sequence[str], options: ScanOptions) -> Ask[JobData]:
+def create_job(music: str, keywords: Sequence[str], options: ScanOptions) -> ApiRequest[JobData]:
     """Endpoint 7, for a track."""
     body = {"input": music, **_keywords(keywords), **options}
-    return Ask("POST", JOBS, body=body, is_safe=False)
+    return ApiRequest("POST", JOBS, body=body, is_safe=False)
 
 
-def create_search_job(keyword: str, keywords: Sequence[str], options: ScanOptions) -> Ask[JobData]:
+def create_search_job(
+    keyword: str, keywords: Sequence[str], options: ScanOptions
+) -> ApiRequest[JobData]:
     """Endpoint 7, for the name of a song."""
     body = {"keyword": keyword, "search_only": True, **_keywords(keywords), **options}
-    return Ask("POST", JOBS, body=body, is_safe=False)
+    return ApiRequest("POST", JOBS, body=body, is_safe=False)
 
 
-def job(job_id: str) -> Ask[JobData]:
+def job(job_id: str) -> ApiRequest[JobData]:
     """Endpoint 8."""
-    return Ask("GET", f"{JOBS}/{quote(job_id, safe='')}")
+    return ApiRequest("GET", f"{JOBS}/{quote(job_id, safe='')}")
 
 
-def cancel_job(job_id: str) -> Ask[JobData]:
+def cancel_job(job_id: str) -> ApiRequest[JobData]:
     """Endpoint 8, with DELETE."""
-    return Ask("DELETE", f"{JOBS}/{quote(job_id, safe='')}")
+    return ApiRequest("DELETE", f"{JOBS}/{quote(job_id, safe='')}")
 
 
-def jobs(limit: int | None, status: JobStatus | None) -> Ask[JobListData]:
+def jobs(limit: int | None, status: JobStatus | None) -> ApiRequest[JobListData]:
     """List jobs."""
-    return Ask("GET", "/api/v1/sametrack/jobs", {"limit": limit, "status": status})
+    return ApiRequest("GET", "/api/v1/sametrack/jobs", {"limit": limit, "status": status})
 
 
 def job_events(job_id: str) -> str:
@@ -153,47 +159,47 @@ def job_events(job_id: str) -> str:
     return f"/api/v1/sametrack/jobs/{quote(job_id, safe='')}/events"
 
 
-def related_videos(music: str, options: RelatedOptions) -> Ask[RelatedVideosData]:
+def related_videos(music: str, options: RelatedOptions) -> ApiRequest[RelatedVideosData]:
     """Endpoint 9."""
-    return Ask("GET", f"{APP}/discover_music_related_videos", {"music_id": music, **options})
+    return ApiRequest("GET", f"{APP}/discover_music_related_videos", {"music_id": music, **options})
 
 
-def videos(aweme_ids: Sequence[str], *, is_web: bool) -> Ask[VideosData]:
+def videos(aweme_ids: Sequence[str], *, is_web: bool) -> ApiRequest[VideosData]:
     """Endpoints 10 (up to 50 ids) and 11 (up to 10). Reads data, although it is a POST."""
-    return Ask("POST", f"{WEB if is_web else APP}/fetch_multi_video", body=list(aweme_ids))
+    return ApiRequest("POST", f"{WEB if is_web else APP}/fetch_multi_video", body=list(aweme_ids))
 
 
 def music_videos(
     music_id: str, cursor: int, count: int | None, refresh: bool | None
-) -> Ask[MusicVideosData]:
+) -> ApiRequest[MusicVideosData]:
     """Endpoint 12."""
     query = {"music_id": music_id, "cursor": cursor, "count": count, "refresh": refresh}
-    return Ask("GET", f"{APP}/fetch_music_video_list", query)
+    return ApiRequest("GET", f"{APP}/fetch_music_video_list", query)
 
 
 def hashtag_videos(
     ch_id: str, cursor: int, count: int | None, sort_type: int | None, refresh: bool | None
-) -> Ask[HashtagVideosData]:
+) -> ApiRequest[HashtagVideosData]:
     """Endpoint 13."""
     query: Query = {"ch_id": ch_id, "cursor": cursor, "sort_type": sort_type}
     query = {**query, "count": count, "refresh": refresh}
-    return Ask("GET", f"{APP}/fetch_hashtag_video_list", query)
+    return ApiRequest("GET", f"{APP}/fetch_hashtag_video_list", query)
 
 
-def music_search(keyword: str) -> Ask[object]:
+def music_search(keyword: str) -> ApiRequest[object]:
     """Endpoint 14: always refused."""
-    return Ask("POST", f"{SEARCH}/fetch_music_search", body={"keyword": keyword})
+    return ApiRequest("POST", f"{SEARCH}/fetch_music_search", body={"keyword": keyword})
 
 
-def video_search(keyword: str) -> Ask[object]:
+def video_search(keyword: str) -> ApiRequest[object]:
     """Endpoint 15: always refused."""
-    return Ask("POST", f"{SEARCH}/fetch_video_search_v1", body={"keyword": keyword})
+    return ApiRequest("POST", f"{SEARCH}/fetch_video_search_v1", body={"keyword": keyword})
 
 
-def chart_history(start_date: str, end_date: str) -> Ask[ChartHistoryData]:
+def chart_history(start_date: str, end_date: str) -> ApiRequest[ChartHistoryData]:
     """Endpoint 16."""
     query = {"start_date": start_date, "end_date": end_date}
-    return Ask("GET", "/api/v1/music/chartsrc/top500/history", query)
+    return ApiRequest("GET", "/api/v1/music/chartsrc/top500/history", query)
 
 
 def _text(value: object) -> str:

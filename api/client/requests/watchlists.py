@@ -12,7 +12,7 @@ from ..types.extensions import (
     WatchRunData,
     WatchRunsData,
 )
-from .operations import Ask, ScanOptions
+from .operations import ApiRequest, ScanOptions
 
 LISTS = "/api/v1/sametrack/watchlists"
 
@@ -50,52 +50,52 @@ class WatchlistOptions(TypedDict, total=False):
     enabled: bool
 
 
-def watchlists() -> Ask[WatchlistsData]:
+def watchlists() -> ApiRequest[WatchlistsData]:
     """List watchlists."""
-    return Ask("GET", LISTS)
+    return ApiRequest("GET", LISTS)
 
 
 def create_watchlist(
     name: str, every: str, entries: Sequence[WatchEntryGiven], options: WatchlistOptions
-) -> Ask[WatchlistData]:
+) -> ApiRequest[WatchlistData]:
     """Create a watchlist."""
     body = {"name": name, "every": every, "entries": list(entries), **options}
-    return Ask("POST", LISTS, body=body, is_safe=False)
+    return ApiRequest("POST", LISTS, body=body, is_safe=False)
 
 
-def watchlist(name: str) -> Ask[WatchlistData]:
+def watchlist(name: str) -> ApiRequest[WatchlistData]:
     """Read a watchlist."""
-    return Ask("GET", _path(name))
+    return ApiRequest("GET", _path(name))
 
 
-def change_watchlist(name: str, changes: WatchlistChanges) -> Ask[WatchlistData]:
+def change_watchlist(name: str, changes: WatchlistChanges) -> ApiRequest[WatchlistData]:
     """Change a watchlist. Idempotent."""
-    return Ask("PATCH", _path(name), body=dict(changes))
+    return ApiRequest("PATCH", _path(name), body=dict(changes))
 
 
-def delete_watchlist(name: str) -> Ask[WatchlistDeletedData]:
+def delete_watchlist(name: str) -> ApiRequest[WatchlistDeletedData]:
     """Delete a watchlist."""
-    return Ask("DELETE", _path(name), is_safe=False)
+    return ApiRequest("DELETE", _path(name), is_safe=False)
 
 
-def run_watchlist(name: str) -> Ask[WatchRunData]:
+def run_watchlist(name: str) -> ApiRequest[WatchRunData]:
     """Start a run now."""
-    return Ask("POST", f"{_path(name)}/runs", is_safe=False)
+    return ApiRequest("POST", f"{_path(name)}/runs", is_safe=False)
 
 
-def watchlist_runs(name: str, limit: int | None) -> Ask[WatchRunsData]:
+def watchlist_runs(name: str, limit: int | None) -> ApiRequest[WatchRunsData]:
     """List the newest runs."""
-    return Ask("GET", f"{_path(name)}/runs", {"limit": limit})
+    return ApiRequest("GET", f"{_path(name)}/runs", {"limit": limit})
 
 
-def watchlist_run(name: str, run_id: str) -> Ask[WatchRunData]:
+def watchlist_run(name: str, run_id: str) -> ApiRequest[WatchRunData]:
     """Read a run."""
-    return Ask("GET", f"{_path(name)}/runs/{quote(run_id, safe='')}")
+    return ApiRequest("GET", f"{_path(name)}/runs/{quote(run_id, safe='')}")
 
 
-def watchlist_digests(name: str, limit: int | None) -> Ask[WatchDigestsData]:
+def watchlist_digests(name: str, limit: int | None) -> ApiRequest[WatchDigestsData]:
     """List the newest digests."""
-    return Ask("GET", f"{_path(name)}/digests", {"limit": limit})
+    return ApiRequest("GET", f"{_path(name)}/digests", {"limit": limit})
 
 
 def _path(name: str) -> str:

@@ -17,38 +17,38 @@ AccountEntry = TypedDict("AccountEntry", {"sec_uid": "str", "nickname": "str | N
     "video_previews": "list[VideoPreview]"})
 AccountSummary = TypedDict("AccountSummary", {"accounts": "list[AccountEntry]",
     "video_preview_limit": "int", "account_count": "int", "account_count_complete": "bool"})
-Addresses = TypedDict("Addresses", {"url_list": "list[str]"})
-Author = TypedDict("Author", {"sec_uid": "str", "uid": "str | None", "unique_id": "str | None",
-    "nickname": "str | None", "avatar_thumb": "Addresses"})
-Batch = TypedDict("Batch", {"items": "list[BatchItem]", "ok_count": "int", "error_count": "int",
-    "notes": "list[Note]", "is_demo_data": "bool"})
+AuthorDocument = TypedDict("AuthorDocument", {"sec_uid": "str", "uid": "str | None",
+    "unique_id": "str | None", "nickname": "str | None", "avatar_thumb": "ImageUrls"})
 BatchItem = TypedDict("BatchItem", {"input": "str", "ok": "bool",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"] | None',
     "job_id": "str | None", "poll_url": "str | None", "result": "HotVideos | None",
     "error": "ErrorDocument | None"})
+BatchResult = TypedDict("BatchResult", {"items": "list[BatchItem]", "ok_count": "int",
+    "error_count": "int", "notes": "list[ResultNote]", "is_demo_data": "bool"})
 CandidateMusic = TypedDict("CandidateMusic", {"id_str": "str", "title": "str | None",
     "author": "str | None"})
-ChartHistory = TypedDict("ChartHistory", {"snapshots": "list[ChartSnapshot]", "start_date": "str",
-    "end_date": "str", "requested_end_date": "str", "end_date_cut": "bool", "interval_days": "int",
-    "limit": "int", "node_count": "int", "collected_count": "int", "not_collected_count": "int",
-    "latest_chart_date": "str", "issues_refreshed": "bool", "data_provider": "str",
-    "is_demo_data": "bool"})
+ChartHistoryDocument = TypedDict("ChartHistoryDocument", {"snapshots": "list[ChartSnapshot]",
+    "start_date": "str", "end_date": "str", "requested_end_date": "str", "end_date_cut": "bool",
+    "interval_days": "int", "limit": "int", "node_count": "int", "collected_count": "int",
+    "not_collected_count": "int", "latest_chart_date": "str", "issues_refreshed": "bool",
+    "data_provider": "str", "is_demo_data": "bool"})
 ChartSnapshot = TypedDict("ChartSnapshot", {"target_date": "str", "chart_date": "str | None",
     "volid": "str | None", "issue_name": "str | None", "day_offset": "int | None",
-    "reason": "str | None", "songs": "list[ChartSong]"})
-ChartSong = TypedDict("ChartSong", {"rank": "int", "title": "str", "artist": "str | None",
-    "duration": "int | None", "cover": "str | None", "previous_rank": "int | None",
-    "rank_change": "int | None", "is_new": "bool | None", "song_key": "str"})
-Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverage]", "not_reached": "list[Any]",
-    "unseen_estimate": "dict[str, Any] | None"})
+    "reason": "str | None", "songs": "list[ChartSongDocument]"})
+ChartSongDocument = TypedDict("ChartSongDocument", {"rank": "int", "title": "str",
+    "artist": "str | None", "duration": "int | None", "cover": "str | None",
+    "previous_rank": "int | None", "rank_change": "int | None", "is_new": "bool | None",
+    "song_key": "str"})
+Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
+    "not_reached": "list[Any]", "unseen_estimate": "dict[str, Any] | None"})
 CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": "str | None",
     "follower_count": "int | None", "total_favorited": "int | None", "days": "int",
     "window_start": "str", "window_end": "str", "analyzed_count": "int",
     "average_digg_count": "float | None", "median_digg_count": "float | None",
-    "top_video": "Video | None", "statistics_complete": "bool",
+    "top_video": "VideoDocument | None", "statistics_complete": "bool",
     "coverage_complete": "Literal[False]", "data_provider": "str", "is_experimental": "bool",
     "is_demo_data": "bool"})
-CursorList = TypedDict("CursorList", {"aweme_list": "list[Video]", "has_more": "bool",
+CursorList = TypedDict("CursorList", {"aweme_list": "list[VideoDocument]", "has_more": "bool",
     "platform_has_more": "bool | None",
     "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
     "public_first_screen_count": "int", "public_observed_union_count": "int",
@@ -57,37 +57,39 @@ CursorList = TypedDict("CursorList", {"aweme_list": "list[Video]", "has_more": "
 DiscoveredVideo = TypedDict("DiscoveredVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "Author | None", "music": "Music | None", "video": "Picture",
-    "images_count": "int | None", "hashtags": "list[Hashtag]", "statistics": "Statistics",
-    "statistics_complete": "bool", "statistics_source": "str | None", "observed_at": "str",
-    "first_observed_at": "str", "rank": "int", "hot_score": "int | None", "is_viral": "bool",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "statistics": "StatisticsDocument", "statistics_complete": "bool",
+    "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
+    "rank": "int", "hot_score": "int | None", "is_viral": "bool",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "source_music_id": "str", "source_channel_zh": "str", "source_music_title": "str | None",
-    "source_music_url": "str | None", "evidence": "Evidence | None",
+    "source_music_url": "str | None", "evidence": "EvidenceDocument | None",
     "association_type": 'Literal["audio_fingerprint_match", "exact_music_id_discovered"]',
     "reference_aweme_id": "str | None"})
 Discovery = TypedDict("Discovery", {"kind": 'Literal["discovery"]', "music_id": "str",
-    "music": "Track", "aweme_list": "list[DiscoveredVideo]",
+    "music": "TrackDocument", "aweme_list": "list[DiscoveredVideo]",
     "candidates": "list[DiscoveryCandidate]", "reference_works": "list[str]",
     "layer_counts": "dict[str, int]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
     "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, Any]",
     "is_demo_data": "bool", "data_provider": "str", "mobile_emulator_used": "bool",
     "created_at": "str"})
-DiscoveryAnswer = TypedDict("DiscoveryAnswer", {"kind": 'Literal["discovery"]', "music_id": "str",
-    "music": "Track", "aweme_list": "list[DiscoveredVideo]",
+DiscoveryCandidate = TypedDict("DiscoveryCandidate", {"aweme_id": "str", "desc": "str | None",
+    "music": "CandidateMusic | None", "title_relation": 'Literal["names_the_song", "none"]',
+    "verdict": "str", "reason": "str | None", "evidence": "EvidenceDocument | None",
+    "association_type": 'Literal["audio_fingerprint_match", "exact_music_id_discovered"] | None'})
+DiscoveryResponse = TypedDict("DiscoveryResponse", {"kind": 'Literal["discovery"]',
+    "music_id": "str", "music": "TrackDocument", "aweme_list": "list[DiscoveredVideo]",
     "candidates": "list[DiscoveryCandidate]", "reference_works": "list[str]",
     "layer_counts": "dict[str, int]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
     "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, Any]",
     "is_demo_data": "bool", "data_provider": "str", "mobile_emulator_used": "bool",
     "created_at": "str", "job_id": "str", "poll_url": "str"})
-DiscoveryCandidate = TypedDict("DiscoveryCandidate", {"aweme_id": "str", "desc": "str | None",
-    "music": "CandidateMusic | None", "title_relation": 'Literal["names_the_song", "none"]',
-    "verdict": "str", "reason": "str | None", "evidence": "Evidence | None",
-    "association_type": 'Literal["audio_fingerprint_match", "exact_music_id_discovered"] | None'})
 ErrorDocument = TypedDict("ErrorDocument", {"type": "str", "detail": "str", "hint": "str | None",
-    "retry_after": "float | None", "upstream": "UpstreamAnswer | None"})
-Evidence = TypedDict("Evidence", {"comparison_id": "str", "reference_aweme_id": "str",
-    "candidate_aweme_id": "str", "reference_music_id": "str", "candidate_music_id": "str",
+    "retry_after": "float | None", "upstream": "UpstreamResponse | None"})
+EvidenceDocument = TypedDict("EvidenceDocument", {"comparison_id": "str",
+    "reference_aweme_id": "str", "candidate_aweme_id": "str", "reference_music_id": "str",
+    "candidate_music_id": "str",
     "verdict": 'Literal["confirmed", "variant", "rejected", "not_comparable"]', "reason": "str",
     "segment": 'Literal["whole", "local"] | None', "chroma_distance": "float | None",
     "mfcc_distance": "float | None", "overlap_s": "float | None",
@@ -98,30 +100,33 @@ Evidence = TypedDict("Evidence", {"comparison_id": "str", "reference_aweme_id": 
     "library_version": "str"})
 FilteredVideo = TypedDict("FilteredVideo", {"aweme_id": "str", "reason": "str",
     "filter_reason": "str | None", "notice": "str | None", "detail_msg": "str | None"})
-Hashtag = TypedDict("Hashtag", {"ch_id": "str", "name": "str"})
+HashtagDocument = TypedDict("HashtagDocument", {"ch_id": "str", "name": "str"})
 HotVideos = TypedDict("HotVideos", {"music_id": "str | None", "keyword": "str | None",
-    "music": "Track | None", "aweme_list": "list[RankedVideo]", "candidate_pool_size": "int",
-    "confirmed_count": "int", "returned_count": "int", "requested_count": "int",
-    "count_satisfied": "bool", "count_note_zh": "str", "search_related": "SearchRelated",
-    "variants": "Variants", "unique_account_count": "int", "account_count_complete": "bool",
-    "account_summary": "AccountSummary", "discovery": "dict[str, Any]", "coverage": "Coverage",
-    "coverage_complete": "Literal[False]", "algorithm": "str", "is_demo_data": "bool",
-    "data_provider": "str", "mobile_emulator_used": "bool", "created_at": "str"})
-HotVideosAnswer = TypedDict("HotVideosAnswer", {"music_id": "str | None", "keyword": "str | None",
-    "music": "Track | None", "aweme_list": "list[RankedVideo]", "candidate_pool_size": "int",
-    "confirmed_count": "int", "returned_count": "int", "requested_count": "int",
-    "count_satisfied": "bool", "count_note_zh": "str", "search_related": "SearchRelated",
-    "variants": "Variants", "unique_account_count": "int", "account_count_complete": "bool",
-    "account_summary": "AccountSummary", "discovery": "dict[str, Any]", "coverage": "Coverage",
-    "coverage_complete": "Literal[False]", "algorithm": "str", "is_demo_data": "bool",
-    "data_provider": "str", "mobile_emulator_used": "bool", "created_at": "str", "job_id": "str",
-    "poll_url": "str", "notes": "list[Note]"})
+    "music": "TrackDocument | None", "aweme_list": "list[RankedVideo]",
+    "candidate_pool_size": "int", "confirmed_count": "int", "returned_count": "int",
+    "requested_count": "int", "count_satisfied": "bool", "count_note_zh": "str",
+    "search_related": "SearchRelated", "variants": "Variants", "unique_account_count": "int",
+    "account_count_complete": "bool", "account_summary": "AccountSummary",
+    "discovery": "dict[str, Any]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
+    "algorithm": "str", "is_demo_data": "bool", "data_provider": "str",
+    "mobile_emulator_used": "bool", "created_at": "str"})
+HotVideosResponse = TypedDict("HotVideosResponse", {"music_id": "str | None",
+    "keyword": "str | None", "music": "TrackDocument | None", "aweme_list": "list[RankedVideo]",
+    "candidate_pool_size": "int", "confirmed_count": "int", "returned_count": "int",
+    "requested_count": "int", "count_satisfied": "bool", "count_note_zh": "str",
+    "search_related": "SearchRelated", "variants": "Variants", "unique_account_count": "int",
+    "account_count_complete": "bool", "account_summary": "AccountSummary",
+    "discovery": "dict[str, Any]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
+    "algorithm": "str", "is_demo_data": "bool", "data_provider": "str",
+    "mobile_emulator_used": "bool", "created_at": "str", "job_id": "str", "poll_url": "str",
+    "notes": "list[ResultNote]"})
+ImageUrls = TypedDict("ImageUrls", {"url_list": "list[str]"})
 JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]', "input": "str",
     "music_id": "str | None", "parameters": "dict[str, Any]", "progress": "JobProgress",
     "result": "HotVideos | Discovery | None", "error": "ErrorDocument | None",
     "cancel_requested": "bool", "origin": "str", "created_at": "str", "started_at": "str | None",
-    "finished_at": "str | None", "expires_at": "str | None", "notes": "list[Note]",
+    "finished_at": "str | None", "expires_at": "str | None", "notes": "list[ResultNote]",
     "is_demo_data": "bool"})
 JobList = TypedDict("JobList", {"jobs": "list[JobDocument]", "returned_count": "int",
     "is_demo_data": "bool"})
@@ -129,19 +134,16 @@ JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "s
     "candidate_pool_count": "int", "confirmed_count": "int", "detail_checked_count": "int",
     "audio_checked_count": "int", "search_page_count": "int", "account_profile_count": "int",
     "requests_used": "int", "eta_s": "float | None", "updated_at": "str | None"})
-ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[Video]",
+ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[VideoDocument]",
     "filter_list": "list[FilteredVideo]", "thirdparty_called": "Literal[False]",
     "mobile_emulator_used": "bool", "signing_generated": "Literal[False]", "data_provider": "str",
     "is_experimental": "bool", "is_demo_data": "bool"})
-Music = TypedDict("Music", {"id_str": "str", "mid": "str", "title": "str | None",
+MusicDocument = TypedDict("MusicDocument", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None"})
-Note = TypedDict("Note", {"type": "str", "message": "str", "message_zh": "str"})
 ObservationHistory = TypedDict("ObservationHistory", {"snapshot_count": "int",
     "distinct_snapshot_count": "int", "first_observed_at": "str | None",
     "last_observed_at": "str | None"})
-Picture = TypedDict("Picture", {"duration": "int | None", "width": "int | None",
-    "height": "int | None", "cover": "Addresses"})
-PostList = TypedDict("PostList", {"aweme_list": "list[Video]", "has_more": "bool",
+PostList = TypedDict("PostList", {"aweme_list": "list[VideoDocument]", "has_more": "bool",
     "platform_has_more": "bool | None",
     "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
     "public_first_screen_count": "int", "public_observed_union_count": "int",
@@ -151,16 +153,18 @@ PostList = TypedDict("PostList", {"aweme_list": "list[Video]", "has_more": "bool
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "Author | None", "music": "Music | None", "video": "Picture",
-    "images_count": "int | None", "hashtags": "list[Hashtag]", "statistics": "Statistics",
-    "statistics_complete": "bool", "statistics_source": "str | None", "observed_at": "str",
-    "first_observed_at": "str", "rank": "int", "hot_score": "int | None", "is_viral": "bool",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "statistics": "StatisticsDocument", "statistics_complete": "bool",
+    "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
+    "rank": "int", "hot_score": "int | None", "is_viral": "bool",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "source_music_id": "str", "source_channel_zh": "str", "source_music_title": "str | None",
-    "source_music_url": "str | None", "evidence": "Evidence | None"})
+    "source_music_url": "str | None", "evidence": "EvidenceDocument | None"})
 ResolvedUser = TypedDict("ResolvedUser", {"sec_user_id": "str", "resolved_url": "str",
     "source": 'Literal["text", "profile_link", "short_link", "work_author"]',
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
+ResultNote = TypedDict("ResultNote", {"type": "str", "message": "str", "message_zh": "str"})
 SearchPagination = TypedDict("SearchPagination", {"pages_fetched": "int", "terms_paginated": "int",
     "terms": "list[SearchTerm]", "request_budget": "int", "requests_used": "int"})
 SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, Any]]",
@@ -169,18 +173,18 @@ SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, Any]]"
     "pagination": "SearchPagination"})
 SearchTerm = TypedDict("SearchTerm", {"term": "str", "pages": "int", "items": "int",
     "new_items": "int", "last_cursor": "int | None", "finished": "bool", "stop_reason": "str"})
-SourceCoverage = TypedDict("SourceCoverage", {"surface": "str", "requests": "int", "pages": "int",
-    "items": "int", "new_items": "int", "stop_reason": "str"})
-Statistics = TypedDict("Statistics", {"digg_count": "int | None", "comment_count": "int | None",
-    "collect_count": "int | None", "share_count": "int | None"})
-Track = TypedDict("Track", {"id_str": "str", "mid": "str", "title": "str | None",
+SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
+    "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
+StatisticsDocument = TypedDict("StatisticsDocument", {"digg_count": "int | None",
+    "comment_count": "int | None", "collect_count": "int | None", "share_count": "int | None"})
+TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None",
-    "owner_nickname": "str | None", "cover": "Addresses", "observed_at": "str"})
-UpstreamAnswer = TypedDict("UpstreamAnswer", {"surface": "str", "reason": "str | None",
+    "owner_nickname": "str | None", "cover": "ImageUrls", "observed_at": "str"})
+UpstreamResponse = TypedDict("UpstreamResponse", {"surface": "str", "reason": "str | None",
     "status": "int | None"})
 User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "str | None",
     "short_id": "str | None", "nickname": "str | None", "signature": "str | None",
-    "avatar_thumb": "Addresses", "follower_count": "int | None", "following_count": "int | None",
+    "avatar_thumb": "ImageUrls", "follower_count": "int | None", "following_count": "int | None",
     "aweme_count": "int | None", "total_favorited": "int | None", "favoriting_count": "int | None",
     "ip_location": "str | None"})
 UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
@@ -188,35 +192,39 @@ UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
 VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "Author | None", "music": "Music | None", "video": "Picture",
-    "images_count": "int | None", "hashtags": "list[Hashtag]", "statistics": "Statistics",
-    "statistics_complete": "bool", "statistics_source": "str | None", "observed_at": "str",
-    "first_observed_at": "str", "rank": "int", "hot_score": "int | None", "is_viral": "bool",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "statistics": "StatisticsDocument", "statistics_complete": "bool",
+    "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
+    "rank": "int", "hot_score": "int | None", "is_viral": "bool",
     "variant_kind": 'Literal["speed", "tempo", "pitch"]', "speed": "float", "semitones": "float",
     "source_music_id": "str", "source_music_title": "str | None", "source_music_url": "str | None",
-    "evidence": "Evidence"})
+    "evidence": "EvidenceDocument"})
 Variants = TypedDict("Variants", {"count": "int", "aweme_list": "list[VariantVideo]",
     "by_kind": "dict[str, int]"})
-Video = TypedDict("Video", {"aweme_id": "str", "desc": "str | None", "create_time": "int | None",
-    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
-    "is_top": "bool | None", "author": "Author | None", "music": "Music | None", "video": "Picture",
-    "images_count": "int | None", "hashtags": "list[Hashtag]", "statistics": "Statistics",
-    "statistics_complete": "bool", "statistics_source": "str | None", "observed_at": "str",
-    "first_observed_at": "str"})
+VideoDocument = TypedDict("VideoDocument", {"aweme_id": "str", "desc": "str | None",
+    "create_time": "int | None", "share_url": "str | None",
+    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "statistics": "StatisticsDocument", "statistics_complete": "bool",
+    "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str"})
+VideoMedia = TypedDict("VideoMedia", {"duration": "int | None", "width": "int | None",
+    "height": "int | None", "cover": "ImageUrls"})
 VideoPreview = TypedDict("VideoPreview", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "share_url": "str | None",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
-    "statistics": "Statistics"})
+    "statistics": "StatisticsDocument"})
 type SecUserIdData = ResolvedUser
 type UserProfileData = UserProfile
 type UserPostsData = PostList
 type UserMetricsData = CreatorMetrics
-type HotVideosData = HotVideosAnswer | JobDocument
-type BatchData = Batch
+type HotVideosData = HotVideosResponse | JobDocument
+type BatchData = BatchResult
 type JobData = JobDocument
-type RelatedVideosData = DiscoveryAnswer
+type RelatedVideosData = DiscoveryResponse
 type VideosData = ManyVideos
 type MusicVideosData = CursorList
 type HashtagVideosData = CursorList
-type ChartHistoryData = ChartHistory
+type ChartHistoryData = ChartHistoryDocument
 type JobListData = JobList

@@ -8,7 +8,7 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 # fmt: off
 from typing import Any, Literal, TypedDict
 
-from .answers import ErrorDocument, Evidence
+from .answers import ErrorDocument, EvidenceDocument
 
 AnnotationCounts = TypedDict("AnnotationCounts", {"same": "int", "not_the_same": "int"})
 AnnotationDocument = TypedDict("AnnotationDocument", {"annotation_id": "str",
@@ -19,17 +19,17 @@ AnnotationList = TypedDict("AnnotationList", {"comparison_id": "str",
     "is_demo_data": "bool"})
 Budget = TypedDict("Budget", {"limit": "int", "used": "int", "hosts": "list[HostBudget]"})
 ChartPosition = TypedDict("ChartPosition", {"chart_date": "str", "volid": "str", "rank": "int"})
-ChartSongBeside = TypedDict("ChartSongBeside", {"song_key": "str", "title": "str",
+ChartSongComparison = TypedDict("ChartSongComparison", {"song_key": "str", "title": "str",
     "artist": "str | None", "chart": "SongOnChart", "links": "list[SongLink]",
-    "said": "list[SaidOfLink]", "platform": "SongOnPlatform", "lead": "SongLead",
+    "said": "list[LinkDecision]", "platform": "SongOnPlatform", "lead": "SongLead",
     "is_demo_data": "bool"})
 CircuitReport = TypedDict("CircuitReport", {"host": "str", "surface": "str", "failures": "int",
     "cause": "str | None", "open_until": "str | None"})
 ComparisonDocument = TypedDict("ComparisonDocument", {"comparison_id": "str", "job_id": "str",
-    "track_music_id": "str", "evidence": "Evidence", "measures": "list[Measure]",
-    "picture": "Pictures", "excerpts": "Excerpts", "is_demo_data": "bool"})
-ComparisonList = TypedDict("ComparisonList", {"job_id": "str", "comparisons": "list[Evidence]",
-    "returned_count": "int", "is_demo_data": "bool"})
+    "track_music_id": "str", "evidence": "EvidenceDocument", "measures": "list[MeasureDocument]",
+    "picture": "PlotPaths", "excerpts": "Excerpts", "is_demo_data": "bool"})
+ComparisonList = TypedDict("ComparisonList", {"job_id": "str",
+    "comparisons": "list[EvidenceDocument]", "returned_count": "int", "is_demo_data": "bool"})
 CurvePoint = TypedDict("CurvePoint", {"observed_at": "str", "work_count": "int",
     "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
     "share_count": "int | None"})
@@ -43,15 +43,19 @@ Excerpts = TypedDict("Excerpts", {"reference": "ExcerptDocument | None",
     "candidate": "ExcerptDocument | None"})
 HealthCheck = TypedDict("HealthCheck", {"name": "str", "reason": "str | None"})
 HostBudget = TypedDict("HostBudget", {"host": "str", "used": "int", "left": "int"})
-JobReads = TypedDict("JobReads", {"job_id": "str", "reads": "list[ReadsOfSurface]",
+JobReads = TypedDict("JobReads", {"job_id": "str", "reads": "list[SurfaceReads]",
     "is_demo_data": "bool"})
-Measure = TypedDict("Measure",
+LinkDecision = TypedDict("LinkDecision", {"link_id": "str", "song_key": "str", "music_id": "str",
+    "said": 'Literal["same", "different", "withdrawn"]', "said_by": "str | None",
+    "note": "str | None", "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]',
+    "said_at": "str"})
+LinkDecisionList = TypedDict("LinkDecisionList", {"links": "list[LinkDecision]",
+    "returned_count": "int", "is_demo_data": "bool"})
+MeasureDocument = TypedDict("MeasureDocument",
     {"name": 'Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]',
     "value": "float | None", "limit": "float | None", "lower_is_better": "bool",
     "is_met": "bool | None"})
-Pictures = TypedDict("Pictures", {"svg": "str | None", "png": "str | None"})
-ReadsOfSurface = TypedDict("ReadsOfSurface", {"surface": "str", "outcome": "str", "captures": "int",
-    "requests": "int", "items": "int"})
+PlotPaths = TypedDict("PlotPaths", {"svg": "str | None", "png": "str | None"})
 Reference = TypedDict("Reference", {"operations": "list[ReferenceOperation]",
     "errors": "list[ReferenceFailure]"})
 ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "Any",
@@ -71,12 +75,6 @@ ReferenceParameter = TypedDict("ReferenceParameter", {"name": "str", "in": "str"
 RobotsReport = TypedDict("RobotsReport", {"host": "str", "surface": "str",
     "decision": 'Literal["allowed", "disallowed", "unknown"]', "reason": "str",
     "decided_at": "str"})
-SaidOfLink = TypedDict("SaidOfLink", {"link_id": "str", "song_key": "str", "music_id": "str",
-    "said": 'Literal["same", "different", "withdrawn"]', "said_by": "str | None",
-    "note": "str | None", "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]',
-    "said_at": "str"})
-SaidOfLinks = TypedDict("SaidOfLinks", {"links": "list[SaidOfLink]", "returned_count": "int",
-    "is_demo_data": "bool"})
 Series = TypedDict("Series", {"kind": 'Literal["video", "track", "account"]', "id": "str",
     "name": "str | None", "measures": "list[str]", "points": "list[SeriesPoint]",
     "returned_count": "int", "is_demo_data": "bool"})
@@ -106,6 +104,8 @@ SongOnPlatform = TypedDict("SongOnPlatform", {"music_ids": "list[str]",
 Storage = TypedDict("Storage", {"parts": "list[StoragePart]", "total_bytes": "int",
     "free_bytes": "int", "budget": "Budget", "is_demo_data": "bool"})
 StoragePart = TypedDict("StoragePart", {"name": "str", "bytes": "int", "files": "int"})
+SurfaceReads = TypedDict("SurfaceReads", {"surface": "str", "outcome": "str", "captures": "int",
+    "requests": "int", "items": "int"})
 SurfaceReport = TypedDict("SurfaceReport", {"surface": "str", "label": "str",
     "outcome": 'Literal["works", "refused", "changed", "unreachable"]', "words": "str",
     "error_type": "str | None", "reason": "str | None", "reason_words": "str | None",
@@ -118,28 +118,27 @@ WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, Any]]
 WatchEntry = TypedDict("WatchEntry", {"kind": 'Literal["track", "account", "hashtag"]',
     "input": "str"})
 WatchFiles = TypedDict("WatchFiles", {"json": "str", "html": "str"})
+WatchRunDetail = TypedDict("WatchRunDetail", {"run_id": "str", "watchlist": "str",
+    "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
+    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
+    "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
+    "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
+    "told": "WebhookOutcome | None", "entries": "list[WatchRunEntry]",
+    "digest": "dict[str, Any] | None", "is_demo_data": "bool"})
 WatchRunDocument = TypedDict("WatchRunDocument", {"run_id": "str", "watchlist": "str",
     "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
     "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
     "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
     "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
-    "told": "WatchTold | None"})
+    "told": "WebhookOutcome | None"})
 WatchRunEntry = TypedDict("WatchRunEntry", {"kind": 'Literal["track", "account", "hashtag"]',
     "input": "str", "status": 'Literal["due", "waiting", "completed", "failed"]',
     "subject": "str | None", "job_id": "str | None",
     "error": "ErrorDocument | dict[str, Any] | None"})
 WatchRunList = TypedDict("WatchRunList", {"runs": "list[WatchRunDocument]", "returned_count": "int",
     "is_demo_data": "bool"})
-WatchRunWhole = TypedDict("WatchRunWhole", {"run_id": "str", "watchlist": "str",
-    "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
-    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
-    "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
-    "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
-    "told": "WatchTold | None", "entries": "list[WatchRunEntry]", "digest": "dict[str, Any] | None",
-    "is_demo_data": "bool"})
 WatchThresholds = TypedDict("WatchThresholds", {"velocity": "float | None",
     "rank_change": "int | None", "new_music_id": "bool"})
-WatchTold = TypedDict("WatchTold", {"host": "str", "status": "int | None", "error": "str | None"})
 WatchlistDeleted = TypedDict("WatchlistDeleted", {"name": "str", "deleted": "bool",
     "is_demo_data": "bool"})
 WatchlistDocument = TypedDict("WatchlistDocument", {"name": "str", "every": "str",
@@ -149,14 +148,16 @@ WatchlistDocument = TypedDict("WatchlistDocument", {"name": "str", "every": "str
     "is_demo_data": "bool"})
 WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocument]",
     "returned_count": "int", "is_demo_data": "bool"})
+WebhookOutcome = TypedDict("WebhookOutcome", {"host": "str", "status": "int | None",
+    "error": "str | None"})
 type WatchlistsData = WatchlistList
 type WatchlistData = WatchlistDocument
 type WatchlistDeletedData = WatchlistDeleted
 type WatchRunsData = WatchRunList
-type WatchRunData = WatchRunWhole
+type WatchRunData = WatchRunDetail
 type WatchDigestsData = WatchDigestList
-type ChartSongData = ChartSongBeside
-type ChartLinksData = SaidOfLinks
+type ChartSongData = ChartSongComparison
+type ChartLinksData = LinkDecisionList
 type ComparisonData = ComparisonDocument
 type ComparisonsData = ComparisonList
 type JobReadsData = JobReads

@@ -7,19 +7,21 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from api.params.chart import ChartLinkBody, ChartLinksQuery
-from api.responses.envelope import read, success, understood
-from api.routes.dependencies import Reads, no_query, no_repeats
+from api.responses.envelope import conditional_response, record_parameters, success_response
+from api.routes.dependencies import SourcesDep, no_query_parameters, no_repeated_parameters
 from api.schemas.extensions.chart_platform import (
-    CHART_LINK_ANSWERS,
-    CHART_LINKS_ANSWERS,
-    CHART_SONG_ANSWERS,
+    CHART_LINK_RESPONSES,
+    CHART_LINKS_RESPONSES,
+    CHART_SONG_RESPONSES,
 )
 from api.server.middleware.json_body import JsonRoute
-from api.services.chart_songs import PATH, ChartBook
+from api.services.chart_songs import PATH, ChartSongService
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
-listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
-writing = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query)])
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
+listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
+writing = APIRouter(
+    tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
+)
 
 SongKey = Annotated[
     str,
@@ -27,54 +29,56 @@ SongKey = Annotated[
 ]
 
 
-async def _book(sources: Reads) -> ChartBook:
-    return ChartBook(sources.engine, is_demo=sources.is_demo)
+async def _chart_song_service(sources: SourcesDep) -> ChartSongService:
+    return ChartSongService(sources.engine, is_demo=sources.is_demo)
 
 
-Book = Annotated[ChartBook, Depends(_book)]
+ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
 
 
 @router.get(
     f"{PATH}/songs/{{song_key}}",
     summary="Chart song compared with the platform",
     response_model=None,
-    responses=CHART_SONG_ANSWERS,
+    responses=CHART_SONG_RESPONSES,
 )
-async def sametrack_chart_song(request: Request, song_key: SongKey, book: Book) -> Response:
+async def sametrack_chart_song(
+    request: Request, song_key: SongKey, book: ChartSongServiceDep
+) -> Response:
     """Return chart positions, linked music ids with reasons, engagement curve, and lead or lag.
 
     Reads stored observations only.
     歌曲在榜单与平台上的对照: 名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
     """
-    understood(request.scope, {"song_key": song_key})
-    return read(request.scope, await run_sync(book.song, song_key))
+    record_parameters(request.scope, {"song_key": song_key})
+    return conditional_response(request.scope, await run_sync(book.song, song_key))
 
 
 @listing.get(
     f"{PATH}/links",
     summary="Manual links of chart songs",
     response_model=None,
-    responses=CHART_LINKS_ANSWERS,
+    responses=CHART_LINKS_RESPONSES,
 )
 async def sametrack_chart_links(
-    request: Request, query: Annotated[ChartLinksQuery, Query()], book: Book
+    request: Request, query: Annotated[ChartLinksQuery, Query()], book: ChartSongServiceDep
 ) -> Response:
     """Return every manual link, withdrawn ones included, oldest first. 人工映射记录."""
-    understood(request.scope, query.model_dump())
-    return read(request.scope, await run_sync(book.links, query.song_key))
+    record_parameters(request.scope, query.model_dump())
+    return conditional_response(request.scope, await run_sync(book.links, query.song_key))
 
 
 @writing.post(
     f"{PATH}/links",
     summary="Link a chart song to a music id",
     response_model=None,
-    responses=CHART_LINK_ANSWERS,
+    responses=CHART_LINK_RESPONSES,
 )
 async def sametrack_chart_link(
-    request: Request, body: Annotated[ChartLinkBody, Body()], book: Book
+    request: Request, body: Annotated[ChartLinkBody, Body()], book: ChartSongServiceDep
 ) -> Response:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射, 可撤回."""
-    understood(request.scope, body.model_dump())
+    record_parameters(request.scope, body.model_dump())
     data = await run_sync(
         lambda: book.say(
             body.song_key,
@@ -85,4 +89,4 @@ async def sametrack_chart_link(
             origin="api",
         )
     )
-    return success(request.scope, data)
+    return success_response(request.scope, data)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.responses.errors import NotFoundError
-from api.server.middleware.static_files import PageFile, read_page_file
+from api.server.middleware.static_files import StaticFile, read_static_file
 from api.services.report import messages
 
 router = APIRouter(include_in_schema=False)
@@ -31,7 +31,7 @@ _TABLES = {
     "observation": messages.OBSERVATIONS,
     "reason": messages.REASONS,
 }
-_WORDS = PageFile(
+_MESSAGES = StaticFile(
     orjson.dumps(
         {
             table: {name: asdict(words) for name, words in entries.items()}
@@ -46,7 +46,7 @@ _WORDS = PageFile(
 @router.get("/console")
 async def console_page(request: Request) -> Response:
     """Return the page. Its policy allows only scripts of this service and no other host."""
-    page = await run_sync(read_page_file, "index.html")
+    page = await run_sync(read_static_file, "index.html")
     assert page is not None, "the package includes the page"
     return page.answer(request.headers, Content_Security_Policy=PAGE_POLICY)
 
@@ -54,13 +54,13 @@ async def console_page(request: Request) -> Response:
 @router.get("/console/words.json")
 async def console_words(request: Request) -> Response:
     """Return messages for surfaces, stop reasons and verdicts in both languages."""
-    return _WORDS.answer(request.headers)
+    return _MESSAGES.answer(request.headers)
 
 
 @router.get("/console/{name:path}")
 async def console_file(request: Request, name: str) -> Response:
     """Return a file of the console by name."""
-    found = await run_sync(read_page_file, name)
+    found = await run_sync(read_static_file, name)
     if found is None:
         raise NotFoundError("The console has no such file")
     return found.answer(request.headers, Content_Security_Policy=PAGE_POLICY)

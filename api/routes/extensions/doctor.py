@@ -4,22 +4,22 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from api.responses.envelope import read
-from api.routes.dependencies import Ready, no_query
-from api.schemas import DOCTOR_ANSWERS
+from api.responses.envelope import conditional_response
+from api.routes.dependencies import ReadinessDep, no_query_parameters
+from api.schemas import DOCTOR_RESPONSES
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 
 
 @router.get(
     "/api/v1/sametrack/doctor",
     summary="Last known state of every surface",
     response_model=None,
-    responses=DOCTOR_ANSWERS,
+    responses=DOCTOR_RESPONSES,
 )
-async def sametrack_doctor(request: Request, readiness: Ready) -> Response:
+async def sametrack_doctor(request: Request, readiness: ReadinessDep) -> Response:
     """Return readiness checks and the last probe of every surface. 最近一次诊断结果.
 
     Probes are made by `sametrack doctor` and by the orchestrator's job `canaries`.
     """
-    return read(request.scope, await run_sync(readiness.report))
+    return conditional_response(request.scope, await run_sync(readiness.report))

@@ -6,18 +6,18 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Request
 from starlette.responses import Response
 
-from api.responses.envelope import read, understood
-from api.routes.dependencies import Evidence, no_query
-from api.schemas import COMPARISON_ANSWERS, EXCERPT_ANSWERS, PNG_ANSWERS, SVG_ANSWERS
-from api.services.byte_ranges import whole_or_part
+from api.responses.envelope import conditional_response, record_parameters
+from api.routes.dependencies import EvidenceDep, no_query_parameters
+from api.schemas import COMPARISON_RESPONSES, EXCERPT_RESPONSES, PNG_RESPONSES, SVG_RESPONSES
+from api.services.byte_ranges import range_response
 from api.services.evidence.service import PATH
-from warehouse.records.excerpts import Role
+from warehouse.records.excerpts import ExcerptRole
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
-WhichSound = Annotated[Role, Path(description="which of the two sounds")]
-_KEPT = {"Cache-Control": "private, max-age=3600"}  # a stored comparison never changes
+SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
+_CACHE_HEADERS = {"Cache-Control": "private, max-age=3600"}  # a stored comparison never changes
 # the plot has its style and pixels inline, so it also works when opened on its own
 _SVG_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
@@ -28,29 +28,29 @@ _SVG_POLICY = (
     f"{PATH}/{{comparison_id}}",
     summary="Evidence of a compared pair",
     response_model=None,
-    responses=COMPARISON_ANSWERS,
+    responses=COMPARISON_RESPONSES,
 )
 async def sametrack_comparison(
-    request: Request, comparison_id: ComparisonId, desk: Evidence
+    request: Request, comparison_id: ComparisonId, desk: EvidenceDep
 ) -> Response:
     """Return the measurements of a pair, their limits, and the path of its plot. 单次比对的证据."""
-    understood(request.scope, {"comparison_id": comparison_id})
-    return read(request.scope, await run_sync(desk.document, comparison_id))
+    record_parameters(request.scope, {"comparison_id": comparison_id})
+    return conditional_response(request.scope, await run_sync(desk.document, comparison_id))
 
 
 @router.get(
     f"{PATH}/{{comparison_id}}/picture.svg",
     summary="Evidence plot of a compared pair (SVG)",
     response_class=Response,
-    responses=SVG_ANSWERS,
+    responses=SVG_RESPONSES,
 )
 async def sametrack_comparison_svg(
-    request: Request, comparison_id: ComparisonId, desk: Evidence
+    request: Request, comparison_id: ComparisonId, desk: EvidenceDep
 ) -> Response:
     """Plot both sounds on one time axis, their similarity, and the limits. 比对图 (SVG)."""
-    understood(request.scope, {"comparison_id": comparison_id})
+    record_parameters(request.scope, {"comparison_id": comparison_id})
     picture = await run_sync(desk.picture, comparison_id, "svg")
-    headers = {**_KEPT, "Content-Security-Policy": _SVG_POLICY}
+    headers = {**_CACHE_HEADERS, "Content-Security-Policy": _SVG_POLICY}
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
 
@@ -58,27 +58,27 @@ async def sametrack_comparison_svg(
     f"{PATH}/{{comparison_id}}/picture.png",
     summary="Evidence plot of a compared pair (PNG)",
     response_class=Response,
-    responses=PNG_ANSWERS,
+    responses=PNG_RESPONSES,
 )
 async def sametrack_comparison_png(
-    request: Request, comparison_id: ComparisonId, desk: Evidence
+    request: Request, comparison_id: ComparisonId, desk: EvidenceDep
 ) -> Response:
     """Return the same plot as a bitmap. 比对图 (PNG)."""
-    understood(request.scope, {"comparison_id": comparison_id})
+    record_parameters(request.scope, {"comparison_id": comparison_id})
     picture = await run_sync(desk.picture, comparison_id, "png")
-    return Response(picture, media_type="image/png", headers=_KEPT)
+    return Response(picture, media_type="image/png", headers=_CACHE_HEADERS)
 
 
 @router.get(
     f"{PATH}/{{comparison_id}}/excerpt/{{role}}",
     summary="Excerpt of a compared sound (MP3)",
     response_class=Response,
-    responses=EXCERPT_ANSWERS,
+    responses=EXCERPT_RESPONSES,
 )
 async def sametrack_comparison_excerpt(
-    request: Request, comparison_id: ComparisonId, role: WhichSound, desk: Evidence
+    request: Request, comparison_id: ComparisonId, role: SoundRolePath, desk: EvidenceDep
 ) -> Response:
     """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听."""
-    understood(request.scope, {"comparison_id": comparison_id, "role": role})
+    record_parameters(request.scope, {"comparison_id": comparison_id, "role": role})
     sound = await run_sync(desk.excerpt, comparison_id, role)
-    return whole_or_part(sound, request.headers, media_type="audio/mpeg", headers=_KEPT)
+    return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)

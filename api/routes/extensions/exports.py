@@ -9,20 +9,26 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
-from api.params.scan import QueryModel, Text
-from api.responses.envelope import Json, read, understood
+from api.params.scan import PrintableText, QueryModel
+from api.responses.envelope import JsonResponse, conditional_response, record_parameters
 from api.responses.errors import OK
-from api.routes.dependencies import Desk, Evidence, Reads, no_query, no_repeats
+from api.routes.dependencies import (
+    EvidenceDep,
+    ScanServiceDep,
+    SourcesDep,
+    no_query_parameters,
+    no_repeated_parameters,
+)
 from api.routes.jobs import JobId
 from api.schemas import (
-    COMPARISONS_ANSWERS,
-    EXPORT_ANSWERS,
-    JOB_READS_ANSWERS,
-    SERIES_ANSWERS,
-    STORAGE_ANSWERS,
+    COMPARISONS_RESPONSES,
+    EXPORT_RESPONSES,
+    JOB_READS_RESPONSES,
+    SERIES_RESPONSES,
+    STORAGE_RESPONSES,
 )
-from api.services.exports.build import Form, build_file
-from api.services.exports.own_answers import check_source, fetch_answer
+from api.services.exports.build import DownloadFormat, build_file
+from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName
 from api.services.series import read_series
 from api.services.storage import measure_storage
@@ -30,8 +36,8 @@ from pipelines.reads.series import SeriesKind
 from warehouse.home.folder import open_home
 from warehouse.queries.running_jobs import read_so_far
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
-exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeats)])
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
+exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
 
 MAX_SOURCE_LENGTH = 1000
 Kind = Annotated[SeriesKind, Path(description="kind of the id. ID 的种类")]
@@ -44,13 +50,13 @@ EntityId = Annotated[
 class ExportQuery(QueryModel):
     """Query of an export."""
 
-    whole_fields: ClassVar = {"bom": bool}
+    typed_fields: ClassVar = {"bom": bool}
 
-    source: Annotated[Text, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
+    source: Annotated[PrintableText, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
         description="path and query of the read operation to export. 要导出的读取接口 (路径与参数)"
     )
     table: TableName = Field(description="table of the response. 表格名称")
-    form: Form = Field(description="file format. 文件格式")
+    form: DownloadFormat = Field(description="file format. 文件格式")
     bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")
 
 
@@ -58,13 +64,13 @@ class ExportQuery(QueryModel):
     "/api/v1/sametrack/jobs/{job_id}/comparisons",
     summary="Compared pairs of a job",
     response_model=None,
-    responses=COMPARISONS_ANSWERS,
+    responses=COMPARISONS_RESPONSES,
 )
 async def sametrack_job_comparisons(
-    request: Request, job_id: JobId, desk: Desk, evidence: Evidence
+    request: Request, job_id: JobId, desk: ScanServiceDep, evidence: EvidenceDep
 ) -> Response:
     """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对."""
-    understood(request.scope, {"job_id": job_id})
+    record_parameters(request.scope, {"job_id": job_id})
     await run_sync(desk.job, job_id)
     pairs = await run_sync(evidence.pairs_of_job, job_id)
     data = {
@@ -73,24 +79,24 @@ async def sametrack_job_comparisons(
         "returned_count": len(pairs),
         "is_demo_data": desk.world.is_demo,
     }
-    return read(request.scope, data)
+    return conditional_response(request.scope, data)
 
 
 @router.get(
     "/api/v1/sametrack/jobs/{job_id}/reads",
     summary="Sources read so far by a job",
     response_model=None,
-    responses=JOB_READS_ANSWERS,
+    responses=JOB_READS_RESPONSES,
 )
 async def sametrack_job_reads(
-    request: Request, job_id: JobId, desk: Desk, sources: Reads
+    request: Request, job_id: JobId, desk: ScanServiceDep, sources: SourcesDep
 ) -> Response:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
-    understood(request.scope, {"job_id": job_id})
+    record_parameters(request.scope, {"job_id": job_id})
     await run_sync(desk.job, job_id)
     found = await run_sync(read_so_far, sources.engine, job_id)
     reads = [asdict(one) for one in found]
-    return read(
+    return conditional_response(
         request.scope, {"job_id": job_id, "reads": reads, "is_demo_data": desk.world.is_demo}
     )
 
@@ -99,27 +105,27 @@ async def sametrack_job_reads(
     "/api/v1/sametrack/series/{kind}/{entity_id}",
     summary="Engagement over time",
     response_model=None,
-    responses=SERIES_ANSWERS,
+    responses=SERIES_RESPONSES,
 )
 async def sametrack_series(
-    request: Request, kind: Kind, entity_id: EntityId, sources: Reads
+    request: Request, kind: Kind, entity_id: EntityId, sources: SourcesDep
 ) -> Response:
     """Return all observations of a video, an account, or the videos of a track. 互动随时间变化.
 
     A track sums its confirmed videos. Gaps are not filled; a rounded count has its range.
     """
-    understood(request.scope, {"kind": kind, "entity_id": entity_id})
+    record_parameters(request.scope, {"kind": kind, "entity_id": entity_id})
     found = partial(read_series, sources.engine, kind, entity_id, is_demo=sources.is_demo)
-    return read(request.scope, await run_sync(found))
+    return conditional_response(request.scope, await run_sync(found))
 
 
 @router.get(
     "/api/v1/sametrack/storage",
     summary="Storage and request budget",
     response_model=None,
-    responses=STORAGE_ANSWERS,
+    responses=STORAGE_RESPONSES,
 )
-async def sametrack_storage(request: Request, sources: Reads) -> Response:
+async def sametrack_storage(request: Request, sources: SourcesDep) -> Response:
     """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
 
     def measure() -> dict[str, object]:
@@ -132,14 +138,14 @@ async def sametrack_storage(request: Request, sources: Reads) -> Response:
             is_demo=sources.is_demo,
         )
 
-    return read(request.scope, await run_sync(measure))
+    return conditional_response(request.scope, await run_sync(measure))
 
 
 @exporting.get(
     "/api/v1/sametrack/export",
     summary="Export a table",
     response_class=Response,
-    responses=EXPORT_ANSWERS,
+    responses=EXPORT_RESPONSES,
 )
 async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
@@ -147,11 +153,11 @@ async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query
     Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the
     read operation are passed on unchanged.
     """
-    understood(request.scope, query.model_dump())
+    record_parameters(request.scope, query.model_dump())
     check_source(query.source, query.table)
-    status, envelope = await fetch_answer(request.app, request.scope, query.source)
+    status, envelope = await fetch_source(request.app, request.scope, query.source)
     if status != OK:
-        return Json(envelope, status_code=status)
+        return JsonResponse(envelope, status_code=status)
     make = partial(build_file, envelope, source=query.source, table=query.table, form=query.form)
     file = await run_sync(partial(make, bom=query.bom))
     headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}

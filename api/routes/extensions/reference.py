@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
-from api.responses.envelope import Json, Rendered, read, render
+from api.responses.envelope import EncodedData, JsonResponse, conditional_response, encode_data
 from api.responses.errors import NotFoundError
-from api.routes.dependencies import no_query
-from api.schemas import REFERENCE_ANSWERS
+from api.routes.dependencies import no_query_parameters
+from api.schemas import REFERENCE_RESPONSES
 
 router = APIRouter(include_in_schema=False)
-extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query)])
+extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 
 CHINESE = "zh"
 _CONSOLE = Path(__file__).parents[2] / "console"
@@ -35,21 +35,21 @@ _FILES = {
     "/api/v1/sametrack/reference",
     summary="Reference of operations, parameters and errors",
     response_model=None,
-    responses=REFERENCE_ANSWERS,
+    responses=REFERENCE_RESPONSES,
 )
 async def sametrack_reference(request: Request) -> Response:
     """Return all operations with parameters and limits, and all errors, in two languages.
 
     全部接口的参数、取值范围与错误说明, 中英双语.
     """
-    return read(request.scope, await run_sync(_reference, request.app))
+    return conditional_response(request.scope, await run_sync(_reference, request.app))
 
 
-def _reference(app: FastAPI) -> Rendered:
+def _reference(app: FastAPI) -> EncodedData:
     """Build the reference once: it changes only with the release."""
     if not hasattr(app.state, "reference"):
-        app.state.reference = render(build_reference(app.openapi()))
-    made: Rendered = app.state.reference
+        app.state.reference = encode_data(build_reference(app.openapi()))
+    made: EncodedData = app.state.reference
     return made
 
 
@@ -57,7 +57,7 @@ def _reference(app: FastAPI) -> Rendered:
 async def openapi_json(request: Request, lang: str = "en") -> Response:
     """Return the OpenAPI 3.1.0 description, in Chinese with `lang=zh`."""
     document = await run_sync(request.app.openapi)  # the first call takes half a second
-    return Json(await run_sync(in_chinese, document) if lang == CHINESE else document)
+    return JsonResponse(await run_sync(in_chinese, document) if lang == CHINESE else document)
 
 
 @router.get("/docs")

@@ -119,7 +119,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     _APP_VIDEOS: {"body": _VIDEO_IDS},
     _CHART: {"start_date": "2022-03-01", "end_date": "2022-03-11"},
 }
-ANSWERS_SHOWN: dict[str, dict[int, str]] = {
+RESPONSE_EXAMPLES: dict[str, dict[int, str]] = {
     "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
         OK: "fetch_music_hot_videos",
         ACCEPTED: "music_collection_job_started",

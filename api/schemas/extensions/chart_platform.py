@@ -5,13 +5,19 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.responses.errors import NOT_MODIFIED, OK
-from api.schemas.answers import BAD_BODY, BAD_PARAMETERS, Answers, failures, headers
+from api.schemas.base_models import Count, Envelope, OptionalCount, ResponseModel, Timestamp
 from api.schemas.chart import Day
-from api.schemas.shape import Count, Envelope, MaybeCount, Moment, Shape
+from api.schemas.responses import (
+    BODY_ERRORS,
+    PARAMETER_ERRORS,
+    ResponseSpecs,
+    error_responses,
+    header_specs,
+)
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
 from warehouse.records.jobs import Origin
-from warehouse.records.song_links import Said
+from warehouse.records.song_links import SongLinkChoice
 
 MusicId = Annotated[str, Field(examples=["7300000000000000001"])]
 _REASON = (
@@ -26,7 +32,7 @@ _LEAD_REASON = (
 )
 
 
-class ChartPosition(Shape):
+class ChartPosition(ResponseModel):
     """Rank of the song in one issue."""
 
     chart_date: Day
@@ -34,7 +40,7 @@ class ChartPosition(Shape):
     rank: Annotated[int, Field(ge=1, le=20)]
 
 
-class SongOnChart(Shape):
+class SongOnChart(ResponseModel):
     """Chart run of the song in the stored issues; other issues are unknown."""
 
     issue_count: Count
@@ -50,7 +56,7 @@ class SongOnChart(Shape):
     positions: list[ChartPosition]
 
 
-class SongLink(Shape):
+class SongLink(ResponseModel):
     """Relation between the song and a music id, with the reason."""
 
     music_id: MusicId
@@ -62,44 +68,44 @@ class SongLink(Shape):
     reason: Annotated[Reason, Field(description=_REASON)]
     music_title: str | None
     music_author: str | None
-    judged_at: Moment
+    judged_at: Timestamp
 
 
-class SaidOfLink(Shape):
+class LinkDecision(ResponseModel):
     """A manual decision about a song and a music id; the newest one of a pair applies."""
 
     link_id: str
     song_key: str
     music_id: MusicId
     said: Annotated[
-        Said,
+        SongLinkChoice,
         Field(description="`same`, `different`, or `withdrawn`: the automatic rules apply again"),
     ]
     said_by: str | None
     note: str | None
     origin: Origin
-    said_at: Moment
+    said_at: Timestamp
 
 
-class CurvePoint(Shape):
+class CurvePoint(ResponseModel):
     """Totals of all videos seen so far; they also grow when new videos are found."""
 
-    observed_at: Moment
+    observed_at: Timestamp
     work_count: Count
-    digg_count: MaybeCount
-    comment_count: MaybeCount
-    collect_count: MaybeCount
-    share_count: MaybeCount
+    digg_count: OptionalCount
+    comment_count: OptionalCount
+    collect_count: OptionalCount
+    share_count: OptionalCount
 
 
-class SongOnPlatform(Shape):
+class SongOnPlatform(ResponseModel):
     """Confirmed videos of every music id whose relation is `same`, over time."""
 
     music_ids: list[MusicId]
     points: list[CurvePoint]
 
 
-class SongLead(Shape):
+class SongLead(ResponseModel):
     """Estimated days between the rise on the platform and the chart entry, with its basis."""
 
     lead_days: Annotated[
@@ -117,15 +123,15 @@ class SongLead(Shape):
     observation_count: Count
     observed_day_count: Annotated[int, Field(ge=0, description="days with observations")]
     rise_after: Annotated[
-        Moment | None, Field(description="earliest time at which half of the likes were reached")
+        Timestamp | None, Field(description="earliest time at which half of the likes were reached")
     ]
     rise_before: Annotated[
-        Moment | None, Field(description="latest time at which half of the likes were reached")
+        Timestamp | None, Field(description="latest time at which half of the likes were reached")
     ]
     method: Annotated[str, Field(examples=["half-of-likes-1"])]
 
 
-class ChartSongBeside(Shape):
+class ChartSongComparison(ResponseModel):
     """A chart song compared with the platform."""
 
     song_key: str
@@ -133,16 +139,16 @@ class ChartSongBeside(Shape):
     artist: str | None
     chart: SongOnChart
     links: list[SongLink]
-    said: Annotated[list[SaidOfLink], Field(description="manual decisions, oldest first")]
+    said: Annotated[list[LinkDecision], Field(description="manual decisions, oldest first")]
     platform: SongOnPlatform
     lead: SongLead
     is_demo_data: bool
 
 
-class SaidOfLinks(Shape):
+class LinkDecisionList(ResponseModel):
     """Manual decisions about songs and music ids, oldest first."""
 
-    links: list[SaidOfLink]
+    links: list[LinkDecision]
     returned_count: Count
     is_demo_data: bool
 
@@ -150,25 +156,27 @@ class SaidOfLinks(Shape):
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 _UNCHANGED: dict[str, Any] = {
     "description": "`data` matches If-None-Match",
-    "headers": headers("ETag"),
+    "headers": header_specs("ETag"),
 }
-_SONG = Envelope[ChartSongBeside]
+_SONG = Envelope[ChartSongComparison]
 
-CHART_SONG_ANSWERS: Answers = {
-    OK: {"model": _SONG, "description": "Song", "headers": headers("ETag")},
+CHART_SONG_RESPONSES: ResponseSpecs = {
+    OK: {"model": _SONG, "description": "Song", "headers": header_specs("ETag")},
     NOT_MODIFIED: _UNCHANGED,
-    **failures("unknown_parameter", "not_found", *_NO_STORE),
+    **error_responses("unknown_parameter", "not_found", *_NO_STORE),
 }
-CHART_LINKS_ANSWERS: Answers = {
+CHART_LINKS_RESPONSES: ResponseSpecs = {
     OK: {
-        "model": Envelope[SaidOfLinks],
+        "model": Envelope[LinkDecisionList],
         "description": "Manual decisions",
-        "headers": headers("ETag"),
+        "headers": header_specs("ETag"),
     },
     NOT_MODIFIED: _UNCHANGED,
-    **failures("invalid_parameter", "unknown_parameter", *_NO_STORE),
+    **error_responses("invalid_parameter", "unknown_parameter", *_NO_STORE),
 }
-CHART_LINK_ANSWERS: Answers = {
-    OK: {"model": _SONG, "description": "Song with the new decision", "headers": headers()},
-    **failures(*BAD_PARAMETERS, *BAD_BODY, "not_found", *_NO_STORE, "capacity_exhausted"),
+CHART_LINK_RESPONSES: ResponseSpecs = {
+    OK: {"model": _SONG, "description": "Song with the new decision", "headers": header_specs()},
+    **error_responses(
+        *PARAMETER_ERRORS, *BODY_ERRORS, "not_found", *_NO_STORE, "capacity_exhausted"
+    ),
 }

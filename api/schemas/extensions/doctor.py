@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import HealthCheck, Moment, Shape
+from api.schemas.base_models import HealthCheck, ResponseModel, Timestamp
 
 
-class EndpointName(Shape):
+class EndpointName(ResponseModel):
     """An endpoint of the interface: number, name and short description."""
 
     number: int
@@ -15,7 +15,7 @@ class EndpointName(Shape):
     short: str
 
 
-class SurfaceReport(Shape):
+class SurfaceReport(ResponseModel):
     """The last probe of one surface."""
 
     surface: str
@@ -37,8 +37,8 @@ class SurfaceReport(Shape):
     keys_went: Annotated[
         list[str], Field(description="missing key paths that every earlier successful response had")
     ]
-    observed_at: Moment
-    last_worked_at: Moment | None
+    observed_at: Timestamp
+    last_worked_at: Timestamp | None
     used_by: list[EndpointName]
     suffering: Annotated[
         list[EndpointName], Field(description="endpoints without another working source")
@@ -47,33 +47,33 @@ class SurfaceReport(Shape):
     advice: Annotated[str | None, Field(description="what to do")]
 
 
-class CircuitReport(Shape):
+class CircuitReport(ResponseModel):
     """A surface of a host that failed recently; `open_until` null: requests are allowed."""
 
     host: str
     surface: str
     failures: int
     cause: str | None
-    open_until: Moment | None
+    open_until: Timestamp | None
 
 
-class RobotsReport(Shape):
+class RobotsReport(ResponseModel):
     """Decision from a host's robots file for a surface."""
 
     host: str
     surface: str
     decision: Literal["allowed", "disallowed", "unknown"]
     reason: str
-    decided_at: Moment
+    decided_at: Timestamp
 
 
-class DoctorReport(Shape):
+class DoctorReport(ResponseModel):
     """Readiness checks of the service, and the last probe of each surface."""
 
     ready: bool
     checks: list[HealthCheck]
     surfaces: list[SurfaceReport]
-    observed_at: Annotated[Moment | None, Field(description="null: never probed")]
+    observed_at: Annotated[Timestamp | None, Field(description="null: never probed")]
     circuits: list[CircuitReport]
     robots: list[RobotsReport]
     is_demo_data: bool

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Count, Id, Moment, Shape
-from api.schemas.video import Evidence
+from api.schemas.base_models import Count, Id, ResponseModel, Timestamp
+from api.schemas.video import EvidenceDocument
 
 
-class Measure(Shape):
+class MeasureDocument(ResponseModel):
     """One measured number. `limit` null: no limit; `is_met` null: unknown."""
 
     name: Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
@@ -18,14 +18,14 @@ class Measure(Shape):
     is_met: bool | None
 
 
-class Pictures(Shape):
+class PlotPaths(ResponseModel):
     """Paths of the evidence plot; null if a sound was not analysed."""
 
     svg: str | None
     png: str | None
 
 
-class ExcerptDocument(Shape):
+class ExcerptDocument(ResponseModel):
     """A playable excerpt of a sound; times are seconds of that sound."""
 
     path: str
@@ -33,44 +33,44 @@ class ExcerptDocument(Shape):
     duration_s: float
 
 
-class Excerpts(Shape):
+class Excerpts(ResponseModel):
     """Excerpts of both sounds, starting at the same point of the music; null if not stored."""
 
     reference: ExcerptDocument | None
     candidate: ExcerptDocument | None
 
 
-class ComparisonDocument(Shape):
+class ComparisonDocument(ResponseModel):
     """A compared pair with its measurements and limits."""
 
     comparison_id: str
     job_id: Annotated[str, Field(description="job that made the comparison")]
     track_music_id: Annotated[Id, Field(description="track of the job")]
-    evidence: Evidence
-    measures: list[Measure]
-    picture: Pictures
+    evidence: EvidenceDocument
+    measures: list[MeasureDocument]
+    picture: PlotPaths
     excerpts: Excerpts
     is_demo_data: bool
 
 
-class AnnotationDocument(Shape):
+class AnnotationDocument(ResponseModel):
     """One manual annotation of a pair."""
 
     annotation_id: str
     verdict: Literal["same", "not_the_same"]
     note: str | None
     origin: str
-    annotated_at: Moment
+    annotated_at: Timestamp
 
 
-class AnnotationCounts(Shape):
+class AnnotationCounts(ResponseModel):
     """Number of annotations per verdict."""
 
     same: Count
     not_the_same: Count
 
 
-class AnnotationList(Shape):
+class AnnotationList(ResponseModel):
     """All annotations of a pair, oldest first. They do not change the result."""
 
     comparison_id: str

@@ -4,20 +4,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.shape import Count, Id, MaybeCount, Moment, Shape
-from api.schemas.video import Evidence
+from api.schemas.base_models import Count, Id, OptionalCount, ResponseModel, Timestamp
+from api.schemas.video import EvidenceDocument
 
 
-class ComparisonList(Shape):
+class ComparisonList(ResponseModel):
     """All pairs that a job compared, rejected ones included."""
 
     job_id: str
-    comparisons: list[Evidence]
+    comparisons: list[EvidenceDocument]
     returned_count: Count
     is_demo_data: bool
 
 
-class ReadsOfSurface(Shape):
+class SurfaceReads(ResponseModel):
     """Reads of one surface with one outcome."""
 
     surface: str
@@ -27,33 +27,33 @@ class ReadsOfSurface(Shape):
     items: Count
 
 
-class JobReads(Shape):
+class JobReads(ResponseModel):
     """Reads of a job so far, surfaces in order of first use."""
 
     job_id: str
-    reads: list[ReadsOfSurface]
+    reads: list[SurfaceReads]
     is_demo_data: bool
 
 
-class SeriesPoint(Shape):
+class SeriesPoint(ResponseModel):
     """Known counts at one moment. Which counts exist depends on the kind."""
 
-    observed_at: Moment
+    observed_at: Timestamp
     surface: str | None
-    digg_count: MaybeCount = None
-    comment_count: MaybeCount = None
-    collect_count: MaybeCount = None
-    share_count: MaybeCount = None
-    follower_count: MaybeCount = None
-    total_favorited: MaybeCount = None
-    aweme_count: MaybeCount = None
-    following_count: MaybeCount = None
-    work_count: MaybeCount = None
+    digg_count: OptionalCount = None
+    comment_count: OptionalCount = None
+    collect_count: OptionalCount = None
+    share_count: OptionalCount = None
+    follower_count: OptionalCount = None
+    total_favorited: OptionalCount = None
+    aweme_count: OptionalCount = None
+    following_count: OptionalCount = None
+    work_count: OptionalCount = None
     is_exact: bool
     ranges: dict[str, list[int]] | None
 
 
-class Series(Shape):
+class Series(ResponseModel):
     """All observations of one entity, oldest first."""
 
     kind: Literal["video", "track", "account"]
@@ -65,7 +65,7 @@ class Series(Shape):
     is_demo_data: bool
 
 
-class StoragePart(Shape):
+class StoragePart(ResponseModel):
     """One store."""
 
     name: str
@@ -73,7 +73,7 @@ class StoragePart(Shape):
     files: Count
 
 
-class HostBudget(Shape):
+class HostBudget(ResponseModel):
     """Today's requests to one host."""
 
     host: str
@@ -81,7 +81,7 @@ class HostBudget(Shape):
     left: Count
 
 
-class Budget(Shape):
+class Budget(ResponseModel):
     """Daily request budget per host; `used` is that of the host with most requests."""
 
     limit: Count
@@ -89,7 +89,7 @@ class Budget(Shape):
     hosts: list[HostBudget]
 
 
-class Storage(Shape):
+class Storage(ResponseModel):
     """Used and free disk space in bytes, and requests of today (UTC)."""
 
     parts: list[StoragePart]

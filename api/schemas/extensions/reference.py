@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.schemas.shape import Shape
+from api.schemas.base_models import ResponseModel
 
 
-class ReferenceParameter(Shape):
+class ReferenceParameter(ResponseModel):
     """One parameter. Limits that do not apply are null."""
 
     name: str
@@ -29,7 +29,7 @@ class ReferenceParameter(Shape):
     meaning_zh: str
 
 
-class ReferenceExample(Shape):
+class ReferenceExample(ResponseModel):
     """A request that works as shown."""
 
     url: str
@@ -39,7 +39,7 @@ class ReferenceExample(Shape):
     ]
 
 
-class ReferenceOperation(Shape):
+class ReferenceOperation(ResponseModel):
     """One operation; `number` is its number in the interface, null for extensions."""
 
     id: str
@@ -60,7 +60,7 @@ class ReferenceOperation(Shape):
     example: ReferenceExample | None
 
 
-class ReferenceFailure(Shape):
+class ReferenceFailure(ResponseModel):
     """One error type with its hint."""
 
     type: str
@@ -71,7 +71,7 @@ class ReferenceFailure(Shape):
     hint_zh: str
 
 
-class Reference(Shape):
+class Reference(ResponseModel):
     """All operations and all error types."""
 
     operations: list[ReferenceOperation]

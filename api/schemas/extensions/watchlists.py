@@ -5,23 +5,36 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from api.responses.errors import NOT_MODIFIED, OK
-from api.schemas.answers import BAD_BODY, BAD_PARAMETERS, Answers, failures, headers
-from api.schemas.shape import Count, Envelope, ErrorDocument, MaybeCount, Moment, Shape
+from api.schemas.base_models import (
+    Count,
+    Envelope,
+    ErrorDocument,
+    OptionalCount,
+    ResponseModel,
+    Timestamp,
+)
+from api.schemas.responses import (
+    BODY_ERRORS,
+    PARAMETER_ERRORS,
+    ResponseSpecs,
+    error_responses,
+    header_specs,
+)
 from warehouse.records.jobs import Origin
-from warehouse.records.watchlists import EntryKind, LookStatus, RunStatus
+from warehouse.records.watchlists import EntryCheckStatus, RunStatus, WatchlistEntryKind
 
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
-Maybe = Annotated[Moment | None, Field(description="ISO 8601, UTC; null: not yet")]
+OptionalTimestamp = Annotated[Timestamp | None, Field(description="ISO 8601, UTC; null: not yet")]
 
 
-class WatchEntry(Shape):
+class WatchEntry(ResponseModel):
     """One entry of a watchlist."""
 
-    kind: EntryKind
+    kind: WatchlistEntryKind
     input: Annotated[str, Field(description="input as given")]
 
 
-class WatchThresholds(Shape):
+class WatchThresholds(ResponseModel):
     """Smallest changes that a digest reports; null disables a threshold."""
 
     velocity: float | None
@@ -29,14 +42,14 @@ class WatchThresholds(Shape):
     new_music_id: bool
 
 
-class WatchFiles(Shape):
+class WatchFiles(ResponseModel):
     """Paths of the digest files, relative to the folder of digests."""
 
     json_: Annotated[str, Field(alias="json")]
     html: str
 
 
-class WatchTold(Shape):
+class WebhookOutcome(ResponseModel):
     """Outcome of the webhook call."""
 
     host: str
@@ -46,33 +59,33 @@ class WatchTold(Shape):
     ]
 
 
-class WatchRunDocument(Shape):
+class WatchRunDocument(ResponseModel):
     """One run of a watchlist."""
 
     run_id: str
     watchlist: str
     status: RunStatus
     origin: Origin
-    due_at: Moment
-    began_at: Maybe
-    ended_at: Maybe
+    due_at: Timestamp
+    began_at: OptionalTimestamp
+    ended_at: OptionalTimestamp
     missed_count: Annotated[Count, Field(description="earlier due times without a run")]
     outcome: str | None
-    change_count: MaybeCount
+    change_count: OptionalCount
     files: WatchFiles | None
-    told: WatchTold | None
+    told: WebhookOutcome | None
 
 
 class WatchRunEntry(WatchEntry):
     """Outcome of one entry of a run."""
 
-    status: LookStatus
+    status: EntryCheckStatus
     subject: Annotated[str | None, Field(description="id that the input was resolved to")]
     job_id: Annotated[str | None, Field(description="collection job of a track")]
     error: ErrorDocument | dict[str, Any] | None
 
 
-class WatchRunWhole(WatchRunDocument):
+class WatchRunDetail(WatchRunDocument):
     """One run with its entries and its digest."""
 
     entries: list[WatchRunEntry]
@@ -82,7 +95,7 @@ class WatchRunWhole(WatchRunDocument):
     is_demo_data: bool
 
 
-class WatchlistDocument(Shape):
+class WatchlistDocument(ResponseModel):
     """A stored watchlist."""
 
     name: str
@@ -92,14 +105,14 @@ class WatchlistDocument(Shape):
     parameters: Annotated[dict[str, Any], Field(description="parameters for its scans")]
     enabled: bool
     cron: Annotated[str, Field(examples=["0 */6 * * *"])]
-    next_due_at: Annotated[Moment | None, Field(description="null: disabled")]
+    next_due_at: Annotated[Timestamp | None, Field(description="null: disabled")]
     last_run: WatchRunDocument | None
-    created_at: Moment
-    updated_at: Moment
+    created_at: Timestamp
+    updated_at: Timestamp
     is_demo_data: bool
 
 
-class WatchlistList(Shape):
+class WatchlistList(ResponseModel):
     """All watchlists."""
 
     watchlists: list[WatchlistDocument]
@@ -107,7 +120,7 @@ class WatchlistList(Shape):
     is_demo_data: bool
 
 
-class WatchlistDeleted(Shape):
+class WatchlistDeleted(ResponseModel):
     """A deleted watchlist."""
 
     name: str
@@ -115,7 +128,7 @@ class WatchlistDeleted(Shape):
     is_demo_data: bool
 
 
-class WatchRunList(Shape):
+class WatchRunList(ResponseModel):
     """The newest runs."""
 
     runs: list[WatchRunDocument]
@@ -123,7 +136,7 @@ class WatchRunList(Shape):
     is_demo_data: bool
 
 
-class WatchDigestList(Shape):
+class WatchDigestList(ResponseModel):
     """The newest digests."""
 
     digests: list[dict[str, Any]]
@@ -131,33 +144,35 @@ class WatchDigestList(Shape):
     is_demo_data: bool
 
 
-def _answers(model: Any, description: str, *types: str, is_read: bool = True) -> Answers:
+def _responses(model: Any, description: str, *types: str, is_read: bool = True) -> ResponseSpecs:
     names = ("ETag",) if is_read else ()
-    found: Answers = {
-        OK: {"model": model, "description": description, "headers": headers(*names)},
-        **failures(*BAD_PARAMETERS, *_NO_STORE, *types),
+    found: ResponseSpecs = {
+        OK: {"model": model, "description": description, "headers": header_specs(*names)},
+        **error_responses(*PARAMETER_ERRORS, *_NO_STORE, *types),
     }
     if is_read:
         found[NOT_MODIFIED] = {
             "description": "`data` matches If-None-Match",
-            "headers": headers("ETag"),
+            "headers": header_specs("ETag"),
         }
     return found
 
 
 _ONE = Envelope[WatchlistDocument]
-LIST_ANSWERS = _answers(Envelope[WatchlistList], "Watchlists")
-CREATE_ANSWERS = _answers(_ONE, "New watchlist", *BAD_BODY, "invalid_music_input", is_read=False)
-READ_ANSWERS = _answers(_ONE, "Watchlist", "not_found")
-CHANGE_ANSWERS = _answers(
-    _ONE, "Changed watchlist", *BAD_BODY, "invalid_music_input", "not_found", is_read=False
+LIST_RESPONSES = _responses(Envelope[WatchlistList], "Watchlists")
+CREATE_RESPONSES = _responses(
+    _ONE, "New watchlist", *BODY_ERRORS, "invalid_music_input", is_read=False
 )
-DELETE_ANSWERS = _answers(
+READ_RESPONSES = _responses(_ONE, "Watchlist", "not_found")
+CHANGE_RESPONSES = _responses(
+    _ONE, "Changed watchlist", *BODY_ERRORS, "invalid_music_input", "not_found", is_read=False
+)
+DELETE_RESPONSES = _responses(
     Envelope[WatchlistDeleted], "Deleted watchlist", "not_found", is_read=False
 )
-RUN_NOW_ANSWERS = _answers(
-    Envelope[WatchRunWhole], "Started or joined run", "not_found", is_read=False
+RUN_NOW_RESPONSES = _responses(
+    Envelope[WatchRunDetail], "Started or joined run", "not_found", is_read=False
 )
-RUNS_ANSWERS = _answers(Envelope[WatchRunList], "Newest runs", "not_found")
-RUN_ANSWERS = _answers(Envelope[WatchRunWhole], "Run", "not_found")
-DIGESTS_ANSWERS = _answers(Envelope[WatchDigestList], "Newest digests", "not_found")
+RUNS_RESPONSES = _responses(Envelope[WatchRunList], "Newest runs", "not_found")
+RUN_RESPONSES = _responses(Envelope[WatchRunDetail], "Run", "not_found")
+DIGESTS_RESPONSES = _responses(Envelope[WatchDigestList], "Newest digests", "not_found")

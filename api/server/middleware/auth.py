@@ -32,7 +32,7 @@ class TokenCheck:
         return is_accepted
 
 
-class TokenDoor:
+class TokenMiddleware:
     """Answers 401 to requests on private paths without a valid token."""
 
     def __init__(

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.responses.errors import PARTIAL_CONTENT
 
-WORTHWHILE_BYTES = 600
+MIN_COMPRESSED_BYTES = 600
 IN_THREAD_BYTES = 128 * 1024  # larger bodies would block the event loop
 _GZIP_LEVEL = 4
 _ZSTD_LEVEL = 3
@@ -50,7 +50,7 @@ class Compression:
         if scope["type"] == "http":
             asked = [value for name, value in scope["headers"] if name == b"accept-encoding"]
             coding = choose_coding(b",".join(asked)) if asked else None
-        answer = _Answer(send, coding) if coding is not None else None
+        answer = _CompressedResponse(send, coding) if coding is not None else None
         await self._app(scope, receive, send if answer is None else answer.send)
 
 
@@ -77,7 +77,7 @@ def _weight(part: str) -> tuple[str, float] | None:
     return (name, weight) if name and 0 <= weight <= 1 else None
 
 
-class _Answer:
+class _CompressedResponse:
     """One response in flight. Its head is held back until the body shows whether to compress."""
 
     def __init__(self, send: Send, coding: str) -> None:
@@ -100,7 +100,7 @@ class _Answer:
         if message["type"] != "http.response.body" or message.get("more_body"):
             return message  # a stream
         _vary(head)
-        if len(body) < WORTHWHILE_BYTES:
+        if len(body) < MIN_COMPRESSED_BYTES:
             return message
         compress = CODINGS[self._coding]
         packed = compress(body) if len(body) < IN_THREAD_BYTES else await run_sync(compress, body)

@@ -18,7 +18,7 @@ type Reject = Callable[[Scope, SametrackError], Response]
 """Builds the response to a refused request."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-STRICT_HEADERS = {
+SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -27,13 +27,15 @@ STRICT_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-STRICT = tuple((name.lower().encode(), value.encode()) for name, value in STRICT_HEADERS.items())
-STRICT_NAMES = frozenset(name for name, _ in STRICT)
+RAW_SECURITY_HEADERS = tuple(
+    (name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
+)
+SECURITY_HEADER_NAMES = frozenset(name for name, _ in RAW_SECURITY_HEADERS)
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 _CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
-_KNOWN_HOSTS_MOST = 64
+_MAX_KNOWN_HOSTS = 64
 _NUMBER = re.compile(r"[0-9]{1,30}")
-_OWN_SITES = frozenset({"same-origin", "none"})
+_SAME_SITE = frozenset({"same-origin", "none"})
 
 
 def host_name(header: str) -> str | None:
@@ -67,17 +69,17 @@ def check_site(headers: Headers, method: str, *, always: bool) -> CrossSiteReque
         always: Refuse reads too, because they start work or return private data.
     """
     site = headers.get("sec-fetch-site")
-    if (always or method not in SAFE_METHODS) and site is not None and site not in _OWN_SITES:
+    if (always or method not in SAFE_METHODS) and site is not None and site not in _SAME_SITE:
         return CrossSiteRequestError("The request was sent by a page of another site")
     if method in SAFE_METHODS:
         return None
     origins = headers.getlist("origin")
-    if any(not _is_own(origin, headers) for origin in origins):
+    if any(not _is_same_origin(origin, headers) for origin in origins):
         return CrossSiteRequestError("The Origin header of the request names another site")
     return None
 
 
-def _is_own(origin: str, headers: Headers) -> bool:
+def _is_same_origin(origin: str, headers: Headers) -> bool:
     """Compare origins as text: parsing an address could find another host in it than a browser
     does.
     """
@@ -145,7 +147,7 @@ class Guard:
         if host not in self._known_hosts:
             if check_host(Headers(scope=scope), self._allowed_hosts) is not None:
                 return False
-            if len(self._known_hosts) < _KNOWN_HOSTS_MOST:
+            if len(self._known_hosts) < _MAX_KNOWN_HOSTS:
                 self._known_hosts.add(host)
         return True
 
@@ -182,7 +184,7 @@ class BodyLimit:
         return BodyTooLargeError(f"The request body is larger than {self._limit} bytes")
 
 
-def harden(headers: MutableHeaders) -> None:
+def add_security_headers(headers: MutableHeaders) -> None:
     """Add the security headers that a response does not set itself."""
-    for name, value in STRICT_HEADERS.items():
+    for name, value in SECURITY_HEADERS.items():
         headers.setdefault(name, value)

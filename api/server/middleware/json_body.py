@@ -73,9 +73,9 @@ def parse_json(body: bytes) -> Any:
     try:
         document = json.loads(
             body.decode("utf-8"),
-            object_pairs_hook=_unique,
-            parse_constant=_no_constant,
-            parse_int=_whole,
+            object_pairs_hook=_unique_keys,
+            parse_constant=_refuse_constant,
+            parse_int=_parse_int,
         )
     except UnicodeDecodeError as exc:
         raise MalformedJsonError("The body is not valid UTF-8") from exc
@@ -88,7 +88,7 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object and refuse duplicate keys, of which one would silently win."""
     names = dict(pairs)
     if len(names) < len(pairs):
@@ -96,11 +96,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return names
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise MalformedJsonError(f"{name} is not a JSON value")
 
 
-def _whole(digits: str) -> int:
+def _parse_int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise MalformedJsonError(f"A number has more than {MAX_DIGITS} digits")
     return int(digits)

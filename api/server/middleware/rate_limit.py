@@ -1,7 +1,7 @@
 """Local rate limit: a token bucket in memory for each client address.
 
 It keeps a runaway program, or someone guessing tokens, from blocking other clients. Not here: how
-often the service requests the platform (`pipelines/platform/http/politeness.py`).
+often the service requests the platform (`pipelines/platform/http/rate_limiter.py`).
 """
 
 import ipaddress
@@ -17,8 +17,8 @@ from api.responses.errors import LocalRateLimitError
 from api.server.middleware.guard import Reject
 
 EXEMPT = frozenset({"/healthz"})
-ADDRESSES_MOST = 10_000
-_SITE_BITS = 64  # the owner of one IPv6 address usually owns its whole /64
+MAX_ADDRESSES = 10_000
+_NETWORK_BITS = 64  # the owner of one IPv6 address usually owns its whole /64
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in EXEMPT:
-            wait_s = self._take(_site(scope.get("client")))
+            wait_s = self._take(_client_network(scope.get("client")))
             if wait_s > 0:
                 error = LocalRateLimitError(
                     f"This address sent more than {self._per_s:g} requests per second",
@@ -72,7 +72,7 @@ class RateLimit:
         bucket = self._buckets.get(site)
         if bucket is None:
             bucket = self._buckets[site] = _Bucket(self._burst, now)
-            if len(self._buckets) > ADDRESSES_MOST:
+            if len(self._buckets) > MAX_ADDRESSES:
                 self._buckets.popitem(last=False)  # the longest idle bucket is full anyway
         else:
             self._buckets.move_to_end(site)
@@ -84,12 +84,12 @@ class RateLimit:
         return 0.0
 
 
-def _site(client: tuple[str, int] | None) -> str:
-    return "" if client is None else _site_of(client[0])
+def _client_network(client: tuple[str, int] | None) -> str:
+    return "" if client is None else _network_of(client[0])
 
 
 @lru_cache(maxsize=1024)
-def _site_of(host: str) -> str:
+def _network_of(host: str) -> str:
     if ":" not in host:
         return host
     try:
@@ -98,4 +98,4 @@ def _site_of(host: str) -> str:
         return host
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    return str(ipaddress.IPv6Network((address, _SITE_BITS), strict=False))
+    return str(ipaddress.IPv6Network((address, _NETWORK_BITS), strict=False))

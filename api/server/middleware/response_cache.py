@@ -1,6 +1,7 @@
 """Memory cache for responses to reads.
 
-A route calls `keep` next to `read`; later requests for the same path and query get the same `data`
+A route calls `cache_response` next to `read`; later requests for the same path and query get the
+same `data`
 in a fresh envelope, without running the route. Failures are never cached. Not here: invalidation
 (`api/services/entity_changes.py`), polled jobs (`api/services/job_responses.py`), tokens (checked
 earlier in the stack).
@@ -13,19 +14,26 @@ from datetime import datetime, timedelta
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.responses.envelope import Call, Told, Wish, call_of, tell_again, to_told
-from api.server.middleware.guard import STRICT
-from api.services.entity_changes import Changes, Mark
-from pipelines.captures.recording.rows import entity_of
+from api.responses.envelope import (
+    CachedResponse,
+    CachePolicy,
+    RequestInfo,
+    request_info,
+    send_cached_response,
+    to_cached_response,
+)
+from api.server.middleware.guard import RAW_SECURITY_HEADERS
+from api.services.entity_changes import ChangeMark, EntityChanges
+from pipelines.captures.recording.rows import entity_key
 
-KEPT_AT_MOST = timedelta(minutes=10)
+MAX_AGE = timedelta(minutes=10)
 """Maximum age of a cached response, because not every change is a capture."""
 _OVERHEAD_BYTES = 1_000
 
-type Key = tuple[str, bytes]
+type CacheKey = tuple[str, bytes]
 
 
-def keep(
+def cache_response(
     scope: Scope, *, entities: Iterable[tuple[str, str]] = (), until: datetime | None = None
 ) -> None:
     """Allow the response to this read to be cached.
@@ -37,32 +45,32 @@ def keep(
             of one of them, in any process, invalidates the response.
         until: Aware expiry time, for example the end of the data's freshness.
     """
-    names = frozenset(entity_of(surface, entity_id) for surface, entity_id in entities)
-    call_of(scope).wish = Wish(names, until)
+    names = frozenset(entity_key(surface, entity_id) for surface, entity_id in entities)
+    request_info(scope).wish = CachePolicy(names, until)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CacheEntry:
     """A cached response, the change tick at which it was read, its expiry and its size."""
 
-    told: Told
+    told: CachedResponse
     entities: frozenset[str]
     tick: int
     until: datetime
     size: int
 
 
-class AnswerCache:
+class ResponseCache:
     """Middleware that caches responses of at most `max_bytes` in total. Serves one event loop.
 
     Without `changes` it caches only responses that depend on no entity.
     """
 
-    def __init__(self, app: ASGIApp, *, changes: Changes | None, max_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, *, changes: EntityChanges | None, max_bytes: int) -> None:
         self._app = app
         self._changes = changes
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+        self._kept: OrderedDict[CacheKey, _CacheEntry] = OrderedDict()
         self._size = 0
 
     def __len__(self) -> int:
@@ -77,20 +85,20 @@ class AnswerCache:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        call = call_of(scope)
+        call = request_info(scope)
         key = (scope["path"], scope["query_string"])
         kept = self._kept.get(key)
         if kept is not None and await self._holds(key, kept, call):
             self._kept.move_to_end(key)
-            await tell_again(scope, kept.told, send)
+            await send_cached_response(scope, kept.told, send)
             return
-        since = self._changes.mark() if self._changes is not None else Mark(0, None)
+        since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        told = to_told(scope) if call.wish is not None else None
+        told = to_cached_response(scope) if call.wish is not None else None
         if call.wish is not None and told is not None:
             self._keep(key, told, call.wish, call, since)
 
-    async def _holds(self, key: Key, kept: _Kept, call: Call) -> bool:
+    async def _holds(self, key: CacheKey, kept: _CacheEntry, call: RequestInfo) -> bool:
         if call.moment >= kept.until:
             self._drop(key)
             return False
@@ -102,15 +110,22 @@ class AnswerCache:
         self._drop(key)
         return False
 
-    def _keep(self, key: Key, told: Told, wish: Wish, call: Call, since: Mark) -> None:
-        latest = call.moment + KEPT_AT_MOST
+    def _keep(
+        self,
+        key: CacheKey,
+        told: CachedResponse,
+        wish: CachePolicy,
+        call: RequestInfo,
+        since: ChangeMark,
+    ) -> None:
+        latest = call.moment + MAX_AGE
         until = latest if wish.until is None else min(latest, wish.until)
         named = {name for name, _ in told.headers}
         strict = [
-            header for header in STRICT if header[0] not in named
+            header for header in RAW_SECURITY_HEADERS if header[0] not in named
         ]  # added once, not per request
         told = replace(told, headers=(*told.headers, *strict))
-        kept = _Kept(told, wish.entities, since.tick, until, len(told.tail) + _OVERHEAD_BYTES)
+        kept = _CacheEntry(told, wish.entities, since.tick, until, len(told.tail) + _OVERHEAD_BYTES)
         if self._may_keep(kept, call, since):
             self._drop(key)
             self._kept[key] = kept
@@ -118,13 +133,13 @@ class AnswerCache:
             while self._size > self._max_bytes:
                 self._drop(next(iter(self._kept)))
 
-    def _may_keep(self, kept: _Kept, call: Call, since: Mark) -> bool:
+    def _may_keep(self, kept: _CacheEntry, call: RequestInfo, since: ChangeMark) -> bool:
         if call.params.get("refresh") is True or kept.size > self._max_bytes:
             return False
         if self._changes is None:
             return not kept.entities
         return self._changes.watch(kept.entities, since)
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: CacheKey) -> None:
         dropped = self._kept.pop(key, None)
         self._size -= dropped.size if dropped is not None else 0

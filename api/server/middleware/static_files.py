@@ -17,7 +17,7 @@ from starlette.responses import Response
 from api.responses.errors import NOT_MODIFIED
 
 FOLDER = Path(__file__).parents[2] / "console"
-SHOWN = ("app", "style", "vendor/preact", "vendor/htm", "vendor/signals")
+SERVED_FOLDERS = ("app", "style", "vendor/preact", "vendor/htm", "vendor/signals")
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -29,7 +29,7 @@ TYPES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class PageFile:
+class StaticFile:
     """One static file. ETag and compressed form are computed on first use."""
 
     body: bytes
@@ -71,24 +71,24 @@ class PageFile:
 _CODINGS = "accept-encoding"
 
 
-def page_names() -> list[str]:
+def static_file_names() -> list[str]:
     """Return the names of all files that the console may load, relative to its folder."""
-    found = (path for part in SHOWN for path in sorted((FOLDER / part).rglob("*")))
+    found = (path for part in SERVED_FOLDERS for path in sorted((FOLDER / part).rglob("*")))
     return [path.relative_to(FOLDER).as_posix() for path in found if path.suffix in TYPES]
 
 
-def read_page_file(name: str) -> PageFile | None:
+def read_static_file(name: str) -> StaticFile | None:
     """Return a file of the console, or None if there is no such file."""
-    if name != "index.html" and name not in page_names():
+    if name != "index.html" and name not in static_file_names():
         return None
     path = FOLDER / name
     return _read(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, _changed_ns: int) -> PageFile:
+def _read(path: Path, _changed_ns: int) -> StaticFile:
     """Read a file once per version on disk, so that edits show without a restart."""
-    return PageFile(path.read_bytes(), TYPES[path.suffix])
+    return StaticFile(path.read_bytes(), TYPES[path.suffix])
 
 
 def _list_of(headers: Headers, name: str) -> list[str]:

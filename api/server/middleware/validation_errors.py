@@ -12,10 +12,12 @@ from warehouse.records.errors import InvalidInputsError, InvalidParameterError, 
 
 _QUOTED_LENGTH = 60
 BATCH_FIELD = "inputs"
-_PLACES = {"query", "body", "path"}
+_LOCATIONS = {"query", "body", "path"}
 
 
-def to_refusal(errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> SametrackError:
+def to_service_error(
+    errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]
+) -> SametrackError:
     """Return the error to report for a failed validation.
 
     The first problem decides. An unknown name comes first, because it often causes the others.
@@ -30,15 +32,15 @@ def to_refusal(errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> 
     if unknown:
         return _unknown(name, known)
     if name.partition(".")[0] == BATCH_FIELD:
-        return InvalidInputsError(_complaint(name, error))
+        return InvalidInputsError(_describe(name, error))
     if error["type"] == "json_invalid":
         return MalformedJsonError("The body is not valid JSON")
     if error["type"] == "missing":
         return MissingParameterError(f"`{name}` is required" if name else str(error["msg"]))
-    return InvalidParameterError(_complaint(name, error))
+    return InvalidParameterError(_describe(name, error))
 
 
-def quoted(value: object) -> str:
+def quote_value(value: object) -> str:
     """Quote a value for a message on one short printable line. Only scalars are quoted."""
     if not isinstance(value, str | int | float | bool):
         return "a value of another type"
@@ -48,9 +50,9 @@ def quoted(value: object) -> str:
 
 
 def _name(error: Mapping[str, Any]) -> str:
-    parts = [str(part) for part in error["loc"] if part not in _PLACES]
+    parts = [str(part) for part in error["loc"] if part not in _LOCATIONS]
     name = ".".join(parts)
-    return quoted(name)[1:-1] if name else ""
+    return quote_value(name)[1:-1] if name else ""
 
 
 def _unknown(name: str, known: Iterable[str]) -> UnknownParameterError:
@@ -60,9 +62,9 @@ def _unknown(name: str, known: Iterable[str]) -> UnknownParameterError:
     return UnknownParameterError(f"`{name}` is not a parameter of this operation", hint=hint)
 
 
-def _complaint(name: str, error: Mapping[str, Any]) -> str:
+def _describe(name: str, error: Mapping[str, Any]) -> str:
     message = str(error["msg"])
     message = message[0].lower() + message[1:]
     if not name:
         return f"The request is invalid: {message}"
-    return f"`{name}`: {message}, not {quoted(error.get('input'))}"
+    return f"`{name}`: {message}, not {quote_value(error.get('input'))}"

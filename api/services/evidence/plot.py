@@ -11,8 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from api.services.evidence.scene import Bitmap, Line, Rect, Scene, Shape, Text, Tone
-from pipelines.audio.explanation import Explanation, Measure, Similarity, Strip, Window
+from api.services.evidence.scene import Bitmap, Line, Rect, Scene, SceneShape, Text, Tone
+from pipelines.audio.explanation import (
+    ChromaStrip,
+    ComparedWindow,
+    EvidenceMeasure,
+    Explanation,
+    SimilarityMap,
+)
 
 WIDTH = 860
 _LEFT, _RIGHT = 24, 24
@@ -23,7 +29,7 @@ _LONGEST_NAME = 84
 _HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # turn the reading direction
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _MOST_TICKS = 10
-_WORDS = {
+_LABELS = {
     "chroma_distance": "Chroma distance",
     "mfcc_distance": "MFCC distance",
     "overlap_s": "Compared",
@@ -33,7 +39,7 @@ _WORDS = {
 _VERDICT_TONE: dict[str, Tone] = {
     "confirmed": "met", "variant": "mark", "rejected": "missed", "not_comparable": "unknown",
 }  # fmt: skip
-_STOPS = np.array(
+_COLOUR_STOPS = np.array(
     [(16, 11, 42), (74, 18, 94), (149, 41, 87), (214, 76, 52), (246, 149, 40), (250, 230, 140)]
 )
 """Dark to bright with evenly increasing lightness, so that it is readable without colour."""
@@ -80,7 +86,7 @@ def draw_pair(explanation: Explanation, *, reference_name: str, candidate_name: 
         width=WIDTH,
         height=height,
         title=f"{verdict}: {candidate_name} against {reference_name}",
-        description="; ".join(_said(measure) for measure in explanation.measures),
+        description="; ".join(_describe_measure(measure) for measure in explanation.measures),
         shapes=shapes,
     )
 
@@ -105,23 +111,23 @@ def _name(text: str) -> str:
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
 
 
-def _said(measure: Measure) -> str:
+def _describe_measure(measure: EvidenceMeasure) -> str:
     shown = "not measured" if measure.value is None else f"{measure.value:.3f}"
     if measure.limit is None:
-        return f"{_WORDS[measure.name]} {shown}"
+        return f"{_LABELS[measure.name]} {shown}"
     sign = "at most" if measure.lower_is_better else "at least"
-    return f"{_WORDS[measure.name]} {shown} ({sign} {measure.limit:g})"
+    return f"{_LABELS[measure.name]} {shown} ({sign} {measure.limit:g})"
 
 
-def _measures(measures: tuple[Measure, ...]) -> list[Shape]:
+def _measures(measures: tuple[EvidenceMeasure, ...]) -> list[SceneShape]:
     width = (WIDTH - _LEFT - _RIGHT) / len(measures)
-    shapes: list[Shape] = []
+    shapes: list[SceneShape] = []
     for place, measure in enumerate(measures):
         shapes += _gauge(measure, _LEFT + place * width, width - 18)
     return shapes
 
 
-def _gauge(measure: Measure, x: float, width: float) -> list[Shape]:
+def _gauge(measure: EvidenceMeasure, x: float, width: float) -> list[SceneShape]:
     """Draw a bar from 0 with a tick at the limit, and both as text."""
     value = max(0.0, measure.value or 0.0)
     scale = max(1.0 if measure.limit is None else 1.6 * measure.limit, 1.02 * value)
@@ -130,8 +136,8 @@ def _gauge(measure: Measure, x: float, width: float) -> list[Shape]:
     shown = "?" if measure.value is None else f"{measure.value:.3f}"
     sign = "at most" if measure.lower_is_better else "at least"
     limit = "no limit" if measure.limit is None else f"{sign} {measure.limit:g}"
-    shapes: list[Shape] = [
-        Text(x=x, y=108, text=_WORDS[measure.name], tone="soft"),
+    shapes: list[SceneShape] = [
+        Text(x=x, y=108, text=_LABELS[measure.name], tone="soft"),
         Text(x=x, y=130, text=shown, tone=tone, size=17, is_bold=True),
         Text(x=x + width, y=130, text=limit, tone="soft", size=11, anchor="end"),
         Rect(x=x, y=138, width=width, height=8, tone="panel"),
@@ -143,7 +149,7 @@ def _gauge(measure: Measure, x: float, width: float) -> list[Shape]:
     return shapes
 
 
-def _strips(explanation: Explanation) -> list[Shape]:
+def _strips(explanation: Explanation) -> list[SceneShape]:
     first, second = explanation.reference, explanation.candidate
     axis = _Axis(
         min(first.start_s, second.start_s),
@@ -153,7 +159,7 @@ def _strips(explanation: Explanation) -> list[Shape]:
     )
     lower = _STRIP_TOP + _STRIP_HEIGHT + _STRIP_GAP
     bottom = lower + _STRIP_HEIGHT
-    shapes: list[Shape] = [
+    shapes: list[SceneShape] = [
         *_strip(first, axis, _STRIP_TOP, "Chroma of the reference"),
         *_strip(second, axis, lower, "Chroma of the candidate, shifted to the best alignment"),
     ]
@@ -176,7 +182,7 @@ def _strips(explanation: Explanation) -> list[Shape]:
     return shapes
 
 
-def _strip(strip: Strip, axis: _Axis, top: float, label: str) -> list[Shape]:
+def _strip(strip: ChromaStrip, axis: _Axis, top: float, label: str) -> list[SceneShape]:
     left = axis.at(strip.start_s)
     return [
         Text(x=_LEFT, y=top - 8, text=label, tone="soft"),
@@ -191,7 +197,7 @@ def _strip(strip: Strip, axis: _Axis, top: float, label: str) -> list[Shape]:
     ]
 
 
-def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
+def _map(similarity: SimilarityMap, window: ComparedWindow | None) -> list[SceneShape]:
     """Draw the similarity map; the same recording shows as a diagonal.
 
     Reference time runs to the right, candidate time upwards.
@@ -200,7 +206,7 @@ def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
     left, bottom = _LEFT + 36, _MAP_TOP + height
     across = _Axis(0.0, similarity.reference_s, left, width)
     upwards = _Axis(0.0, similarity.candidate_s, bottom, -height)
-    shapes: list[Shape] = [
+    shapes: list[SceneShape] = [
         Bitmap(
             x=left, y=bottom - height, width=width, height=height,
             pixels=_coloured(similarity.values[::-1] / 2),
@@ -222,13 +228,13 @@ def _map(similarity: Similarity, window: Window | None) -> list[Shape]:
     return [*shapes, *_legend(left + _MAP_SIZE + 36)]
 
 
-def _map_size(similarity: Similarity) -> tuple[float, float]:
+def _map_size(similarity: SimilarityMap) -> tuple[float, float]:
     """Return width and height; one second has the same length in both directions."""
     scale = _MAP_SIZE / max(similarity.reference_s, similarity.candidate_s)
     return scale * similarity.reference_s, scale * similarity.candidate_s
 
 
-def _marked(window: Window, across: _Axis, upwards: _Axis) -> list[Shape]:
+def _marked(window: ComparedWindow, across: _Axis, upwards: _Axis) -> list[SceneShape]:
     x1 = across.at(window.reference_start_s)
     x2 = across.at(window.reference_start_s + window.duration_s)
     y1 = upwards.at(window.candidate_start_s)
@@ -236,7 +242,7 @@ def _marked(window: Window, across: _Axis, upwards: _Axis) -> list[Shape]:
     return [Rect(x=x1, y=y2, width=x2 - x1, height=y1 - y2, tone="mark", is_outline=True)]
 
 
-def _legend(x: float) -> list[Shape]:
+def _legend(x: float) -> list[SceneShape]:
     lines = (
         "Similarity of each second of the candidate (upwards, in",
         "seconds, speed compensated) to each second of the reference.",
@@ -260,8 +266,8 @@ def _legend(x: float) -> list[Shape]:
 
 def _coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Convert values 0..1 (rows, columns) to colours (rows, columns, 3)."""
-    places = np.nan_to_num(values).clip(0, 1) * (len(_STOPS) - 1)
-    steps = np.arange(len(_STOPS))
-    channels = [np.interp(places, steps, _STOPS[:, channel]) for channel in range(3)]
+    places = np.nan_to_num(values).clip(0, 1) * (len(_COLOUR_STOPS) - 1)
+    steps = np.arange(len(_COLOUR_STOPS))
+    channels = [np.interp(places, steps, _COLOUR_STOPS[:, channel]) for channel in range(3)]
     pixels: NDArray[np.uint8] = np.stack(channels, axis=-1).round().astype(np.uint8)
     return pixels

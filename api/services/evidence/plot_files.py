@@ -8,7 +8,7 @@ from api.services.evidence.svg import to_svg
 from pipelines.audio.explanation import Explanation
 
 
-def to_file(
+def render_plot(
     explanation: Explanation,
     form: Literal["svg", "png"],
     *,

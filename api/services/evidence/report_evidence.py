@@ -13,16 +13,16 @@ from api.responses.errors import NotFoundError
 from pipelines.documents.videos import Document
 
 if TYPE_CHECKING:
-    from api.services.evidence.service import EvidenceDesk
+    from api.services.evidence.service import EvidenceService
 
-MOST_PICTURES = 24
-MOST_BYTES = 2_500_000
-MOST_REJECTED = 20
+MAX_PLOTS = 24
+MAX_PLOT_BYTES = 2_500_000
+MAX_REJECTED = 20
 _UNQUOTED = " =:/?;,+()!*@$&"  # characters allowed unescaped in both an attribute and a data URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GatheredPairs:
+class ReportEvidence:
     """`pictures` are SVG data URLs by comparison id.
 
     `rejected` has the best pair of each rejected candidate, most credible first, out of
@@ -34,15 +34,15 @@ class GatheredPairs:
     rejected_count: int = 0
 
 
-def gather_pairs(desk: "EvidenceDesk", job: Mapping[str, Any]) -> GatheredPairs:
+def collect_report_evidence(desk: "EvidenceService", job: Mapping[str, Any]) -> ReportEvidence:
     """Collect the pairs of a completed job document with its result."""
     rejected = _rejected(desk.pairs_of_job(job["job_id"]))
-    shown = rejected[:MOST_REJECTED]
+    shown = rejected[:MAX_REJECTED]
     wanted = dict.fromkeys(
         evidence["comparison_id"] for evidence in (*_linked(job["result"]), *shown)
     )
-    return GatheredPairs(
-        pictures=dict(_drawn(desk, wanted)), rejected=shown, rejected_count=len(rejected)
+    return ReportEvidence(
+        pictures=dict(_plots(desk, wanted)), rejected=shown, rejected_count=len(rejected)
     )
 
 
@@ -69,10 +69,10 @@ def _credibility(pair: Document) -> tuple[bool, float]:
     return (pair["observation"] is not None, pair["score"] or 0.0)
 
 
-def _drawn(desk: "EvidenceDesk", wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
+def _plots(desk: "EvidenceService", wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
     """Draw as many plots as fit. A pair without stored features has none."""
-    room = MOST_BYTES
-    for comparison_id in list(wanted)[:MOST_PICTURES]:
+    room = MAX_PLOT_BYTES
+    for comparison_id in list(wanted)[:MAX_PLOTS]:
         try:
             picture = desk.picture(comparison_id, "svg")
         except NotFoundError:

@@ -72,7 +72,7 @@ class Bitmap:
     pixels: NDArray[np.uint8]
 
 
-type Shape = Rect | Line | Text | Bitmap
+type SceneShape = Rect | Line | Text | Bitmap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,4 +83,4 @@ class Scene:
     height: int
     title: str
     description: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[SceneShape, ...]

@@ -14,21 +14,21 @@ from pipelines.documents.videos import Document, to_evidence_document
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison
-from warehouse.records.excerpts import ROLES, Excerpt, Role, excerpts_of
+from warehouse.records.excerpts import EXCERPT_ROLES, Excerpt, ExcerptRole, find_excerpts
 
 if TYPE_CHECKING:
     from pipelines.audio.explanation import Explanation
     from pipelines.audio.features.sound_features import Features
 
 PATH = "/api/v1/sametrack/comparisons"
-Form = Literal["svg", "png"]
+PlotFormat = Literal["svg", "png"]
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-type Row = Mapping[str, Any]
+type ComparisonRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPair:
+class StoredComparison:
     """A stored comparison with the hashes of its two sounds, None where a sound was not
     analysed.
     """
@@ -40,9 +40,9 @@ class StoredPair:
     candidate_sha256: str | None
 
     @property
-    def excerpts(self) -> dict[Role, Excerpt]:
+    def excerpts(self) -> dict[ExcerptRole, Excerpt]:
         """The excerpts of both sounds, whether their files are stored or not."""
-        return excerpts_of(
+        return find_excerpts(
             self.comparison.pair,
             reference_sha256=self.reference_sha256,
             candidate_sha256=self.candidate_sha256,
@@ -58,7 +58,7 @@ class StoredPair:
         )
 
 
-class EvidenceDesk:
+class EvidenceService:
     """Returns stored comparisons with their plots and excerpts.
 
     Args:
@@ -72,9 +72,9 @@ class EvidenceDesk:
     def __init__(
         self,
         *,
-        read_comparison: Callable[[str], Row | None],
-        read_comparisons: Callable[[str], Sequence[Row]],
-        read_sounds: Callable[[Sequence[str], str], Mapping[str, Row]],
+        read_comparison: Callable[[str], ComparisonRow | None],
+        read_comparisons: Callable[[str], Sequence[ComparisonRow]],
+        read_sounds: Callable[[Sequence[str], str], Mapping[str, ComparisonRow]],
         excerpts: ExcerptFolder,
         is_demo: bool,
     ) -> None:
@@ -84,7 +84,7 @@ class EvidenceDesk:
         self._excerpts = excerpts
         self._is_demo = is_demo
 
-    def pair(self, comparison_id: str) -> StoredPair:
+    def pair(self, comparison_id: str) -> StoredComparison:
         """Return a comparison by id.
 
         Raises:
@@ -97,7 +97,7 @@ class EvidenceDesk:
                 f"Comparison {comparison_id[:64]!r} was not found",
                 hint="Use `evidence.comparison_id` of a result",
             )
-        return StoredPair(
+        return StoredComparison(
             comparison=comparison_from_row(row),
             job_id=row["job_id"],
             track_music_id=row["track_music_id"],
@@ -138,7 +138,7 @@ class EvidenceDesk:
             "is_demo_data": self._is_demo,
         }
 
-    def features(self, comparison_id: str) -> tuple[StoredPair, "Features", "Features"]:
+    def features(self, comparison_id: str) -> tuple[StoredComparison, "Features", "Features"]:
         """Return a comparison with the features of its reference and its candidate.
 
         Raises:
@@ -153,7 +153,7 @@ class EvidenceDesk:
             )
         return stored, *found
 
-    def explanation(self, comparison_id: str) -> tuple[StoredPair, "Explanation"]:
+    def explanation(self, comparison_id: str) -> tuple[StoredComparison, "Explanation"]:
         """Return a comparison with the data of its plot.
 
         Raises:
@@ -165,23 +165,23 @@ class EvidenceDesk:
         comparison = stored.comparison
         return stored, explain_pair(reference, candidate, comparison.pair, limits=comparison.limits)
 
-    def picture(self, comparison_id: str, form: Form) -> bytes:
+    def picture(self, comparison_id: str, form: PlotFormat) -> bytes:
         """Return the plot of a comparison as a file.
 
         Raises:
             NotFoundError: As `features`.
         """
-        from api.services.evidence.plot_files import to_file  # noqa: PLC0415 - loads Pillow
+        from api.services.evidence.plot_files import render_plot  # noqa: PLC0415 - loads Pillow
 
         stored, explanation = self.explanation(comparison_id)
-        return to_file(
+        return render_plot(
             explanation,
             form,
             reference_name=stored.names[0],
             candidate_name=stored.names[1],
         )
 
-    def excerpt(self, comparison_id: str, role: Role) -> bytes:
+    def excerpt(self, comparison_id: str, role: ExcerptRole) -> bytes:
         """Return a short excerpt of one of the sounds as an MP3 file.
 
         Raises:
@@ -196,7 +196,7 @@ class EvidenceDesk:
             )
         return found
 
-    def _excerpts_document(self, stored: StoredPair, place: str) -> Document:
+    def _excerpts_document(self, stored: StoredComparison, place: str) -> Document:
         known = stored.excerpts
         return {
             role: {
@@ -206,10 +206,10 @@ class EvidenceDesk:
             }
             if role in known and self._excerpts.has(known[role])
             else None
-            for role in ROLES
+            for role in EXCERPT_ROLES
         }
 
-    def _features(self, stored: StoredPair) -> tuple["Features", "Features"] | None:
+    def _features(self, stored: StoredComparison) -> tuple["Features", "Features"] | None:
         from pipelines.audio.features.sounds import (  # noqa: PLC0415 - loads NumPy
             FeaturesUnreadableError,
             unpack_features,

@@ -9,7 +9,17 @@ import re
 from xml.sax.saxutils import escape
 
 from api.services.evidence.png import to_png_bytes
-from api.services.evidence.scene import DARK, LIGHT, Bitmap, Line, Rect, Scene, Shape, Text, Tone
+from api.services.evidence.scene import (
+    DARK,
+    LIGHT,
+    Bitmap,
+    Line,
+    Rect,
+    Scene,
+    SceneShape,
+    Text,
+    Tone,
+)
 
 _UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FONT = "system-ui, sans-serif"
@@ -41,7 +51,7 @@ def _rules(colours: dict[Tone, str]) -> str:
     )
 
 
-def _element(shape: Shape) -> str:
+def _element(shape: SceneShape) -> str:
     match shape:
         case Rect():
             return _rect(shape)

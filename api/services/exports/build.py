@@ -8,20 +8,27 @@ import orjson
 
 from api.responses.errors import NotFoundError
 from api.services.exports.tables import TableName, build_table
-from warehouse.exports.export_table import Table
-from warehouse.exports.table_files import MEDIA_TYPES, Method, to_csv, to_json, to_parquet, to_xlsx
+from warehouse.exports.export_table import ExportTable
+from warehouse.exports.table_files import (
+    MEDIA_TYPES,
+    ExportMethod,
+    to_csv,
+    to_json,
+    to_parquet,
+    to_xlsx,
+)
 
-Form = Literal["csv", "xlsx", "parquet", "json"]
+DownloadFormat = Literal["csv", "xlsx", "parquet", "json"]
 _FACTS = (
     "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
     "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
     "unique_account_count", "coverage_complete",
 )  # fmt: skip
-NEVER_ALL = "Public pages as a guest sees them, never a full list of the platform."
+EXPORT_COVERAGE_NOTE = "Public pages as a guest sees them, never a full list of the platform."
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ExportFile:
     """An exported file."""
 
     body: bytes
@@ -30,8 +37,8 @@ class File:
 
 
 def build_file(
-    envelope: Mapping[str, Any], *, source: str, table: TableName, form: Form, bom: bool
-) -> File:
+    envelope: Mapping[str, Any], *, source: str, table: TableName, form: DownloadFormat, bom: bool
+) -> ExportFile:
     """Build the file of one table of a response.
 
     Raises:
@@ -47,10 +54,10 @@ def build_file(
     }[form]()
     stamp = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
     demo = "demo-" if dict(method.facts)["is_demo_data"] == "true" else ""
-    return File(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")
+    return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")
 
 
-def _method(envelope: Mapping[str, Any], table: Table, source: str) -> Method:
+def _method(envelope: Mapping[str, Any], table: ExportTable, source: str) -> ExportMethod:
     data = envelope["data"]
     root = data.get("result") or data
     is_demo = any(row[-1] for row in table.rows) or bool(data.get("is_demo_data"))
@@ -61,18 +68,18 @@ def _method(envelope: Mapping[str, Any], table: Table, source: str) -> Method:
         "rows": len(table.rows),
         **{name: root[name] for name in _FACTS if name in root},
         "parameters": data.get("parameters", envelope.get("params", {})),
-        "coverage_note": NEVER_ALL,
+        "coverage_note": EXPORT_COVERAGE_NOTE,
     }
-    told = tuple((name, _told(value)) for name, value in facts.items())
-    return Method(told, _coverage(data, table))
+    told = tuple((name, _to_text(value)) for name, value in facts.items())
+    return ExportMethod(told, _coverage(data, table))
 
 
-def _coverage(data: Mapping[str, Any], table: Table) -> Table | None:
+def _coverage(data: Mapping[str, Any], table: ExportTable) -> ExportTable | None:
     try:
         return None if table.name == "coverage" else build_table("coverage", data)
     except NotFoundError:
         return None
 
 
-def _told(value: object) -> str:
+def _to_text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from api.responses.errors import NotFoundError
-from warehouse.exports.export_table import Column, Table
+from warehouse.exports.export_table import ExportColumn, ExportTable
 
-type Document = Mapping[str, Any]
+type JsonObject = Mapping[str, Any]
 
 TableName = Literal[
     "videos", "accounts", "variants", "search_related", "coverage", "comparisons", "chart",
@@ -21,14 +21,14 @@ TableName = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ColumnPath:
     """A column and the path to its value in a row's document."""
 
-    column: Column
+    column: ExportColumn
     path: str
 
 
-def build_table(name: TableName, data: Document) -> Table:
+def build_table(name: TableName, data: JsonObject) -> ExportTable:
     """Build a table from the `data` of a response.
 
     Raises:
@@ -43,18 +43,18 @@ def build_table(name: TableName, data: Document) -> Table:
             f"The response has no table {name!r}",
             hint="A job has no tables until it is completed",
         ) from exc
-    places = (*places, Place(Column("is_demo_data", "flag"), "is_demo_data"))
+    places = (*places, ColumnPath(ExportColumn("is_demo_data", "flag"), "is_demo_data"))
     marked = [{**document, "is_demo_data": _is_demo(data, root)} for document in documents]
     rows = tuple(tuple(_value(row, place) for place in places) for row in marked)
-    return Table(name, tuple(place.column for place in places), rows)
+    return ExportTable(name, tuple(place.column for place in places), rows)
 
 
-def _is_demo(data: Document, root: Document) -> bool:
+def _is_demo(data: JsonObject, root: JsonObject) -> bool:
     """Return the demo mark, which every export must carry."""
     return bool(data.get("is_demo_data", root.get("is_demo_data")))
 
 
-def _value(row: Document, place: Place) -> Any:
+def _value(row: JsonObject, place: ColumnPath) -> Any:
     found: Any = row
     for step in place.path.split("."):
         found = found.get(step) if isinstance(found, Mapping) else None
@@ -74,11 +74,11 @@ def _moment(value: float | str) -> datetime:
     return datetime.fromisoformat(value).astimezone(UTC)
 
 
-def _places(text: str) -> tuple[Place, ...]:
+def _column_paths(text: str) -> tuple[ColumnPath, ...]:
     """Parse `name:kind` or `name:kind:path`, separated by spaces."""
     parts = (entry.split(":") for entry in text.split())
     return tuple(
-        Place(Column(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # kinds are literals below
+        ColumnPath(ExportColumn(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # kinds are literals below
         for name, kind, *path in parts
     )
 
@@ -100,24 +100,24 @@ _EVIDENCE = (
 _SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
 
 
-def _songs(root: Document) -> Iterable[Document]:
+def _songs(root: JsonObject) -> Iterable[JsonObject]:
     for snapshot in root["snapshots"]:
         for song in snapshot["songs"]:
             yield {**snapshot, **song}
 
 
-def _one(root: Document) -> Iterable[Document]:
+def _metrics_row(root: JsonObject) -> Iterable[JsonObject]:
     _ = root["analyzed_count"]
     yield root
 
 
-_TABLES: dict[str, tuple[tuple[Place, ...], Callable[[Document], Iterable[Document]]]] = {
+_TABLES: dict[str, tuple[tuple[ColumnPath, ...], Callable[[JsonObject], Iterable[JsonObject]]]] = {
     "videos": (
-        _places(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
+        _column_paths(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
         lambda root: root["aweme_list"],
     ),
     "accounts": (
-        _places(
+        _column_paths(
             "sec_uid:text nickname:text unique_id:text follower_count:whole total_favorited:whole "
             "aweme_count:whole profile_complete:flag linked_video_count:whole "
             "linked_digg_count:whole linked_comment_count:whole linked_collect_count:whole "
@@ -127,21 +127,21 @@ _TABLES: dict[str, tuple[tuple[Place, ...], Callable[[Document], Iterable[Docume
         lambda root: root["account_summary"]["accounts"],
     ),
     "variants": (
-        _places(f"rank:whole variant_kind:text {_VIDEO} {_SOURCE} {_EVIDENCE}"),
+        _column_paths(f"rank:whole variant_kind:text {_VIDEO} {_SOURCE} {_EVIDENCE}"),
         lambda root: root["variants"]["aweme_list"],
     ),
     "search_related": (
-        _places(f"search_relevance_level:text {_VIDEO} duplicate_with_returned_ranking:flag"),
+        _column_paths(f"search_relevance_level:text {_VIDEO} duplicate_with_returned_ranking:flag"),
         lambda root: root["search_related"]["aweme_list"],
     ),
     "coverage": (
-        _places(
+        _column_paths(
             "surface:text requests:whole pages:whole items:whole new_items:whole stop_reason:text"
         ),
         lambda root: root["coverage"]["sources"],
     ),
     "comparisons": (
-        _places(
+        _column_paths(
             "comparison_id:text verdict:text reason:text observation:text segment:text "
             "reference_aweme_id:text candidate_aweme_id:text reference_music_id:text "
             "candidate_music_id:text score:real chroma_distance:real mfcc_distance:real "
@@ -151,7 +151,7 @@ _TABLES: dict[str, tuple[tuple[Place, ...], Callable[[Document], Iterable[Docume
         lambda root: root["comparisons"],
     ),
     "chart": (
-        _places(
+        _column_paths(
             "target_date:text chart_date:text volid:text issue_name:text rank:whole title:text "
             "artist:text duration_s:whole:duration previous_rank:whole rank_change:whole "
             "is_new:flag song_key:text"
@@ -159,15 +159,15 @@ _TABLES: dict[str, tuple[tuple[Place, ...], Callable[[Document], Iterable[Docume
         _songs,
     ),
     "metrics": (
-        _places(
+        _column_paths(
             "sec_user_id:text nickname:text follower_count:whole total_favorited:whole days:whole "
             "window_start:time window_end:time analyzed_count:whole average_digg_count:real "
             "median_digg_count:real top_aweme_id:text:top_video.aweme_id statistics_complete:flag"
         ),
-        _one,
+        _metrics_row,
     ),
     "series": (
-        _places(
+        _column_paths(
             "observed_at:time surface:text digg_count:whole comment_count:whole "
             "collect_count:whole share_count:whole follower_count:whole total_favorited:whole "
             "aweme_count:whole following_count:whole work_count:whole is_exact:flag"

@@ -14,14 +14,14 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
-from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, Readings
+from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, ReadOutcomes
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts.rules.history import (
     INTERVAL_DAYS,
     LISTED_FOR_S,
     NOT_COLLECTED,
-    Node,
+    HistoryNode,
     Span,
     choose_issues,
     cut_span,
@@ -33,25 +33,25 @@ from warehouse.queries.charts.history import KnownIssues, read_known_issues, rea
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.errors import ChartUnavailableError, SametrackError, UpstreamError
 
-AT_ONCE = 8
+MAX_PARALLEL_READS = 8
 BACKLOG_RATE = 4.0
 """Maximum issues per second read in the background, used to compute `Retry-After`."""
 
-LIST = ""
+ISSUE_LIST = ""
 LATE = "deadline"
 
 type Songs = tuple[ChartSong, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class ChartHistoryResult:
     """Result of a read. `retry_after` is set if a later request will return more."""
 
     document: Document
     retry_after: float | None
 
 
-class ChartHistory:
+class ChartHistoryReader:
     """Reads the chart history in one process.
 
     Args:
@@ -69,9 +69,9 @@ class ChartHistory:
     ) -> None:
         self._sources = sources
         self._leave = leave
-        self._refusals = _Refusals(sources.settings.negative_ttl, clock)
+        self._refusals = _RefusalCache(sources.settings.negative_ttl, clock)
 
-    async def read(self, asked: Span, *, deadline: Deadline) -> History:
+    async def read(self, asked: Span, *, deadline: Deadline) -> ChartHistoryResult:
         """Return the nodes of a range of days.
 
         Raises:
@@ -80,7 +80,7 @@ class ChartHistory:
             WarehouseError: A store is unavailable.
         """
         async with AsyncExitStack() as stack:
-            reader = _Reader(self._sources, stack, self._refusals, deadline)
+            reader = _ChartReader(self._sources, stack, self._refusals, deadline)
             known, trouble = await self._issues(asked, reader)
             if trouble is not None and asked.start > known.latest:
                 raise trouble  # the issue may exist, but the list could not be read
@@ -100,17 +100,17 @@ class ChartHistory:
             "data_provider": self._sources.data_provider,
             "is_demo_data": self._sources.is_demo,
         }
-        return History(document, self._retry_after(read))
+        return ChartHistoryResult(document, self._retry_after(read))
 
     async def _issues(
-        self, asked: Span, reader: "_Reader"
+        self, asked: Span, reader: "_ChartReader"
     ) -> tuple[KnownIssues, UpstreamError | None]:
         """Return the known issues, with the error if the list could not be refreshed."""
         look = partial(
             read_known_issues, self._sources.engine, first=asked.oldest_issue, last=asked.end
         )
         known = await run_sync(look)
-        if known is not None and not _is_behind(known, asked):
+        if known is not None and not _is_stale(known, asked):
             return known, None
         try:
             await reader.list_issues()
@@ -134,17 +134,17 @@ class ChartHistory:
         }
         return {volid: songs for volid, songs in checked.items() if songs is not None}
 
-    def _retry_after(self, read: Readings[str, Songs]) -> float | None:
+    def _retry_after(self, read: ReadOutcomes[str, Songs]) -> float | None:
         if read.late:
             return max(AGAIN_AFTER_S, math.ceil(len(read.late) / BACKLOG_RATE))
         return float(self._sources.settings.negative_ttl) if read.errors else None
 
 
-class _Reader:
+class _ChartReader:
     """Chart reads of one request. The source is opened on first use."""
 
     def __init__(
-        self, sources: Sources, stack: AsyncExitStack, refusals: "_Refusals", deadline: Deadline
+        self, sources: Sources, stack: AsyncExitStack, refusals: "_RefusalCache", deadline: Deadline
     ) -> None:
         self._sources = sources
         self._stack = stack
@@ -155,26 +155,26 @@ class _Reader:
     async def list_issues(self) -> None:
         """Read the list of issues into the store."""
         captures = await self._open()
-        with self._refusals.remembered(LIST):
+        with self._refusals.remembered(ISSUE_LIST):
             async with self._deadline.guard("chart_issues"):
                 await captures.issues()
         await captures.flush()
 
-    async def songs(self, issues: Sequence[ChartIssue]) -> Readings[str, Songs]:
+    async def songs(self, issues: Sequence[ChartIssue]) -> ReadOutcomes[str, Songs]:
         """Read issues. Refusals and missed deadlines are reported per issue.
 
         Raises:
             WarehouseError: The songs could not be stored.
         """
         if not issues:
-            return Readings()
+            return ReadOutcomes()
         captures, wanted = await self._open(), {issue.volid: issue for issue in issues}
 
         async def read(volid: str) -> Songs:
             with self._refusals.remembered(volid):
                 return await _songs(captures, wanted[volid])
 
-        found = await self._deadline.each(wanted, read, parallel=AT_ONCE)
+        found = await self._deadline.each(wanted, read, parallel=MAX_PARALLEL_READS)
         for error in found.errors.values():
             if not isinstance(error, UpstreamError):
                 raise error
@@ -186,7 +186,7 @@ class _Reader:
         return self._captures
 
 
-class _Refusals:
+class _RefusalCache:
     """Remembers recent refusals of the chart, so that it is not asked for the same thing again."""
 
     def __init__(self, ttl_s: float, clock: Callable[[], float]) -> None:
@@ -230,14 +230,17 @@ async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
     return songs
 
 
-def _is_behind(known: KnownIssues, asked: Span) -> bool:
+def _is_stale(known: KnownIssues, asked: Span) -> bool:
     """Return True if the range goes beyond the listed issues and the list is not recent."""
     age = datetime.now(UTC) - known.listed_at
     return asked.end > known.latest and age.total_seconds() > LISTED_FOR_S
 
 
 def _document(
-    span: Span, nodes: Sequence[Node], songs: Mapping[str, Songs], read: Readings[str, Songs]
+    span: Span,
+    nodes: Sequence[HistoryNode],
+    songs: Mapping[str, Songs],
+    read: ReadOutcomes[str, Songs],
 ) -> Document:
     snapshots = [_snapshot(node, songs, read.errors) for node in nodes]
     return {
@@ -255,7 +258,7 @@ def _document(
 
 
 def _snapshot(
-    node: Node, songs: Mapping[str, Songs], errors: Mapping[str, SametrackError]
+    node: HistoryNode, songs: Mapping[str, Songs], errors: Mapping[str, SametrackError]
 ) -> Document:
     volid = "" if node.issue is None else node.issue.volid
     if volid in songs:

@@ -14,33 +14,33 @@ from typing import Protocol, Self
 
 import structlog
 
-from api.services.reads.chart import ChartHistory
+from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
-from warehouse.control import Wanted
+from warehouse.control import BacklogItem
 from warehouse.queries.charts.history import read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
 from warehouse.records.errors import SametrackError, UpstreamError
 
 SURFACE = "chart_songs"
-AT_ONCE = 10
-HELD_S = 120.0
+BATCH_SIZE = 10
+LEASE_S = 120.0
 """Much longer than a batch takes; a longer lease would delay recovery from a killed process."""
 
-TRIES = 3
-WAIT_S = 60.0
-LOOK_EVERY_S = 300.0
-STOP_S = 10.0
+MAX_ATTEMPTS = 3
+RETRY_DELAY_S = 60.0
+POLL_INTERVAL_S = 300.0
+SHUTDOWN_TIMEOUT_S = 10.0
 log = structlog.get_logger(__name__)
 
 
-class Book(Protocol):
+class BacklogStore(Protocol):
     """The part of the control store that the backlog uses."""
 
-    def want_captures(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None: ...
-    def take_wanted(self, surface: str, *, limit: int, hold_s: float) -> list[Wanted]: ...
-    def drop_wanted(self, surface: str, entity_ids: list[str]) -> None: ...
-    def postpone_wanted(self, surface: str, entity_ids: list[str], *, wait_s: float) -> None: ...
-    def next_wanted_at(self, surface: str) -> datetime | None: ...
+    def add_to_backlog(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None: ...
+    def claim_backlog(self, surface: str, *, limit: int, hold_s: float) -> list[BacklogItem]: ...
+    def remove_from_backlog(self, surface: str, entity_ids: list[str]) -> None: ...
+    def postpone_backlog(self, surface: str, entity_ids: list[str], *, wait_s: float) -> None: ...
+    def next_backlog_due_at(self, surface: str) -> datetime | None: ...
 
 
 class SongReader(Protocol):
@@ -63,7 +63,7 @@ class ChartBacklog:
     def __init__(
         self,
         *,
-        book: Book,
+        book: BacklogStore,
         open_chart: Callable[[], AbstractAsyncContextManager[SongReader]],
         is_known: Callable[[str], bool],
     ) -> None:
@@ -78,7 +78,7 @@ class ChartBacklog:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._is_up.wait(STOP_S)
+        self._is_up.wait(SHUTDOWN_TIMEOUT_S)
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -88,7 +88,7 @@ class ChartBacklog:
         """
         if self._loop is not None and self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join(STOP_S)
+        self._thread.join(SHUTDOWN_TIMEOUT_S)
 
     def leave(self, issues: Iterable[ChartIssue]) -> None:
         """Queue issues. Blocks on the disk, so do not call it on the event loop.
@@ -97,7 +97,7 @@ class ChartBacklog:
             WarehouseError: The control store cannot store them.
         """
         wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
-        self._book.want_captures(SURFACE, wanted)
+        self._book.add_to_backlog(SURFACE, wanted)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -113,14 +113,14 @@ class ChartBacklog:
 
     async def _work(self) -> None:
         while True:
-            wait_s = LOOK_EVERY_S
+            wait_s = POLL_INTERVAL_S
             try:
                 while await self._capture_some():
                     pass
                 wait_s = await asyncio.to_thread(self._until_next)
             except SametrackError as error:
                 log.warning("chart backlog waits", error=error.type, detail=error.detail)
-                wait_s = WAIT_S
+                wait_s = RETRY_DELAY_S
             except Exception:
                 log.exception("chart backlog failed")
             await self._rest(wait_s)
@@ -136,7 +136,7 @@ class ChartBacklog:
     async def _capture_some(self) -> bool:
         """Capture one batch with one commit per table. Return False if nothing is due."""
         taken = await asyncio.to_thread(
-            self._book.take_wanted, SURFACE, limit=AT_ONCE, hold_s=HELD_S
+            self._book.claim_backlog, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
         )
         if not taken:
             return False
@@ -147,14 +147,14 @@ class ChartBacklog:
             names = [
                 wanted.entity_id for wanted in taken
             ]  # stored issues are recognised on the next attempt
-            putting_back = asyncio.to_thread(self._book.postpone_wanted, SURFACE, names, wait_s=0)
+            putting_back = asyncio.to_thread(self._book.postpone_backlog, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
         await asyncio.to_thread(self._settle, taken, refused)
         return True
 
-    async def _is_captured(self, captures: SongReader, wanted: Wanted) -> bool:
-        if wanted.tries > TRIES:
+    async def _is_captured(self, captures: SongReader, wanted: BacklogItem) -> bool:
+        if wanted.tries > MAX_ATTEMPTS:
             return False
         if await asyncio.to_thread(self._is_known, wanted.entity_id):
             return True
@@ -170,25 +170,25 @@ class ChartBacklog:
             return False
         return True
 
-    def _settle(self, taken: list[Wanted], refused: list[Wanted]) -> None:
-        """Remove captured issues, and retry refused ones later up to `TRIES` times."""
-        again = [wanted for wanted in refused if wanted.tries < TRIES]
+    def _settle(self, taken: list[BacklogItem], refused: list[BacklogItem]) -> None:
+        """Remove captured issues, and retry refused ones later up to `MAX_ATTEMPTS` times."""
+        again = [wanted for wanted in refused if wanted.tries < MAX_ATTEMPTS]
         for wanted in again:
-            wait_s = WAIT_S * wanted.tries
-            self._book.postpone_wanted(SURFACE, [wanted.entity_id], wait_s=wait_s)
-        self._book.drop_wanted(
+            wait_s = RETRY_DELAY_S * wanted.tries
+            self._book.postpone_backlog(SURFACE, [wanted.entity_id], wait_s=wait_s)
+        self._book.remove_from_backlog(
             SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
         )
 
     def _until_next(self) -> float:
-        due = self._book.next_wanted_at(SURFACE)
+        due = self._book.next_backlog_due_at(SURFACE)
         if due is None:
-            return LOOK_EVERY_S
-        return min(LOOK_EVERY_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))
+            return POLL_INTERVAL_S
+        return min(POLL_INTERVAL_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))
 
 
 @contextmanager
-def open_chart_history(sources: Sources | None) -> Iterator[ChartHistory | None]:
+def open_chart_history(sources: Sources | None) -> Iterator[ChartHistoryReader | None]:
     """Open the chart history with its background reader. Yields None without sources."""
     if sources is None:
         yield None
@@ -200,7 +200,7 @@ def open_chart_history(sources: Sources | None) -> Iterator[ChartHistory | None]
         is_known=lambda volid: volid in read_songs_of_issues(engine, [volid], limit=1),
     )
     with backlog:
-        yield ChartHistory(sources, leave=backlog.leave)
+        yield ChartHistoryReader(sources, leave=backlog.leave)
 
 
 def _text(day: date | None) -> str | None:

@@ -18,7 +18,7 @@ AGAIN_AFTER_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Readings[K: Hashable, V]:
+class ReadOutcomes[K: Hashable, V]:
     """Outcomes of many reads by key. Each key is in exactly one of the three."""
 
     values: dict[K, V] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Deadline:
 
     async def each[K: Hashable, V](
         self, keys: Iterable[K], read: Callable[[K], Awaitable[V]], *, parallel: int = 8
-    ) -> Readings[K, V]:
+    ) -> ReadOutcomes[K, V]:
         """Read all keys, `parallel` at a time, and cancel reads that miss the deadline.
 
         Raises:
@@ -89,15 +89,17 @@ class Deadline:
         ending = asyncio.ensure_future(self._clock.sleep(self.left_s))
         try:
             if self.left_s > 0:  # otherwise no read is started
-                await _watched(tasks.values(), ending)
+                await _wait_for_tasks(tasks.values(), ending)
         finally:
             for task in (ending, *tasks.values()):
                 task.cancel()
             await asyncio.gather(*tasks.values(), return_exceptions=True)
-        return _sorted(tasks)
+        return _collect_outcomes(tasks)
 
 
-async def _watched[V](tasks: Iterable["asyncio.Future[V]"], ending: "asyncio.Future[None]") -> None:
+async def _wait_for_tasks[V](
+    tasks: Iterable["asyncio.Future[V]"], ending: "asyncio.Future[None]"
+) -> None:
     """Wait for all tasks or the deadline. An unexpected error ends the wait."""
     pending = set(tasks)
     while pending and not ending.done():
@@ -111,8 +113,8 @@ async def _watched[V](tasks: Iterable["asyncio.Future[V]"], ending: "asyncio.Fut
                 raise error
 
 
-def _sorted[K: Hashable, V](tasks: Mapping[K, "asyncio.Future[V]"]) -> Readings[K, V]:
-    readings: Readings[K, V] = Readings()
+def _collect_outcomes[K: Hashable, V](tasks: Mapping[K, "asyncio.Future[V]"]) -> ReadOutcomes[K, V]:
+    readings: ReadOutcomes[K, V] = ReadOutcomes()
     for key, task in tasks.items():
         error = None if task.cancelled() else task.exception()
         if task.cancelled():

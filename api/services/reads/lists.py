@@ -13,38 +13,38 @@ from functools import partial
 from anyio.to_thread import run_sync
 
 from api.services.reads.deadline import Deadline
-from api.services.reads.read_result import Answer, marked
-from api.services.reads.sources import STAND_IN, Sources
-from pipelines.captures.freshness import is_fresh, serves_until
-from pipelines.captures.list_walk import Walk
-from pipelines.documents.lists import LOCAL_CURSOR, History, to_list_document
+from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from pipelines.captures.freshness import fresh_until, is_fresh
+from pipelines.captures.list_walk import ListWalk
+from pipelines.documents.lists import LOCAL_CURSOR, ListHistory, to_list_document
 from pipelines.documents.videos import Document, to_video_document
-from pipelines.reads.cursors import Place, read_place
+from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.queries.lists.pages import UnionPage, read_union_page
-from warehouse.queries.lists.union import Order
-from warehouse.queries.videos import Listed, read_listed
+from warehouse.queries.lists.union import ListOrder
+from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.videos import Video
 
-type Shown = Callable[[Video], Video]
+type CompleteVideo = Callable[[Video], Video]
 """Completes a video with facts known from the list itself."""
 
 
-async def as_it_is() -> Shown:
+async def no_completion() -> CompleteVideo:
     """Return videos unchanged."""
     return lambda video: video
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A first screen that was just read. `is_stand_in` marks demo data, which is not stored."""
+class FreshFirstScreen:
+    """A first screen that was just read. `is_fallback` marks demo data, which is not stored."""
 
-    walk: Walk
-    is_stand_in: bool
+    walk: ListWalk
+    is_fallback: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListSource:
     """A list that can be read.
 
     Attributes:
@@ -60,10 +60,10 @@ class Listing:
     surfaces: tuple[str, ...]
     entity_id: str
     cursor_name: str
-    read_first_screen: Callable[[], Awaitable[Seen]]
+    read_first_screen: Callable[[], Awaitable[FreshFirstScreen]]
     refuse_unknown: Callable[[], Awaitable[None]]
     more: Document = field(default_factory=dict)
-    completion: Callable[[], Awaitable[Shown]] = as_it_is
+    completion: Callable[[], Awaitable[CompleteVideo]] = no_completion
 
     @property
     def entities(self) -> tuple[tuple[str, str], ...]:
@@ -72,42 +72,47 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ListPageRequest:
     """The requested page. `ttl_s` None: any stored observation may be served."""
 
     cursor: int
     count: int
-    order: Order
+    order: ListOrder
     refresh: bool = False
     ttl_s: float | None = None
 
 
 async def read_list(
-    sources: Sources, listing: Listing, wanted: Wanted, *, now: datetime, deadline: Deadline
-) -> Answer:
+    sources: Sources,
+    listing: ListSource,
+    wanted: ListPageRequest,
+    *,
+    now: datetime,
+    deadline: Deadline,
+) -> ReadResult:
     """Return a page of the union of a list.
 
     Raises:
         InvalidParameterError: The cursor belongs to no capture.
         UpstreamError: The platform refused the first screen.
     """
-    place = read_place(wanted.cursor)
+    place = parse_cursor(wanted.cursor)
     page = None if wanted.refresh else await read_page(sources, listing, place, wanted)
     if wanted.refresh or _is_due(sources, place, page, wanted, now=now):
         async with deadline.guard(listing.surfaces[0]):
             seen = await listing.read_first_screen()
-        if seen.is_stand_in:
-            return to_stand_in(listing, seen.walk, place.offset, wanted)
+        if seen.is_fallback:
+            return to_fallback_page(listing, seen.walk, place.offset, wanted)
         page = await read_page(sources, listing, place, wanted)
     if page is None:
-        raise no_such_cursor(listing.cursor_name)
+        raise unknown_cursor_error(listing.cursor_name)
     if page.union_count == 0:
         await listing.refuse_unknown()
     return await _to_answer(sources, listing, page, place, wanted)
 
 
 async def read_page(
-    sources: Sources, listing: Listing, place: Place, wanted: Wanted
+    sources: Sources, listing: ListSource, place: PagePosition, wanted: ListPageRequest
 ) -> UnionPage | None:
     """Read a page from the store."""
     return await run_sync(
@@ -124,12 +129,12 @@ async def read_page(
     )
 
 
-async def to_works(
+async def to_video_documents(
     sources: Sources,
-    listing: Listing,
+    listing: ListSource,
     aweme_ids: Sequence[str],
     *,
-    listed: Mapping[str, Listed] | None = None,
+    listed: Mapping[str, ListedVideo] | None = None,
 ) -> list[Document]:
     """Return the records of a page in its order.
 
@@ -140,7 +145,7 @@ async def to_works(
     known = listed or {}
     missing = [name for name in aweme_ids if name not in known]
     read, complete = await asyncio.gather(
-        run_sync(read_listed, sources.engine, missing), listing.completion()
+        run_sync(read_listed_videos, sources.engine, missing), listing.completion()
     )
     return [
         to_video_document(complete(found.video), first_observed_at=found.first_observed_at)
@@ -149,16 +154,18 @@ async def to_works(
     ]
 
 
-def to_history(page: UnionPage) -> History:
+def to_history(page: UnionPage) -> ListHistory:
     """Return the observation history of a list without the page itself."""
-    return History(**{name: getattr(page, name) for name in History.__dataclass_fields__})
+    return ListHistory(**{name: getattr(page, name) for name in ListHistory.__dataclass_fields__})
 
 
-def to_stand_in(listing: Listing, walk: Walk, offset: int, wanted: Wanted) -> Answer:
+def to_fallback_page(
+    listing: ListSource, walk: ListWalk, offset: int, wanted: ListPageRequest
+) -> ReadResult:
     """Return a page of demo data in place of a refused one. Its cursor is an offset."""
     works = sorted(walk.videos, key=_KEYS[wanted.order])
     shown = works[offset : offset + wanted.count]
-    nothing = History(
+    nothing = ListHistory(
         first_screen_count=len(works), union_count=len(works), snapshot_count=0,
         distinct_snapshot_count=0, first_observed_at=None, last_observed_at=None,
     )  # fmt: skip
@@ -170,11 +177,11 @@ def to_stand_in(listing: Listing, walk: Walk, offset: int, wanted: Wanted) -> An
         pagination_mode=LOCAL_CURSOR,
         history=nothing,
     )
-    told = marked(document | listing.more, data_provider=STAND_IN, is_demo=True)
-    return Answer(told, is_kept=False)
+    told = with_provenance(document | listing.more, data_provider=FALLBACK_PROVIDER, is_demo=True)
+    return ReadResult(told, is_cacheable=False)
 
 
-def no_such_cursor(name: str) -> InvalidParameterError:
+def unknown_cursor_error(name: str) -> InvalidParameterError:
     """Return the error for a cursor whose capture does not exist."""
     return InvalidParameterError(
         f"`{name}` belongs to no capture of this list",
@@ -183,9 +190,13 @@ def no_such_cursor(name: str) -> InvalidParameterError:
 
 
 async def _to_answer(
-    sources: Sources, listing: Listing, page: UnionPage, place: Place, wanted: Wanted
-) -> Answer:
-    works = await to_works(sources, listing, page.aweme_ids, listed=page.listed)
+    sources: Sources,
+    listing: ListSource,
+    page: UnionPage,
+    place: PagePosition,
+    wanted: ListPageRequest,
+) -> ReadResult:
+    works = await to_video_documents(sources, listing, page.aweme_ids, listed=page.listed)
     shown = len(page.aweme_ids)
     document = to_list_document(
         works,
@@ -195,15 +206,20 @@ async def _to_answer(
         pagination_mode=LOCAL_CURSOR,
         history=to_history(page),
     )
-    told = marked(
+    told = with_provenance(
         document | listing.more, data_provider=page.data_provider, is_demo=sources.is_demo
     )
     videos = tuple(("video_page", name) for name in page.aweme_ids)
-    return Answer(told, listing.entities + videos, _until(page, place, wanted))
+    return ReadResult(told, listing.entities + videos, _until(page, place, wanted))
 
 
 def _is_due(
-    sources: Sources, place: Place, page: UnionPage | None, wanted: Wanted, *, now: datetime
+    sources: Sources,
+    place: PagePosition,
+    page: UnionPage | None,
+    wanted: ListPageRequest,
+    *,
+    now: datetime,
 ) -> bool:
     """Return True if a new first screen must be read; never while paging."""
     if place.sequence is not None:
@@ -214,13 +230,13 @@ def _is_due(
     return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
-def _until(page: UnionPage, place: Place, wanted: Wanted) -> datetime | None:
+def _until(page: UnionPage, place: PagePosition, wanted: ListPageRequest) -> datetime | None:
     if place.sequence is not None or wanted.ttl_s is None or page.last_observed_at is None:
         return None
-    return serves_until(page.last_observed_at, wanted.ttl_s)
+    return fresh_until(page.last_observed_at, wanted.ttl_s)
 
 
-_KEYS: dict[Order, Callable[[Video], int]] = {
+_KEYS: dict[ListOrder, Callable[[Video], int]] = {
     "public": lambda _video: 0,
     "likes": lambda video: -(video.statistics.digg_count or 0),
     "newest": lambda video: -(video.create_time or 0),

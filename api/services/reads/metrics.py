@@ -13,24 +13,24 @@ from anyio.to_thread import run_sync
 
 from api.services.reads.deadline import Deadline
 from api.services.reads.posts import find_posts
-from api.services.reads.read_result import Answer, marked
-from api.services.reads.sources import STAND_IN, Sources
-from api.services.reads.users import SURFACE, Profile, fetch_profile, known_profile
-from pipelines.captures.list_walk import Walk
+from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.users import SURFACE, ServedProfile, fetch_profile, known_profile
+from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from pipelines.documents.lists import Window, to_metrics_document, with_author
-from warehouse.queries.videos import Listed, read_listed
+from pipelines.documents.lists import TimeWindow, to_metrics_document, with_author
+from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from warehouse.records.videos import Video, VideoDetail
 
-PAGES = 3
+MAX_PAGES = 3
 """Maximum pages of posts per window; pinned videos take up space on the first page."""
 
-AT_ONCE = 8
+MAX_PARALLEL_READS = 8
 
 
 @dataclass(slots=True)
-class _Works:
+class _CollectedVideos:
     """Videos collected so far. `first_at` is the time of their first observation."""
 
     videos: dict[str, Video] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class _Works:
     refused: list[SametrackError] = field(default_factory=list)
     is_complete: bool = True
 
-    def know(self, listed: Mapping[str, Listed]) -> None:
+    def know(self, listed: Mapping[str, ListedVideo]) -> None:
         for name, found in listed.items():
             self.videos[name] = found.video
             self.first_at[name] = found.first_observed_at
@@ -59,39 +59,39 @@ class _Page:
 
 
 async def read_metrics(
-    sources: Sources, sec_user_id: str, *, window: Window, count: int, deadline: Deadline
-) -> Answer:
+    sources: Sources, sec_user_id: str, *, window: TimeWindow, count: int, deadline: Deadline
+) -> ReadResult:
     """Return the likes of the newest videos in the window, and the account's own counts.
 
     Raises:
         UnresolvedIdError: The account does not exist.
         UpstreamError: Neither the account nor any of its videos could be read.
     """
-    works = _Works()
+    works = _CollectedVideos()
     known = await known_profile(sources, sec_user_id, now=window.end)
     async with sources.users() as captures:
         async with deadline.guard(SURFACE):
             profile = known or await fetch_profile(sources, captures, sec_user_id)
         await _collect(sources, captures, sec_user_id, works, window, count, deadline)
-        is_stand_in = captures.has_stand_ins
+        is_fallback = captures.used_fallback
     analyzed = window.newest(works.videos.values(), count)
     if not analyzed and works.refused:
         raise works.refused[0]
     told = _document(
-        sources, sec_user_id, profile, window, works, analyzed, is_stand_in=is_stand_in
+        sources, sec_user_id, profile, window, works, analyzed, is_fallback=is_fallback
     )
-    return Answer(told, is_kept=False)  # the window ends at the time of the request
+    return ReadResult(told, is_cacheable=False)  # the window ends at the time of the request
 
 
 def _document(
     sources: Sources,
     sec_user_id: str,
-    profile: Profile,
-    window: Window,
-    works: _Works,
+    profile: ServedProfile,
+    window: TimeWindow,
+    works: _CollectedVideos,
     analyzed: Sequence[Video],
     *,
-    is_stand_in: bool,
+    is_fallback: bool,
 ) -> dict[str, object]:
     document = to_metrics_document(
         replace(profile.account, sec_uid=sec_user_id),  # also for demo data
@@ -100,10 +100,10 @@ def _document(
         first_observed_at=works.first_at,
         is_complete=works.is_complete,
     )
-    return marked(
+    return with_provenance(
         document,
-        data_provider=STAND_IN if is_stand_in else profile.data_provider,
-        is_demo=sources.is_demo or is_stand_in,
+        data_provider=FALLBACK_PROVIDER if is_fallback else profile.data_provider,
+        is_demo=sources.is_demo or is_fallback,
     )
 
 
@@ -111,14 +111,14 @@ async def _collect(
     sources: Sources,
     captures: Captures,
     sec_user_id: str,
-    works: _Works,
-    window: Window,
+    works: _CollectedVideos,
+    window: TimeWindow,
     count: int,
     deadline: Deadline,
 ) -> None:
     """Read page by page until the window is full, posts are older, or there are no more pages."""
     cursor = 0
-    for number in range(PAGES):
+    for number in range(MAX_PAGES):
         try:
             async with deadline.guard("user_posts"):
                 page = await _posts(
@@ -134,7 +134,7 @@ async def _collect(
         for part in _parts(page.videos, count):
             await _details(sources, captures, part, works, window, deadline)
             is_full = len(window.newest(works.videos.values(), count)) >= count
-            if is_full or not _may_go_on(part, works, window) or deadline.left_s == 0:
+            if is_full or not _may_continue(part, works, window) or deadline.left_s == 0:
                 return
         if not page.has_more or page.cursor in {None, cursor}:
             return
@@ -145,16 +145,16 @@ async def _posts(
     sources: Sources,
     captures: Captures,
     sec_user_id: str,
-    works: _Works,
+    works: _CollectedVideos,
     *,
     cursor: int,
     now: datetime,
 ) -> _Page:
     found = await find_posts(sources, captures, sec_user_id, cursor=cursor, now=now)
-    if isinstance(found, Walk):  # demo data as a fallback
+    if isinstance(found, ListWalk):  # demo data as a fallback
         works.videos.update((video.aweme_id, video) for video in found.videos)
         return _Page(found.videos, found.cursor, found.has_more)
-    listed = await run_sync(read_listed, sources.engine, found.aweme_ids)
+    listed = await run_sync(read_listed_videos, sources.engine, found.aweme_ids)
     works.know(listed)
     videos = [listed[name].video for name in found.aweme_ids if name in listed]
     return _Page(videos, found.cursor, found.has_more)
@@ -177,8 +177,8 @@ async def _details(
     sources: Sources,
     captures: Captures,
     candidates: Sequence[Video],
-    works: _Works,
-    window: Window,
+    works: _CollectedVideos,
+    window: TimeWindow,
     deadline: Deadline,
 ) -> None:
     """Read the details of candidates that are or may be in the window."""
@@ -189,7 +189,7 @@ async def _details(
     ]
 
     read = partial(captures.video, max_age_s=sources.settings.video_ttl)
-    readings = await deadline.each(asked, read, parallel=AT_ONCE)
+    readings = await deadline.each(asked, read, parallel=MAX_PARALLEL_READS)
     for name, detail in readings.values.items():
         if isinstance(detail, VideoDetail):
             works.videos[name] = detail.video
@@ -201,7 +201,7 @@ async def _details(
         works.miss()
 
 
-def _may_go_on(part: Sequence[Video], works: _Works, window: Window) -> bool:
+def _may_continue(part: Sequence[Video], works: _CollectedVideos, window: TimeWindow) -> bool:
     """Return True if later posts may still be in the window: the last unpinned one is."""
     moving = [video for video in part if not video.is_top]
     known = (works.videos.get(video.aweme_id) for video in reversed(moving))

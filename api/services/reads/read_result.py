@@ -8,19 +8,19 @@ from pipelines.platform.providers import is_experimental
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReadResult:
     """`data` with the captures (surface, entity id) that it depends on.
 
-    `until` is the expiry time. `is_kept` False: the result must not be cached.
+    `until` is the expiry time. `is_cacheable` False: the result must not be cached.
     """
 
     document: Document
     entities: tuple[tuple[str, str], ...] = ()
     until: datetime | None = None
-    is_kept: bool = True
+    is_cacheable: bool = True
 
 
-def marked(document: Document, *, data_provider: str, is_demo: bool) -> Document:
+def with_provenance(document: Document, *, data_provider: str, is_demo: bool) -> Document:
     """Add the data source, the experimental mark and the demo mark to `data`."""
     return {
         **document,

@@ -14,9 +14,9 @@ from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording.stored_bodies import StoredBodies
+from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     Provider,
     build_chart_provider,
@@ -31,10 +31,10 @@ from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.worlds import is_demo_world
 
-STAND_IN = "mock"
+FALLBACK_PROVIDER = "mock"
 """`data_provider` of a response with demo data as a fallback."""
 
-_AT_THE_END = 100_000
+_NEVER_EARLIER = 100_000
 """Captures, seconds: no request reaches these, so each commits once per table, at its end."""
 
 
@@ -53,7 +53,7 @@ class Sources:
         self,
         *,
         settings: ApiSettings,
-        profile: Profile,
+        profile: PlatformProfile,
         engine: Engine,
         control: ControlStore,
         sounds_dir: Path,
@@ -122,13 +122,13 @@ class Sources:
         Raises:
             ProviderUnsupportedError: The configured source has no chart.
         """
-        async with self._door(self.data_provider):
+        async with self._semaphore(self.data_provider):
             provider = await run_sync(
                 lambda: build_chart_provider(
                     self.settings,
                     self.profile,
                     control=self.control,
-                    bodies=StoredBodies(self.engine),
+                    bodies=PayloadArchive(self.engine),
                 )
             )
             async with ChartCaptures(
@@ -136,8 +136,8 @@ class Sources:
                 lake=self.engine.lake,
                 engine=self.engine,
                 control=self.control,
-                flush_every=_AT_THE_END,
-                flush_after_s=_AT_THE_END,
+                flush_every=_NEVER_EARLIER,
+                flush_after_s=_NEVER_EARLIER,
             ) as captures:
                 yield captures
 
@@ -146,14 +146,14 @@ class Sources:
         """Open captures. The source is built in a thread: it may read files or generate
         data first.
         """
-        async with self._door(name):
+        async with self._semaphore(name):
             provider = await run_sync(
                 lambda: build(
                     self.settings,
                     self.profile,
                     control=self.control,
-                    bodies=StoredBodies(self.engine),
-                    may_stand_in=True,
+                    bodies=PayloadArchive(self.engine),
+                    may_fall_back=True,
                 )
             )
             async with Captures(
@@ -163,10 +163,10 @@ class Sources:
                 control=self.control,
                 sounds_dir=self._sounds_dir,
                 link_ttl_s=self.settings.link_ttl_days * 86_400.0,
-                flush_every=_AT_THE_END,
-                flush_after_s=_AT_THE_END,
+                flush_every=_NEVER_EARLIER,
+                flush_after_s=_NEVER_EARLIER,
             ) as captures:
                 yield captures
 
-    def _door(self, name: str) -> asyncio.Semaphore:
+    def _semaphore(self, name: str) -> asyncio.Semaphore:
         return self._doors.setdefault(name, asyncio.Semaphore(session_limit(name)))

@@ -10,13 +10,13 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
-from api.services.reads.lists import Listing, Seen
+from api.services.reads.lists import FreshFirstScreen, ListSource
 from api.services.reads.sources import Sources
 from pipelines.captures.freshness import is_fresh
-from pipelines.captures.list_walk import Walk
+from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
 from warehouse.queries.accounts import read_last_outcome
-from warehouse.queries.lists.union import Order
+from warehouse.queries.lists.union import ListOrder
 from warehouse.records.errors import (
     InvalidMusicInputError,
     InvalidParameterError,
@@ -26,20 +26,20 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 
-HASHTAG_ORDERS: tuple[Order, ...] = ("public", "likes", "newest")
+HASHTAG_ORDERS: tuple[ListOrder, ...] = ("public", "likes", "newest")
 """By `sort_type`."""
 
 
-def music_listing(sources: Sources, music_id: str, *, now: datetime) -> Listing:
+def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource:
     """Return the list of videos under a music id."""
     unknown = InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
 
-    async def read() -> Seen:
+    async def read() -> FreshFirstScreen:
         async with sources.music() as captures:
             walk = await captures.walk_music(music_id, limit=1)
-            return await _seen(captures, walk, lambda: captures.track(music_id), unknown)
+            return await _first_screen(captures, walk, lambda: captures.track(music_id), unknown)
 
-    return Listing(
+    return ListSource(
         surfaces=("music_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
@@ -48,18 +48,18 @@ def music_listing(sources: Sources, music_id: str, *, now: datetime) -> Listing:
     )
 
 
-def hashtag_listing(sources: Sources, ch_id: str, *, now: datetime) -> Listing:
+def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListSource:
     """Return the list of videos under a hashtag."""
     unknown = InvalidParameterError(
         f"Hashtag {ch_id} was not found on the platform", hint="Use a ch_id of a video's hashtags"
     )
 
-    async def read() -> Seen:
+    async def read() -> FreshFirstScreen:
         async with sources.music() as captures:
             walk = await captures.walk_hashtag(ch_id, limit=1, pages=1)
-            return await _seen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
+            return await _first_screen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
 
-    return Listing(
+    return ListSource(
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",
@@ -68,12 +68,12 @@ def hashtag_listing(sources: Sources, ch_id: str, *, now: datetime) -> Listing:
     )
 
 
-async def _seen(
+async def _first_screen(
     captures: Captures,
-    walk: Walk,
+    walk: ListWalk,
     ask: Callable[[], Awaitable[object]],
     unknown: SametrackError,
-) -> Seen:
+) -> FreshFirstScreen:
     """Return a first screen; if it is empty, check that the entity exists.
 
     Raises:
@@ -85,11 +85,11 @@ async def _seen(
     if not walk.videos:
         # a list may really be empty, so an unknown answer is no refusal
         with suppress(UpstreamError, ProviderUnsupportedError):
-            await _known(ask, unknown)
-    return Seen(walk=walk, is_stand_in=captures.has_stand_ins)
+            await _check_exists(ask, unknown)
+    return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
 
 
-async def _known(ask: Callable[[], Awaitable[object]], unknown: SametrackError) -> None:
+async def _check_exists(ask: Callable[[], Awaitable[object]], unknown: SametrackError) -> None:
     try:
         await ask()
     except (InvalidMusicInputError, UnresolvedIdError) as error:

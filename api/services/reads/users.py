@@ -7,9 +7,9 @@ from functools import partial
 from anyio.to_thread import run_sync
 
 from api.services.reads.deadline import Deadline
-from api.services.reads.read_result import Answer, marked
-from api.services.reads.sources import STAND_IN, Sources
-from pipelines.captures.freshness import is_fresh, serves_until
+from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.documents.lists import to_user_document
 from pipelines.documents.videos import to_time
@@ -21,19 +21,21 @@ from warehouse.records.videos import Account
 SURFACE = "user_info"
 SURFACES = ("user_info", "user_page")
 _SOURCES = {"user": "profile_link", "short": "short_link", "video": "work_author"}
-_BARE = "text"
+_PLAIN_TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """A profile to return; `is_stand_in` marks demo data as a fallback."""
+class ServedProfile:
+    """A profile to return; `is_fallback` marks demo data as a fallback."""
 
     account: Account
     data_provider: str
-    is_stand_in: bool = False
+    is_fallback: bool = False
 
 
-async def resolve_user(sources: Sources, text: str, *, now: datetime, deadline: Deadline) -> Answer:
+async def resolve_user(
+    sources: Sources, text: str, *, now: datetime, deadline: Deadline
+) -> ReadResult:
     """Return the account that an id, a link, or a text around one leads to.
 
     Raises:
@@ -48,14 +50,16 @@ async def resolve_user(sources: Sources, text: str, *, now: datetime, deadline: 
     document = {
         "sec_user_id": found,
         "resolved_url": sources.profile.public_address("public_user", sec_uid=found),
-        "source": _BARE if target is None else _SOURCES.get(target.kind, _BARE),
+        "source": _PLAIN_TEXT if target is None else _SOURCES.get(target.kind, _PLAIN_TEXT),
     }
-    return Answer(marked(document, data_provider=sources.data_provider, is_demo=sources.is_demo))
+    return ReadResult(
+        with_provenance(document, data_provider=sources.data_provider, is_demo=sources.is_demo)
+    )
 
 
 async def read_user(
     sources: Sources, sec_user_id: str, *, now: datetime, deadline: Deadline
-) -> Answer:
+) -> ReadResult:
     """Return the profile of an account.
 
     Raises:
@@ -67,16 +71,20 @@ async def read_user(
         async with deadline.guard(SURFACE), sources.users() as captures:
             found = await fetch_profile(sources, captures, sec_user_id)
     account = found.account
-    document = marked(
+    document = with_provenance(
         {"user": to_user_document(account), "observed_at": to_time(account.observed_at)},
         data_provider=found.data_provider,
-        is_demo=sources.is_demo or found.is_stand_in,
+        is_demo=sources.is_demo or found.is_fallback,
     )
-    until = serves_until(account.observed_at, sources.settings.profile_ttl)
-    return Answer(document, ((SURFACE, sec_user_id),), until, is_kept=not found.is_stand_in)
+    until = fresh_until(account.observed_at, sources.settings.profile_ttl)
+    return ReadResult(
+        document, ((SURFACE, sec_user_id),), until, is_cacheable=not found.is_fallback
+    )
 
 
-async def known_profile(sources: Sources, sec_user_id: str, *, now: datetime) -> Profile | None:
+async def known_profile(
+    sources: Sources, sec_user_id: str, *, now: datetime
+) -> ServedProfile | None:
     """Return a recently observed profile, or None if it must be read.
 
     Raises:
@@ -85,12 +93,12 @@ async def known_profile(sources: Sources, sec_user_id: str, *, now: datetime) ->
     stored = await run_sync(read_profile, sources.engine, sec_user_id)
     ttl_s = sources.settings.profile_ttl
     if stored is not None and is_fresh(stored[0].observed_at, now=now, ttl_s=ttl_s):
-        return Profile(*stored)
+        return ServedProfile(*stored)
     await refuse_unknown(sources, sec_user_id, now=now)
     return None
 
 
-async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) -> Profile:
+async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) -> ServedProfile:
     """Read the current profile from the source.
 
     Raises:
@@ -98,8 +106,10 @@ async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) 
         UpstreamError: The platform refused the profile.
     """
     account = await captures.account(sec_user_id)
-    is_stand_in = captures.has_stand_ins
-    return Profile(account, STAND_IN if is_stand_in else sources.data_provider, is_stand_in)
+    is_fallback = captures.used_fallback
+    return ServedProfile(
+        account, FALLBACK_PROVIDER if is_fallback else sources.data_provider, is_fallback
+    )
 
 
 async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -> None:

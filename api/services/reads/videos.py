@@ -9,23 +9,23 @@ from datetime import UTC, datetime
 
 from anyio.to_thread import run_sync
 
-from api.responses.errors import answer_of
-from api.services.reads.deadline import Deadline, Readings
-from api.services.reads.read_result import marked
-from api.services.reads.sources import STAND_IN, Sources
+from api.responses.errors import error_spec
+from api.services.reads.deadline import Deadline, ReadOutcomes
+from api.services.reads.read_result import with_provenance
+from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import is_fresh
-from pipelines.captures.session import Detail
+from pipelines.captures.session import DetailOrUnavailable
 from pipelines.documents.videos import Document, to_video_document
-from warehouse.queries.videos import Listed, read_listed
+from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
 
 SURFACE = "video_page"
-AT_ONCE = 8
+MAX_PARALLEL_READS = 8
 """Parallel reads per request; the rate limit per host applies in addition."""
 
 LATE = "deadline"
-NEVER: Document = {"thirdparty_called": False, "signing_generated": False}
+NEVER_USED: Document = {"thirdparty_called": False, "signing_generated": False}
 
 
 async def read_videos(
@@ -37,32 +37,32 @@ async def read_videos(
         ProviderUnsupportedError: The configured source cannot read videos.
         WarehouseError: A store is unavailable.
     """
-    listed = await run_sync(read_listed, sources.engine, aweme_ids)
+    listed = await run_sync(read_listed_videos, sources.engine, aweme_ids)
     fresh = {name: one for name, one in listed.items() if _is_fresh(one.video, sources)}
     missing = [name for name in aweme_ids if name not in fresh]
-    read: Readings[str, Detail] = Readings()
-    has_stand_ins = False
+    read: ReadOutcomes[str, DetailOrUnavailable] = ReadOutcomes()
+    used_fallback = False
     if missing:
         async with sources.users() as captures:
-            read = await deadline.each(missing, captures.video, parallel=AT_ONCE)
-            has_stand_ins = captures.has_stand_ins
-    _raise_what_is_not_about_one_work(read)
+            read = await deadline.each(missing, captures.video, parallel=MAX_PARALLEL_READS)
+            used_fallback = captures.used_fallback
+    _raise_request_errors(read)
     entries = [_entry(name, listed.get(name), read) for name in aweme_ids]
     document: Document = {
         "aweme_list": [document for document, is_served in entries if is_served],
         "filter_list": [document for document, is_served in entries if not is_served],
-        **NEVER,
+        **NEVER_USED,
         "mobile_emulator_used": any(_is_from_app(name, listed, read) for name in aweme_ids),
     }
-    return marked(
+    return with_provenance(
         document,
-        data_provider=STAND_IN if has_stand_ins else sources.data_provider,
-        is_demo=sources.is_demo or has_stand_ins,
+        data_provider=FALLBACK_PROVIDER if used_fallback else sources.data_provider,
+        is_demo=sources.is_demo or used_fallback,
     )
 
 
 def _entry(
-    aweme_id: str, known: Listed | None, read: Readings[str, Detail]
+    aweme_id: str, known: ListedVideo | None, read: ReadOutcomes[str, DetailOrUnavailable]
 ) -> tuple[Document, bool]:
     """Return the document of one video, and whether it was read."""
     first = None if known is None else known.first_observed_at
@@ -78,7 +78,9 @@ def _entry(
     return _late(aweme_id), False
 
 
-def _is_from_app(aweme_id: str, listed: Mapping[str, Listed], read: Readings[str, Detail]) -> bool:
+def _is_from_app(
+    aweme_id: str, listed: Mapping[str, ListedVideo], read: ReadOutcomes[str, DetailOrUnavailable]
+) -> bool:
     """Return whether the returned record of a video was ever observed on a device."""
     found = read.values.get(aweme_id)
     if isinstance(found, VideoDetail):
@@ -112,7 +114,7 @@ def _refused(aweme_id: str, error: SametrackError) -> Document:
         "aweme_id": aweme_id,
         "reason": error.type,
         "filter_reason": own_word,
-        "notice": answer_of(error.type).message_zh,
+        "notice": error_spec(error.type).message_zh,
         "detail_msg": error.detail,
     }
 
@@ -127,7 +129,7 @@ def _late(aweme_id: str) -> Document:
     }
 
 
-def _raise_what_is_not_about_one_work(read: Readings[str, Detail]) -> None:
+def _raise_request_errors(read: ReadOutcomes[str, DetailOrUnavailable]) -> None:
     """Raise errors that concern the whole request, such as an unsupported source or a full disk."""
     for error in read.errors.values():
         if not isinstance(error, UpstreamError):

@@ -18,7 +18,7 @@ MATCH_PRECISION_GOAL = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrueVideo:
+class GroundTruthVideo:
     """A public video related to the recording by its music id or by its sound.
 
     `sound` compares what it plays with what its music id names (`as_named`, `muted`, `replaced`,
@@ -36,7 +36,7 @@ class TrueVideo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongVideo:
+class FalsePositive:
     """A confirmed video without the recording, and what it plays instead."""
 
     aweme_id: str
@@ -86,7 +86,7 @@ class LinkJudgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class GroupRecall:
     """Recall over all link types, for videos under one group of music ids."""
 
     carrying_count: int
@@ -127,10 +127,10 @@ class Judgement:
     """
 
     links: tuple[LinkJudgement, ...]
-    own_id: Recall
-    other_ids: Recall
-    wrong: tuple[WrongVideo, ...]
-    missed: tuple[TrueVideo, ...]
+    own_id: GroupRecall
+    other_ids: GroupRecall
+    wrong: tuple[FalsePositive, ...]
+    missed: tuple[GroundTruthVideo, ...]
     variant_count: int
     variants_heard: int
     variants_confirmed: int
@@ -177,7 +177,7 @@ def judge(
     music_id: str,
     confirmed: Iterable[Mapping[str, Any]],
     variants: Iterable[Mapping[str, Any]],
-    videos: Iterable[TrueVideo],
+    videos: Iterable[GroundTruthVideo],
 ) -> Judgement:
     """Compare what a scan confirmed with the ground truth.
 
@@ -201,7 +201,7 @@ def judge(
         own_id=_recall(own, links),
         other_ids=_recall(others, links),
         wrong=tuple(
-            WrongVideo(aweme_id=name, link_type=links[name], sound=_sound(known.get(name)))
+            FalsePositive(aweme_id=name, link_type=links[name], sound=_sound(known.get(name)))
             for name in sorted(links.keys() - {video.aweme_id for video in carrying})
         ),
         missed=tuple(
@@ -217,7 +217,7 @@ def judge(
 
 
 def _judge_link(
-    link_type: LinkType, links: Mapping[str, LinkType], carrying: list[TrueVideo]
+    link_type: LinkType, links: Mapping[str, LinkType], carrying: list[GroundTruthVideo]
 ) -> LinkJudgement:
     right = [video for video in carrying if links.get(video.aweme_id) == link_type]
     return LinkJudgement(
@@ -230,9 +230,9 @@ def _judge_link(
     )
 
 
-def _recall(carrying: list[TrueVideo], links: Mapping[str, LinkType]) -> Recall:
+def _recall(carrying: list[GroundTruthVideo], links: Mapping[str, LinkType]) -> GroupRecall:
     found = [video for video in carrying if video.aweme_id in links]
-    return Recall(
+    return GroupRecall(
         carrying_count=len(carrying),
         found_count=len(found),
         reachable_count=sum(video.is_reachable for video in carrying),
@@ -240,7 +240,7 @@ def _recall(carrying: list[TrueVideo], links: Mapping[str, LinkType]) -> Recall:
     )
 
 
-def _sound(video: TrueVideo | None) -> str:
+def _sound(video: GroundTruthVideo | None) -> str:
     """Return what a wrongly confirmed video plays, as a word."""
     if video is None:
         return "unrelated"
@@ -251,14 +251,14 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def to_true_videos(document: Mapping[str, Any]) -> tuple[TrueVideo, ...]:
+def to_ground_truth_videos(document: Mapping[str, Any]) -> tuple[GroundTruthVideo, ...]:
     """Return the public videos of a ground-truth document.
 
     Its `works` has one document per related video. A guest reaches a video that appears in some
     round over confirmed music ids.
     """
     return tuple(
-        TrueVideo(
+        GroundTruthVideo(
             aweme_id=work["aweme_id"],
             music_id=work["music_id"],
             kind=work["kind"],

@@ -10,193 +10,197 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Message:
     """The same message in both languages."""
 
     en: str
     zh: str
 
 
-SURFACES: Mapping[str, Words] = {
-    "music_info": Words("the music page of the track", "音乐信息页"),
-    "music_list": Words("the video list of a music id", "音乐作品列表"),
-    "author_posts": Words("author pages, first screens", "作者主页首屏"),
-    "user_posts": Words("author pages, first screens", "作者主页首屏"),
-    "user_page": Words("author profile pages", "作者主页"),
-    "hashtag_list": Words("hashtag pages, first screens", "话题首屏"),
-    "video_detail": Words("public video detail pages", "公开作品详情页"),
-    "sound": Words("audio streams", "音频流"),
-    "media": Words("audio streams", "音频流"),
-    "search": Words("the guest search", "访客综合搜索"),
-    "video_page": Words("video share pages", "作品分享页"),
-    "slides_info": Words("photo post details", "图文作品"),
-    "hashtag_info": Words("hashtag details", "话题信息"),
-    "hashtag_page": Words("hashtag share pages", "话题页"),
-    "music_page": Words("the share page of the track", "音乐分享页"),
-    "music_app": Words("the video list in the official app", "官方应用内的音乐作品"),
-    "app_work": Words("videos in the official app", "官方应用内的作品"),
-    "short_link": Words("short links", "短链接"),
-    "search_stream": Words("the guest search, first screen", "访客搜索首屏"),
-    "search_single": Words("the guest search, further pages", "访客搜索翻页"),
-    "search_page": Words("the search page", "搜索页"),
-    "chart_issues": Words("chart issues", "榜单期次"),
-    "chart_songs": Words("chart songs", "榜单歌曲"),
-    "account_profile": Words("account profiles", "账号主页"),
-    "user_info": Words("account profiles", "账号信息"),
+SURFACES: Mapping[str, Message] = {
+    "music_info": Message("the music page of the track", "音乐信息页"),
+    "music_list": Message("the video list of a music id", "音乐作品列表"),
+    "author_posts": Message("author pages, first screens", "作者主页首屏"),
+    "user_posts": Message("author pages, first screens", "作者主页首屏"),
+    "user_page": Message("author profile pages", "作者主页"),
+    "hashtag_list": Message("hashtag pages, first screens", "话题首屏"),
+    "video_detail": Message("public video detail pages", "公开作品详情页"),
+    "sound": Message("audio streams", "音频流"),
+    "media": Message("audio streams", "音频流"),
+    "search": Message("the guest search", "访客综合搜索"),
+    "video_page": Message("video share pages", "作品分享页"),
+    "slides_info": Message("photo post details", "图文作品"),
+    "hashtag_info": Message("hashtag details", "话题信息"),
+    "hashtag_page": Message("hashtag share pages", "话题页"),
+    "music_page": Message("the share page of the track", "音乐分享页"),
+    "music_app": Message("the video list in the official app", "官方应用内的音乐作品"),
+    "app_work": Message("videos in the official app", "官方应用内的作品"),
+    "short_link": Message("short links", "短链接"),
+    "search_stream": Message("the guest search, first screen", "访客搜索首屏"),
+    "search_single": Message("the guest search, further pages", "访客搜索翻页"),
+    "search_page": Message("the search page", "搜索页"),
+    "chart_issues": Message("chart issues", "榜单期次"),
+    "chart_songs": Message("chart songs", "榜单歌曲"),
+    "account_profile": Message("account profiles", "账号主页"),
+    "user_info": Message("account profiles", "账号信息"),
 }
 
-STOPS: Mapping[str, Words] = {
-    "completed": Words("everything requested was read", "所需内容已全部读取"),
-    "exhausted": Words("the platform showed nothing more", "平台没有更多内容"),
-    "no_more": Words("the platform showed nothing more", "平台没有更多内容"),
-    "no_new_items": Words("the next page had nothing new", "下一页没有新内容"),
-    "page_limit": Words("only first screens are read", "每个来源只读取首屏"),
-    "limit_reached": Words("the limit of the job was reached", "达到本次任务的上限"),
-    "candidate_limit": Words("the candidate pool was full", "候选池已满"),
-    "account_profile_limit": Words("the profile limit was reached", "账号资料数量已达上限"),
-    "request_budget": Words("the request budget was used up", "请求预算已用完"),
-    "batch_target_reached": Words("the target of new videos was reached", "新作品数量已达本次目标"),
-    "cursor_stalled": Words("the cursor stalled", "翻页停滞"),
-    "empty_ambiguous": Words("the response was empty without a reason", "返回为空且未说明原因"),
-    "unavailable": Words("the platform no longer shows it", "平台已不再展示"),
-    "cancelled": Words("the job was cancelled", "任务已取消"),
-    "provider_unsupported": Words(
+STOPS: Mapping[str, Message] = {
+    "completed": Message("everything requested was read", "所需内容已全部读取"),
+    "exhausted": Message("the platform showed nothing more", "平台没有更多内容"),
+    "no_more": Message("the platform showed nothing more", "平台没有更多内容"),
+    "no_new_items": Message("the next page had nothing new", "下一页没有新内容"),
+    "page_limit": Message("only first screens are read", "每个来源只读取首屏"),
+    "limit_reached": Message("the limit of the job was reached", "达到本次任务的上限"),
+    "candidate_limit": Message("the candidate pool was full", "候选池已满"),
+    "account_profile_limit": Message("the profile limit was reached", "账号资料数量已达上限"),
+    "request_budget": Message("the request budget was used up", "请求预算已用完"),
+    "batch_target_reached": Message(
+        "the target of new videos was reached", "新作品数量已达本次目标"
+    ),
+    "cursor_stalled": Message("the cursor stalled", "翻页停滞"),
+    "empty_ambiguous": Message("the response was empty without a reason", "返回为空且未说明原因"),
+    "unavailable": Message("the platform no longer shows it", "平台已不再展示"),
+    "cancelled": Message("the job was cancelled", "任务已取消"),
+    "provider_unsupported": Message(
         "the data source does not support more", "当前数据源不支持继续读取"
     ),
-    "not_in_this_version": Words("this version does not support it", "当前版本暂不支持"),
-    "upstream_empty": Words("the platform returned an empty response", "平台返回空响应"),
-    "upstream_page_without_data": Words("the page contained no data", "页面不含数据"),
-    "upstream_verification": Words(
+    "not_in_this_version": Message("this version does not support it", "当前版本暂不支持"),
+    "upstream_empty": Message("the platform returned an empty response", "平台返回空响应"),
+    "upstream_page_without_data": Message("the page contained no data", "页面不含数据"),
+    "upstream_verification": Message(
         "the platform required verification, which is never bypassed", "平台要求验证, 本工具不绕过"
     ),
-    "upstream_login_required": Words("the platform required a login", "平台要求登录"),
-    "upstream_forbidden": Words("the platform refused the request", "平台拒绝访问"),
-    "upstream_rate_limited": Words("the platform limited the request rate", "平台限流"),
-    "upstream_region_blocked": Words(
+    "upstream_login_required": Message("the platform required a login", "平台要求登录"),
+    "upstream_forbidden": Message("the platform refused the request", "平台拒绝访问"),
+    "upstream_rate_limited": Message("the platform limited the request rate", "平台限流"),
+    "upstream_region_blocked": Message(
         "the platform does not serve this region", "平台不向该地区提供内容"
     ),
-    "upstream_substitution": Words("the platform returned a different item", "平台返回了其他内容"),
-    "upstream_structure_changed": Words("the page structure has changed", "页面结构已变化"),
-    "upstream_unreachable": Words("the platform was unreachable", "无法连接平台"),
-    "upstream_budget_spent": Words("the daily request budget was used up", "今日请求预算已用完"),
-    "audio_unavailable": Words("the audio could not be read", "无法读取音频"),
-    "mobile_device_unavailable": Words("the Android device is unavailable", "安卓设备不可用"),
-    "mobile_app_unreadable": Words(
+    "upstream_substitution": Message(
+        "the platform returned a different item", "平台返回了其他内容"
+    ),
+    "upstream_structure_changed": Message("the page structure has changed", "页面结构已变化"),
+    "upstream_unreachable": Message("the platform was unreachable", "无法连接平台"),
+    "upstream_budget_spent": Message("the daily request budget was used up", "今日请求预算已用完"),
+    "audio_unavailable": Message("the audio could not be read", "无法读取音频"),
+    "mobile_device_unavailable": Message("the Android device is unavailable", "安卓设备不可用"),
+    "mobile_app_unreadable": Message(
         "the app on the device could not be read", "无法读取设备上的应用"
     ),
 }
 
-NOT_READ: Mapping[str, Words] = {
-    "no_title_to_search": Words("the track has no title to search for", "音乐没有可搜索的标题"),
+NOT_READ: Mapping[str, Message] = {
+    "no_title_to_search": Message("the track has no title to search for", "音乐没有可搜索的标题"),
 }
 
-LINKS: Mapping[str, Words] = {
-    "exact_music_id": Words("same music id", "同一音乐 ID"),
-    "audio_fingerprint_match": Words("matched by audio", "音频匹配"),
-    "verified_music_id_graph": Words("matched music id", "音乐 ID 已核验"),
+LINKS: Mapping[str, Message] = {
+    "exact_music_id": Message("same music id", "同一音乐 ID"),
+    "audio_fingerprint_match": Message("matched by audio", "音频匹配"),
+    "verified_music_id_graph": Message("matched music id", "音乐 ID 已核验"),
 }
 
-RECALL_OF = Words(
+RECALL_OF = Message(
     "Recall counts public videos whose own audio has the recording at original speed: under the "
     "track's music id for the link “same music id”, under any other music id for the two links by "
     "audio, which share these videos. Reachable: a surface that a guest can read leads to it.",
     "召回率的分母: 自身音频以原速包含该录音的公开作品。同一音乐 ID 只计该音乐 ID 下的作品; "
     "两种音频关联共用其他音乐 ID 下的作品。可达: 访客可读的页面能够找到。",
 )
-BY_NAME = Words(
+BY_NAME = Message(
     "Search by name: related by public text only, no match is confirmed.",
     "按名称搜索: 仅按公开文字关联, 不做同款核验。",
 )
-RELEVANCE: Mapping[str, Words] = {
-    "exact_title": Words("exact title", "标题直接命中"),
-    "music_id_corroborated": Words("uses a verified music id", "同款音乐佐证"),
-    "conflicting_music_title": Words("other song's title", "音乐标题冲突"),
-    "expanded_candidate": Words("candidate", "扩展候选"),
+RELEVANCE: Mapping[str, Message] = {
+    "exact_title": Message("exact title", "标题直接命中"),
+    "music_id_corroborated": Message("uses a verified music id", "同款音乐佐证"),
+    "conflicting_music_title": Message("other song's title", "音乐标题冲突"),
+    "expanded_candidate": Message("candidate", "扩展候选"),
 }
 
-VARIANTS: Mapping[str, Words] = {
-    "speed": Words("changed speed", "变速 (音高随之变化)"),
-    "tempo": Words("changed tempo", "变速不变调"),
-    "pitch": Words("changed pitch", "变调不变速"),
+VARIANTS: Mapping[str, Message] = {
+    "speed": Message("changed speed", "变速 (音高随之变化)"),
+    "tempo": Message("changed tempo", "变速不变调"),
+    "pitch": Message("changed pitch", "变调不变速"),
 }
 
-OBSERVATIONS: Mapping[str, Words] = {
-    "likely_cover": Words("likely a cover", "可能是翻唱"),
-    "uncertain": Words("uncertain, listen to decide", "不确定, 建议试听"),
+OBSERVATIONS: Mapping[str, Message] = {
+    "likely_cover": Message("likely a cover", "可能是翻唱"),
+    "uncertain": Message("uncertain, listen to decide", "不确定, 建议试听"),
 }
 
-REASONS: Mapping[str, Words] = {
-    "whole_rule_met": Words("the whole overlap meets the limits", "整体重叠满足阈值"),
-    "local_rule_met": Words("a segment meets the limits", "局部片段满足阈值"),
-    "distances_above_limits": Words("the distances are above the limits", "距离超过阈值"),
-    "score_below_threshold": Words("the score is below the threshold", "综合得分低于阈值"),
-    "tempo_drifts": Words("the tempo drifts apart", "速度逐渐偏离"),
-    "speed_variant": Words(
+REASONS: Mapping[str, Message] = {
+    "whole_rule_met": Message("the whole overlap meets the limits", "整体重叠满足阈值"),
+    "local_rule_met": Message("a segment meets the limits", "局部片段满足阈值"),
+    "distances_above_limits": Message("the distances are above the limits", "距离超过阈值"),
+    "score_below_threshold": Message("the score is below the threshold", "综合得分低于阈值"),
+    "tempo_drifts": Message("the tempo drifts apart", "速度逐渐偏离"),
+    "speed_variant": Message(
         "the same recording at another speed, with changed pitch", "同一录音, 变速且音高随之变化"
     ),
-    "tempo_variant": Words("the same recording at another tempo", "同一录音, 变速不变调"),
-    "pitch_variant": Words("the same recording at another pitch", "同一录音, 变调不变速"),
-    "overlap_too_short": Words("the overlap is too short to compare", "可比对的部分过短"),
-    "nothing_to_compare": Words("there was nothing to compare", "没有可比对的内容"),
-    "no_reference_sound": Words("the reference audio could not be read", "无法读取参考音频"),
-    "silent_placeholder": Words("the video has no sound", "作品没有声音"),
-    "tones_differ": Words(
+    "tempo_variant": Message("the same recording at another tempo", "同一录音, 变速不变调"),
+    "pitch_variant": Message("the same recording at another pitch", "同一录音, 变调不变速"),
+    "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
+    "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
+    "no_reference_sound": Message("the reference audio could not be read", "无法读取参考音频"),
+    "silent_placeholder": Message("the video has no sound", "作品没有声音"),
+    "tones_differ": Message(
         "only voice or ambient sound matches, over different music",
         "仅人声或环境声相同, 音乐不同",
     ),
 }
 
-NEVER_EVERYTHING = Words(
+NOT_EXHAUSTIVE = Message(
     "Public pages as a guest sees them, never a full list of the platform.",
     "结果只含访客可见的公开内容, 不是平台全量枚举。",
 )
-DEMO_BANNER = Words("demo data, generated on this machine", "演示数据, 由本机生成")
-EXPERIMENTAL_BANNER = Words(
+DEMO_BANNER = Message("demo data, generated on this machine", "演示数据, 由本机生成")
+EXPERIMENTAL_BANNER = Message(
     "experimental source, may stop working at any time", "实验性数据源, 随时可能失效"
 )
 
 
-def surface_words(surface: str) -> Words:
+def surface_message(surface: str) -> Message:
     """Return the message of a surface, or its code if there is none."""
-    return SURFACES.get(surface, Words(surface, surface))
+    return SURFACES.get(surface, Message(surface, surface))
 
 
-def stop_words(reason: str) -> Words:
+def stop_message(reason: str) -> Message:
     """Return the message of a stop reason, or its code if there is none."""
-    return STOPS.get(reason, Words(reason.replace("_", " "), reason))
+    return STOPS.get(reason, Message(reason.replace("_", " "), reason))
 
 
-def relevance_words(level: str) -> Words:
+def relevance_message(level: str) -> Message:
     """Return the message of a relevance level."""
-    return RELEVANCE.get(level, Words(level, level))
+    return RELEVANCE.get(level, Message(level, level))
 
 
-def link_words(link_type: str) -> Words:
+def link_message(link_type: str) -> Message:
     """Return the message of a link type."""
-    return LINKS.get(link_type, Words(link_type, link_type))
+    return LINKS.get(link_type, Message(link_type, link_type))
 
 
-def variant_words(kind: str) -> Words:
+def variant_message(kind: str) -> Message:
     """Return the message of a kind of variant."""
-    return VARIANTS.get(kind, Words(kind, kind))
+    return VARIANTS.get(kind, Message(kind, kind))
 
 
-def observation_words(name: str) -> Words:
+def observation_message(name: str) -> Message:
     """Return the message of what a rejected pair is likely to be."""
-    return OBSERVATIONS.get(name, Words(name.replace("_", " "), name))
+    return OBSERVATIONS.get(name, Message(name.replace("_", " "), name))
 
 
-def reason_words(reason: str) -> Words:
+def reason_message(reason: str) -> Message:
     """Return the message of why a pair was judged so, or its code if there is none."""
-    return REASONS.get(reason, Words(reason.replace("_", " "), reason))
+    return REASONS.get(reason, Message(reason.replace("_", " "), reason))
 
 
-def source_sentence(source: Mapping[str, Any]) -> Words:
+def source_sentence(source: Mapping[str, Any]) -> Message:
     """Describe one source of the coverage report: what was read, and why reading stopped."""
-    surface, stop = surface_words(source["surface"]), stop_words(source["stop_reason"])
+    surface, stop = surface_message(source["surface"]), stop_message(source["stop_reason"])
     items, new = source["items"], source["new_items"]
     requests, pages = source["requests"], source["pages"]
-    return Words(
+    return Message(
         f"{surface.en[0].upper()}{surface.en[1:]}: {counted(items, 'item')}, {new:,} of "
         f"them new, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
         f"stopped because {stop.en}.",
@@ -205,7 +209,7 @@ def source_sentence(source: Mapping[str, Any]) -> Words:
     )
 
 
-def not_reached_sentences(names: Iterable[str]) -> list[Words]:
+def not_reached_sentences(names: Iterable[str]) -> list[Message]:
     """Describe what a scan planned to read and did not.
 
     `surface:reason` becomes a sentence, `surface:id` is counted.
@@ -216,25 +220,25 @@ def not_reached_sentences(names: Iterable[str]) -> list[Words]:
     return [
         *(_about(surface, reason) for surface, reason in reasons),
         *(
-            _about(surface, Words(f"{number:,} not reached", f"{number:,} 项未读取"))
+            _about(surface, Message(f"{number:,} not reached", f"{number:,} 项未读取"))
             for surface, number in counts.items()
         ),
     ]
 
 
-def estimate_sentence(estimate: Mapping[str, Any]) -> Words:
+def estimate_sentence(estimate: Mapping[str, Any]) -> Message:
     """Describe the estimated lower bound of unseen music ids, which is never a count."""
     bound = int(estimate["lower_bound"])
-    return Words(
+    return Message(
         f"Estimated unseen ({estimate['method']}): at least {counted(bound, 'more music id')} "
         f"with the recording.",
         f"估计未见 ({estimate['method']}): 至少还有 {bound:,} 个同款音乐 ID。",
     )
 
 
-def _about(surface: str, what: Words) -> Words:
-    words = surface_words(surface)
-    return Words(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}: {what.zh}。")
+def _about(surface: str, what: Message) -> Message:
+    words = surface_message(surface)
+    return Message(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}: {what.zh}。")
 
 
 def counted(number: int, noun: str) -> str:
@@ -242,25 +246,25 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def evidence_words(evidence: Mapping[str, Any] | None) -> str:
+def evidence_summary(evidence: Mapping[str, Any] | None) -> str:
     """Summarise the evidence of a link by audio: segment, score and the two distances."""
     if not evidence:
         return "—"
     return (
-        f"{evidence.get('segment') or '?'} {_figure(evidence.get('overlap_s'), 0)} s · "
-        f"score {_figure(evidence.get('score'))} · "
-        f"chroma {_figure(evidence.get('chroma_distance'))} · "
-        f"mfcc {_figure(evidence.get('mfcc_distance'))}"
+        f"{evidence.get('segment') or '?'} {_format_number(evidence.get('overlap_s'), 0)} s · "
+        f"score {_format_number(evidence.get('score'))} · "
+        f"chroma {_format_number(evidence.get('chroma_distance'))} · "
+        f"mfcc {_format_number(evidence.get('mfcc_distance'))}"
     )
 
 
-def short_evidence_words(evidence: Mapping[str, Any]) -> str:
+def short_evidence_summary(evidence: Mapping[str, Any]) -> str:
     """Summarise evidence for a narrow column: score, chroma and MFCC distance."""
-    return (
-        f"{_figure(evidence.get('score'))} · c {_figure(evidence.get('chroma_distance'))} · "
-        f"m {_figure(evidence.get('mfcc_distance'))}"
+    score, chroma, mfcc = (
+        _format_number(evidence.get(name)) for name in ("score", "chroma_distance", "mfcc_distance")
     )
+    return f"{score} · c {chroma} · m {mfcc}"
 
 
-def _figure(value: float | None, digits: int = 2) -> str:
+def _format_number(value: float | None, digits: int = 2) -> str:
     return "?" if value is None else f"{value:.{digits}f}"

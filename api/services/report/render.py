@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from api.services.evidence.report_evidence import GatheredPairs
+from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report import figures, messages
 from api.services.report.ground_truth import Judgement
 from pipelines.parameters.scan import PARAMETERS
@@ -27,7 +27,7 @@ def render_report(
     job: Mapping[str, Any],
     *,
     judgement: Judgement | None = None,
-    pairs: GatheredPairs | None = None,
+    pairs: ReportEvidence | None = None,
 ) -> str:
     """Render the report of a completed job as HTML text.
 
@@ -43,9 +43,9 @@ def render_report(
         result=result,
         heading=_heading(result),
         judgement=judgement,
-        pairs=pairs or GatheredPairs(),
+        pairs=pairs or ReportEvidence(),
         parameters=_parameters(job.get("parameters") or {}),
-        heard_pairs=_heard_pairs(result["aweme_list"]),
+        heard_pairs=_matched_pairs(result["aweme_list"]),
         plot=figures.draw_engagement(result["aweme_list"]),
         style=Markup(style),  # noqa: S704 -- a trusted local file
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
@@ -57,17 +57,17 @@ _MESSAGES = {
     "source": messages.source_sentence,
     "not_reached": messages.not_reached_sentences,
     "estimate": messages.estimate_sentence,
-    "link": messages.link_words,
-    "stop": messages.stop_words,
-    "reason": messages.reason_words,
-    "variant": messages.variant_words,
-    "relevance": messages.relevance_words,
-    "observation": messages.observation_words,
-    "evidence": messages.evidence_words,
+    "link": messages.link_message,
+    "stop": messages.stop_message,
+    "reason": messages.reason_message,
+    "variant": messages.variant_message,
+    "relevance": messages.relevance_message,
+    "observation": messages.observation_message,
+    "evidence": messages.evidence_summary,
     "by_name": messages.BY_NAME,
     "recall_of": messages.RECALL_OF,
     "demo_banner": messages.DEMO_BANNER,
-    "never_everything": messages.NEVER_EVERYTHING,
+    "never_everything": messages.NOT_EXHAUSTIVE,
 }
 """What templates may use of `messages.py`, by short name."""
 
@@ -108,7 +108,7 @@ def _heading(result: Mapping[str, Any]) -> str:
     return str(result["keyword"] or music.get("title") or result["music_id"])
 
 
-def _heard_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _matched_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one entry per compared pair with the ranked videos that depend on it."""
     pairs: dict[str, dict[str, Any]] = {}
     for video in videos:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from api.services.watchlists.service import WatchBook
-from api.services.watchlists.yaml_files import FiledPlan, read_watch_file
+from api.services.watchlists.service import WatchlistService
+from api.services.watchlists.yaml_files import FilePlan, read_watch_file
 from pipelines.documents.videos import Document
 from warehouse.records.errors import InputError, InvalidParameterError
-from warehouse.records.watchlists import Plan
+from warehouse.records.watchlists import WatchlistPlan
 
 
-def apply_file(book: WatchBook, text: str, *, prune: bool, dry_run: bool) -> Document:
+def apply_file(book: WatchlistService, text: str, *, prune: bool, dry_run: bool) -> Document:
     """Make the stored watchlists match the file.
 
     Returns:
@@ -28,11 +28,11 @@ def apply_file(book: WatchBook, text: str, *, prune: bool, dry_run: bool) -> Doc
     rest = "removed" if prune else "kept"
     changes += [{"name": name, "what": rest, "fields": []} for name in kept if name not in named]
     if not dry_run:
-        _carry_out(book, {one.plan.name: one.plan for one in filed}, changes)
+        _apply_changes(book, {one.plan.name: one.plan for one in filed}, changes)
     return {"changes": changes, "dry_run": dry_run}
 
 
-def _check(book: WatchBook, filed: FiledPlan) -> None:
+def _check(book: WatchlistService, filed: FilePlan) -> None:
     try:
         book.check(filed.plan)
     except InputError as error:
@@ -40,7 +40,7 @@ def _check(book: WatchBook, filed: FiledPlan) -> None:
         raise InvalidParameterError(detail, hint=error.hint) from error
 
 
-def _change(plan: Plan, before: Plan | None) -> Document:
+def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> Document:
     if before is None:
         return {"name": plan.name, "what": "added", "fields": []}
     old, new = before.to_document(), plan.to_document()
@@ -48,7 +48,9 @@ def _change(plan: Plan, before: Plan | None) -> Document:
     return {"name": plan.name, "what": "changed" if fields else "unchanged", "fields": fields}
 
 
-def _carry_out(book: WatchBook, plans: dict[str, Plan], changes: list[dict[str, Any]]) -> None:
+def _apply_changes(
+    book: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[dict[str, Any]]
+) -> None:
     for change in changes:
         name = change["name"]
         if change["what"] == "added":

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from typing import Any, Protocol
 
 from api.responses.errors import NotFoundError
-from pipelines.captures.inputs import Target, read_music_input
+from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.documents.videos import Document, to_time
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
@@ -19,34 +19,34 @@ from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.watchlists import (
-    Look,
-    Plan,
+    EntryCheck,
     Watchlist,
-    WatchRun,
+    WatchlistPlan,
+    WatchlistRun,
     check_name,
+    parse_plan,
     to_cron,
-    to_plan,
 )
 from warehouse.records.worlds import is_demo_world
 
 PATH = "/api/v1/sametrack/watchlists"
 
 
-class Shelf(Protocol):
+class WatchlistStore(Protocol):
     """The part of the control store that watchlists use."""
 
-    def create_watchlist(self, plan: Plan, cron: str) -> bool: ...
-    def update_watchlist(self, plan: Plan, cron: str) -> bool: ...
+    def create_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
+    def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
     def delete_watchlist(self, name: str) -> bool: ...
     def watchlist(self, name: str) -> Watchlist | None: ...
     def watchlists(self) -> list[Watchlist]: ...
     def request_run(self, name: str, *, origin: Origin) -> str | None: ...
-    def watch_run(self, run_id: str) -> WatchRun | None: ...
-    def watch_runs(self, name: str, *, limit: int) -> list[WatchRun]: ...
-    def looks(self, run_id: str) -> list[Look]: ...
+    def watch_run(self, run_id: str) -> WatchlistRun | None: ...
+    def watch_runs(self, name: str, *, limit: int) -> list[WatchlistRun]: ...
+    def looks(self, run_id: str) -> list[EntryCheck]: ...
 
 
-class WatchBook:
+class WatchlistService:
     """Watchlists and their runs.
 
     Args:
@@ -56,7 +56,11 @@ class WatchBook:
     """
 
     def __init__(
-        self, shelf: Shelf, *, find_target: Callable[[str], Target | None], is_demo: bool
+        self,
+        shelf: WatchlistStore,
+        *,
+        find_target: Callable[[str], InputTarget | None],
+        is_demo: bool,
     ) -> None:
         self._shelf = shelf
         self._find_target = find_target
@@ -72,7 +76,7 @@ class WatchBook:
             "is_demo_data": self._is_demo,
         }
 
-    def plans(self) -> dict[str, Plan]:
+    def plans(self) -> dict[str, WatchlistPlan]:
         """Return the stored plans by name."""
         return {kept.plan.name: kept.plan for kept in self._shelf.watchlists()}
 
@@ -84,7 +88,7 @@ class WatchBook:
         """
         return self._document(self._find(name))
 
-    def create(self, plan: Plan) -> Document:
+    def create(self, plan: WatchlistPlan) -> Document:
         """Create a watchlist. Its first run is due at the next scheduled time.
 
         Raises:
@@ -105,10 +109,10 @@ class WatchBook:
             InputError: A field is invalid.
         """
         before = self._find(name).plan.to_document()
-        self.replace(to_plan({**before, **fields, "name": name}))
+        self.replace(parse_plan({**before, **fields, "name": name}))
         return self.read(name)
 
-    def replace(self, plan: Plan) -> None:
+    def replace(self, plan: WatchlistPlan) -> None:
         """Replace a complete plan.
 
         Raises:
@@ -178,7 +182,7 @@ class WatchBook:
         found = [run.digest for run in self._shelf.watch_runs(name, limit=limit) if run.digest]
         return {"digests": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
-    def check(self, plan: Plan) -> str:
+    def check(self, plan: WatchlistPlan) -> str:
         """Validate a plan and return its cron expression.
 
         Raises:
@@ -222,7 +226,7 @@ class WatchBook:
 
 
 @contextmanager
-def open_book(settings: Settings) -> Iterator[WatchBook]:
+def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
     """Open the watchlists of the chosen profile and close the store afterwards.
 
     Raises:
@@ -233,10 +237,12 @@ def open_book(settings: Settings) -> Iterator[WatchBook]:
     home = open_home(settings.data_home, profile.name)
     url = settings.control_url or home.control_url
     with closing(open_control(url, world=home.world)) as control:
-        yield WatchBook(control, find_target=profile.find_target, is_demo=is_demo_world(home.world))
+        yield WatchlistService(
+            control, find_target=profile.find_target, is_demo=is_demo_world(home.world)
+        )
 
 
-def _to_run(run: WatchRun) -> Document:
+def _to_run(run: WatchlistRun) -> Document:
     digest = run.digest or {}
     return {
         "run_id": run.run_id,
@@ -254,7 +260,7 @@ def _to_run(run: WatchRun) -> Document:
     }
 
 
-def _to_entry(look: Look) -> Document:
+def _to_entry(look: EntryCheck) -> Document:
     return {
         "kind": look.entry.kind,
         "input": look.entry.input,

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from api.params.watchlists import WatchlistBody
 from warehouse.records.errors import InvalidParameterError, SametrackError
-from warehouse.records.watchlists import ENTRY_KINDS, Plan
+from warehouse.records.watchlists import ENTRY_KINDS, WatchlistPlan
 
 MAX_FILE_BYTES = 1_000_000
 _TOP = "watchlists"
@@ -24,18 +24,18 @@ _GROUPS = {f"{kind}s": kind for kind in ENTRY_KINDS}
 _FIELDS = ("name", "every", *_GROUPS, "thresholds", "parameters", "enabled")
 _HINT = "See docs/watchlists.md for a complete file"
 
-type _Place = tuple[str | int, ...]
+type _NodePath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class FiledPlan:
+class FilePlan:
     """A plan and the line where it starts."""
 
-    plan: Plan
+    plan: WatchlistPlan
     line: int
 
 
-def read_watch_file(text: str) -> list[FiledPlan]:
+def read_watch_file(text: str) -> list[FilePlan]:
     """Return the plans of a file in their order.
 
     Raises:
@@ -43,17 +43,17 @@ def read_watch_file(text: str) -> list[FiledPlan]:
     """
     root = _compose(text)
     if not isinstance(root, yaml.MappingNode):
-        raise _wrong(root, f"the file must start with `{_TOP}:`")
+        raise _file_error(root, f"the file must start with `{_TOP}:`")
     fields = _fields(root, (_TOP,), at="the file")
     listed = fields.get(_TOP)
     if not isinstance(listed, yaml.SequenceNode):
-        raise _wrong(listed or root, f"`{_TOP}` must be a list of watchlists")
-    found: dict[str, FiledPlan] = {}
+        raise _file_error(listed or root, f"`{_TOP}` must be a list of watchlists")
+    found: dict[str, FilePlan] = {}
     for node in listed.value:
-        filed = FiledPlan(_to_plan(node), _line(node))
+        filed = FilePlan(_to_plan(node), _line(node))
         if filed.plan.name in found:
             first = found[filed.plan.name].line
-            raise _wrong(node, f"`name`: {filed.plan.name!r} is already used in line {first}")
+            raise _file_error(node, f"`name`: {filed.plan.name!r} is already used in line {first}")
         found[filed.plan.name] = filed
     return list(found.values())
 
@@ -64,7 +64,7 @@ def _compose(text: str) -> yaml.Node:
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):  # a recursive alias would never end
-                raise _wrong(event, "aliases (`*name`) are not supported")
+                raise _file_error(event, "aliases (`*name`) are not supported")
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = 1 if error.problem_mark is None else error.problem_mark.line + 1
@@ -76,11 +76,11 @@ def _compose(text: str) -> yaml.Node:
     return root
 
 
-def _to_plan(node: yaml.Node) -> Plan:
+def _to_plan(node: yaml.Node) -> WatchlistPlan:
     if not isinstance(node, yaml.MappingNode):
-        raise _wrong(node, "a watchlist must have `name`, `every` and entries")
+        raise _file_error(node, "a watchlist must have `name`, `every` and entries")
     fields = _fields(node, _FIELDS, at="a watchlist")
-    lines: dict[_Place, int] = {(): _line(node)}
+    lines: dict[_NodePath, int] = {(): _line(node)}
     document = {
         name: _value(child, (name,), lines) for name, child in fields.items() if name not in _GROUPS
     }
@@ -90,10 +90,10 @@ def _to_plan(node: yaml.Node) -> Plan:
     try:
         return WatchlistBody.model_validate(document).to_plan()
     except ValidationError as error:
-        raise _complaint(error, lines) from error
+        raise _validation_error(error, lines) from error
 
 
-def _entries(fields: Mapping[str, yaml.Node], lines: dict[_Place, int]) -> list[dict[str, str]]:
+def _entries(fields: Mapping[str, yaml.Node], lines: dict[_NodePath, int]) -> list[dict[str, str]]:
     """Return the entries of all groups; ids and links as text, whatever type YAML infers."""
     found: list[dict[str, str]] = []
     for group, kind in _GROUPS.items():
@@ -101,16 +101,16 @@ def _entries(fields: Mapping[str, yaml.Node], lines: dict[_Place, int]) -> list[
         if node is None:
             continue
         if not isinstance(node, yaml.SequenceNode):
-            raise _wrong(node, f"`{group}` must be a list of ids or links")
+            raise _file_error(node, f"`{group}` must be a list of ids or links")
         for child in node.value:
             if not isinstance(child, yaml.ScalarNode):
-                raise _wrong(child, f"`{group}` must be a list of ids or links")
+                raise _file_error(child, f"`{group}` must be a list of ids or links")
             lines["entries", len(found)] = _line(child)
             found.append({"kind": kind, "input": child.value})
     return found
 
 
-def _value(node: yaml.Node, place: _Place, lines: dict[_Place, int]) -> Any:
+def _value(node: yaml.Node, place: _NodePath, lines: dict[_NodePath, int]) -> Any:
     """Return plain values and record the line of each by its path."""
     lines[place] = _line(node)
     if isinstance(node, yaml.MappingNode):
@@ -121,7 +121,7 @@ def _value(node: yaml.Node, place: _Place, lines: dict[_Place, int]) -> Any:
     try:
         return yaml.SafeLoader("").construct_object(node)
     except (yaml.YAMLError, ValueError) as error:
-        raise _wrong(node, f"{node.value!r} is not a valid value") from error
+        raise _file_error(node, f"{node.value!r} is not a valid value") from error
 
 
 def _fields(
@@ -132,19 +132,19 @@ def _fields(
     for key, child in node.value:
         name = str(key.value)
         if name in found:
-            raise _wrong(key, f"`{name}` appears twice in {at}")
+            raise _file_error(key, f"`{name}` appears twice in {at}")
         if known is not None and name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.5)
             advice = f"did you mean `{near[0]}`?" if near else f"known fields: {', '.join(known)}"
-            raise _wrong(key, f"`{name}` is not a field of {at}; {advice}")
+            raise _file_error(key, f"`{name}` is not a field of {at}; {advice}")
         found[name] = child
     return found
 
 
-def _complaint(error: ValidationError, lines: Mapping[_Place, int]) -> SametrackError:
+def _validation_error(error: ValidationError, lines: Mapping[_NodePath, int]) -> SametrackError:
     """Return the first validation error with the line of the nearest element in the file."""
     wrong = error.errors()[0]
-    place: _Place = tuple(wrong["loc"])
+    place: _NodePath = tuple(wrong["loc"])
     near = place
     while near not in lines:
         near = near[:-1]
@@ -153,7 +153,7 @@ def _complaint(error: ValidationError, lines: Mapping[_Place, int]) -> Sametrack
     return InvalidParameterError(f"line {lines[near]}: `{name}`: {message}", hint=_HINT)
 
 
-def _wrong(where: yaml.Node | yaml.Event, what: str) -> InvalidParameterError:
+def _file_error(where: yaml.Node | yaml.Event, what: str) -> InvalidParameterError:
     return InvalidParameterError(f"line {_line(where)}: {what}", hint=_HINT)
 
 

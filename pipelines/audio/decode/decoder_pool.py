@@ -20,19 +20,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pipelines.audio.decode.decoder_process import FRAME, Answer
+from pipelines.audio.decode.decoder_process import FRAME, DecoderReply
 from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.audio.features.sounds import Heard, NotComparable, Sound, unpack_features
+from pipelines.audio.features.sounds import (
+    MeasuredSound,
+    NotComparable,
+    SoundMeasurement,
+    unpack_features,
+)
 
 _START_S = 60.0
-_LARGEST_ANSWER = 64 << 20
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_MAX_REPLY_BYTES = 64 << 20
+_INHERITED_VARIABLES = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+)
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+_MALLOC_SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 """Keep freed memory in the child: every sound needs about the same amount, and returning pages to
 the kernel and faulting them in again takes a quarter more time."""
 
-type Stretch = tuple[float, float]
+type TimeRange = tuple[float, float]
 type Monotonic = Callable[[], float]
 """A clock in seconds from an arbitrary origin, like `time.monotonic`."""
 
@@ -41,7 +54,7 @@ class _ChildGoneError(Exception):
     """The child process closed its pipe or sent a malformed message."""
 
 
-class _Child:
+class _DecoderChild:
     """One decoder child process, used only by the thread that started it."""
 
     def __init__(self, limits: DecodeLimits, clock: Monotonic) -> None:
@@ -68,7 +81,7 @@ class _Child:
             self._read_message(self._clock() + _START_S)
             self._is_ready = True
 
-    def ask(self, path: Path, cut: Stretch | None = None) -> tuple[Answer, bytes]:
+    def ask(self, path: Path, cut: TimeRange | None = None) -> tuple[DecoderReply, bytes]:
         """Send one request and wait for the reply: packed features, or the encoded excerpt.
 
         Raises:
@@ -96,9 +109,9 @@ class _Child:
             except OSError:
                 continue  # flushing bytes that the dead child never read fails; nothing to save
 
-    def _read_message(self, deadline: float) -> tuple[Answer, bytes]:
+    def _read_message(self, deadline: float) -> tuple[DecoderReply, bytes]:
         head_size, packed_size = FRAME.unpack(self._read(FRAME.size, deadline))
-        if head_size + packed_size > _LARGEST_ANSWER:
+        if head_size + packed_size > _MAX_REPLY_BYTES:
             raise _ChildGoneError
         head = self._read(head_size, deadline)
         return json.loads(head), self._read(packed_size, deadline)
@@ -120,7 +133,7 @@ class _Child:
         return bytes(received)
 
 
-class ListeningPool:
+class DecoderPool:
     """Decodes and measures files in `workers` child processes. Use it as a context manager.
 
     Args:
@@ -136,7 +149,7 @@ class ListeningPool:
         self._clock = clock
         self._workers = workers
         self._mine = threading.local()
-        self._children: set[_Child] = set()
+        self._children: set[_DecoderChild] = set()
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
 
@@ -175,15 +188,15 @@ class ListeningPool:
         with self._lock:
             return [child.process.pid for child in self._children]
 
-    async def measure(self, path: Path) -> Heard:
+    async def measure(self, path: Path) -> SoundMeasurement:
         """Measure one file. An undecodable file gives `NotComparable`; it never raises."""
         return await asyncio.wrap_future(self.submit(path))
 
-    async def measure_many(self, paths: Iterable[Path]) -> list[Heard]:
+    async def measure_many(self, paths: Iterable[Path]) -> list[SoundMeasurement]:
         """Measure many files concurrently; results are in the order of `paths`."""
         return list(await asyncio.gather(*(self.measure(path) for path in paths)))
 
-    def submit(self, path: Path) -> Future[Heard]:
+    def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""
         assert self._executor is not None, "enter the pool before use"
         return self._executor.submit(self._measure, path)
@@ -194,7 +207,7 @@ class ListeningPool:
         future = self._executor.submit(self._cut, path, (start_s, duration_s))
         return await asyncio.wrap_future(future)
 
-    def _cut(self, path: Path, stretch: Stretch) -> bytes | None:
+    def _cut(self, path: Path, stretch: TimeRange) -> bytes | None:
         try:
             answer, encoded = self._ready_child().ask(path, stretch)
         except (TimeoutError, _ChildGoneError):
@@ -203,19 +216,19 @@ class ListeningPool:
         return None if "reason" in answer else encoded
 
     def _start_child(self) -> None:
-        child = _Child(self._limits, self._clock)
+        child = _DecoderChild(self._limits, self._clock)
         self._mine.child = child
         with self._lock:
             self._children.add(child)
 
     def _replace_child(self) -> None:
-        child: _Child = self._mine.child
+        child: _DecoderChild = self._mine.child
         with self._lock:
             self._children.discard(child)
         child.stop()
         self._start_child()
 
-    def _measure(self, path: Path) -> Heard:
+    def _measure(self, path: Path) -> SoundMeasurement:
         try:
             answer, packed = self._ready_child().ask(path)
         except TimeoutError:
@@ -224,23 +237,23 @@ class ListeningPool:
         except _ChildGoneError:
             self._replace_child()
             return NotComparable(sha256=None, reason="decoder_crashed")
-        return _heard(answer, packed)
+        return _to_sound(answer, packed)
 
-    def _ready_child(self) -> _Child:
+    def _ready_child(self) -> _DecoderChild:
         """Return this thread's child; replace one that died while idle, so no file is blamed."""
         if self._mine.child.process.poll() is not None:
             self._replace_child()
-        child: _Child = self._mine.child
+        child: _DecoderChild = self._mine.child
         child.wait_until_ready()
         return child
 
 
-def _heard(answer: Answer, packed: bytes) -> Heard:
+def _to_sound(answer: DecoderReply, packed: bytes) -> SoundMeasurement:
     if "reason" in answer:
         return NotComparable(sha256=answer["sha256"], reason=answer["reason"])
     sha256 = answer["sha256"]
     assert sha256 is not None, "a measured file has a hash"
-    return Sound(
+    return MeasuredSound(
         sha256=sha256,
         features=unpack_features(packed),
         duration_s=answer["duration_s"],
@@ -256,6 +269,6 @@ def _child_environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name in _PASSED_ON or name.startswith("PYTHON")
+        if name in _INHERITED_VARIABLES or name.startswith("PYTHON")
     }
-    return kept | dict.fromkeys(_ONE_THREAD, "1") | _KEPT_MEMORY
+    return kept | dict.fromkeys(_ONE_THREAD, "1") | _MALLOC_SETTINGS

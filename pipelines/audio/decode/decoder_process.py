@@ -26,7 +26,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 _HASH_PIECE = 1 << 20
 
 
-class Answer(TypedDict, total=False):
+class DecoderReply(TypedDict, total=False):
     """The JSON head of a reply: a failure reason, or the properties of the measured sound."""
 
     sha256: str | None
@@ -38,7 +38,7 @@ class Answer(TypedDict, total=False):
     cpu_ms: float
 
 
-class Order(TypedDict):
+class DecoderRequest(TypedDict):
     """One request: measure a file or, if `cut` has a start and a duration, cut an excerpt."""
 
     path: str
@@ -48,17 +48,17 @@ class Order(TypedDict):
 def main() -> None:
     """Serve until the parent closes the pipe or dies."""
     parent_pid, limits_json = int(sys.argv[1]), sys.argv[2]
-    _die_with(parent_pid)
+    _exit_with_parent(parent_pid)
     answers = _private_stdout()
     limits = DecodeLimits(**json.loads(limits_json))
     _warm_up()
     _limit_resources(limits.memory_mb)
-    _send(answers, Answer(), b"")
+    _send(answers, DecoderReply(), b"")
     for line in sys.stdin.buffer:
-        _send(answers, *_obey(json.loads(line), limits))
+        _send(answers, *_handle(json.loads(line), limits))
 
 
-def _die_with(parent_pid: int) -> None:
+def _exit_with_parent(parent_pid: int) -> None:
     """Make the kernel kill this process when its parent dies; exit if it is already gone."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
@@ -103,27 +103,29 @@ def _limit_resources(memory_mb: int) -> None:
         resource.setrlimit(kind, (limit, limit))
 
 
-def _obey(order: Order, limits: DecodeLimits) -> tuple[Answer, bytes]:
+def _handle(order: DecoderRequest, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
     path, cut = Path(order["path"]), order["cut"]
-    return _listen(path, limits) if cut is None else _cut(path, cut, limits)
+    return _measure_file(path, limits) if cut is None else _cut(path, cut, limits)
 
 
-def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[Answer, bytes]:
+def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
     from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
     from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
 
     start_s, duration_s = stretch
     try:
-        return Answer(), cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
+        return DecoderReply(), cut_sound(
+            path, start_s=start_s, duration_s=duration_s, limits=limits
+        )
     except DecodeRefusedError as exc:
-        return Answer(reason=exc.reason), b""
+        return DecoderReply(reason=exc.reason), b""
     except MemoryError:
-        return Answer(reason="out_of_memory"), b""
+        return DecoderReply(reason="out_of_memory"), b""
     except (OSError, ValueError):
-        return Answer(reason="file_unreadable"), b""
+        return DecoderReply(reason="file_unreadable"), b""
 
 
-def _listen(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
+def _measure_file(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
     from pipelines.audio.decode.decoding import (  # noqa: PLC0415 - as above
         DecodeRefusedError,
         check_file,
@@ -134,26 +136,26 @@ def _listen(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
     try:
         check_file(path, limits)
         sha256 = _hash(path)
-        answer, packed = _measured(path, limits)
+        answer, packed = _decode_and_measure(path, limits)
     except DecodeRefusedError as exc:
-        return Answer(sha256=sha256, reason=exc.reason), b""
+        return DecoderReply(sha256=sha256, reason=exc.reason), b""
     except MemoryError:
-        return Answer(sha256=sha256, reason="out_of_memory"), b""
+        return DecoderReply(sha256=sha256, reason="out_of_memory"), b""
     except OSError:
-        return Answer(sha256=sha256, reason="file_unreadable"), b""
+        return DecoderReply(sha256=sha256, reason="file_unreadable"), b""
     answer["sha256"] = sha256
     answer["cpu_ms"] = 1000 * (time.process_time() - started)
     return answer, packed
 
 
-def _measured(path: Path, limits: DecodeLimits) -> tuple[Answer, bytes]:
+def _decode_and_measure(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
     from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
     from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
     from pipelines.audio.features.sounds import library_version, pack_features  # noqa: PLC0415
 
     decoded = decode_sound(path, limits)
     packed = pack_features(measure_features(decoded.samples, decoded.rate))
-    answer = Answer(
+    answer = DecoderReply(
         duration_s=len(decoded.samples) / decoded.rate,
         sample_rate_hz=decoded.rate,
         codec=decoded.codec,
@@ -170,7 +172,7 @@ def _hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _send(answers: BinaryIO, answer: Answer, packed: bytes) -> None:
+def _send(answers: BinaryIO, answer: DecoderReply, packed: bytes) -> None:
     head = json.dumps(answer).encode()
     answers.write(FRAME.pack(len(head), len(packed)) + head + packed)
     answers.flush()

@@ -38,7 +38,7 @@ class DecodeRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decoded:
+class DecodedAudio:
     """Mono samples (n,) float32 without DC offset, their sample rate in Hz and source codec."""
 
     samples: NDArray[np.float32]
@@ -46,7 +46,7 @@ class Decoded:
     codec: str
 
 
-def decode_sound(path: Path, limits: DecodeLimits) -> Decoded:
+def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
     """Decode the first audio stream of a local file.
 
     Raises:
@@ -58,7 +58,7 @@ def decode_sound(path: Path, limits: DecodeLimits) -> Decoded:
         decoded = _decode_stream(path, limits)
     except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:
         raise DecodeRefusedError("undecodable") from exc
-    return _audible(decoded)
+    return _check_audible(decoded)
 
 
 def check_file(path: Path, limits: DecodeLimits) -> None:
@@ -76,7 +76,7 @@ def check_file(path: Path, limits: DecodeLimits) -> None:
         raise DecodeRefusedError("file_too_large")
 
 
-def _decode_stream(path: Path, limits: DecodeLimits) -> Decoded:
+def _decode_stream(path: Path, limits: DecodeLimits) -> DecodedAudio:
     options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
     # The explicit protocol stops FFmpeg from interpreting a name such as "concat:a|b".
     with av.open(f"file:{path.absolute()}", options=options) as container:
@@ -88,7 +88,7 @@ def _decode_stream(path: Path, limits: DecodeLimits) -> Decoded:
             raise DecodeRefusedError("unsupported_codec")
         stream.codec_context.thread_count = 1
         pieces, rate = _decoded_pieces(container, stream, limits.max_seconds)
-    return Decoded(np.concatenate(pieces), rate, codec)
+    return DecodedAudio(np.concatenate(pieces), rate, codec)
 
 
 def _decoded_pieces(
@@ -148,7 +148,7 @@ def _mono(frame: AudioFrame) -> NDArray[np.float32]:
     return mono
 
 
-def _tamed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+def _clip_outliers(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     """Clip outliers and replace NaN and infinity.
 
     They are rare, so a cheap range check comes first.
@@ -159,12 +159,12 @@ def _tamed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
 
 
-def _audible(decoded: Decoded) -> Decoded:
+def _check_audible(decoded: DecodedAudio) -> DecodedAudio:
     """Remove the DC offset; refuse audio that is too short or silent."""
     if len(decoded.samples) < SHORTEST_S * decoded.rate:
         raise DecodeRefusedError("too_short")
-    samples = _tamed(decoded.samples)
+    samples = _clip_outliers(decoded.samples)
     samples -= np.float32(samples.mean(dtype=np.float64))
     if np.sqrt(np.mean(np.square(samples), dtype=np.float64)) < _SILENCE_RMS:
         raise DecodeRefusedError("silent")
-    return Decoded(samples, decoded.rate, decoded.codec)
+    return DecodedAudio(samples, decoded.rate, decoded.codec)

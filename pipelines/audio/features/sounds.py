@@ -14,7 +14,7 @@ import numpy as np
 from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
-from warehouse.records.evidence import JUDGING_REVISION
+from warehouse.records.evidence import VERDICT_REVISION
 
 _MAGIC = b"SMTF"
 _HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
@@ -26,7 +26,7 @@ class FeaturesUnreadableError(ValueError):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Sound:
+class MeasuredSound:
     """A measured sound.
 
     Attributes:
@@ -58,7 +58,7 @@ class NotComparable:
     reason: str
 
 
-type Heard = Sound | NotComparable
+type SoundMeasurement = MeasuredSound | NotComparable
 
 
 @cache  # reading package metadata takes milliseconds, and every verdict records it
@@ -69,7 +69,7 @@ def library_version() -> str:
 
 def judging_version() -> str:
     """Return the versions that a verdict may depend on: matching rules, then libraries."""
-    return f"judging {JUDGING_REVISION}; {library_version()}"
+    return f"judging {VERDICT_REVISION}; {library_version()}"
 
 
 def pack_features(features: Features) -> bytes:

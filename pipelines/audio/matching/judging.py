@@ -11,7 +11,7 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.alignment import Block, align
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
 from pipelines.audio.matching.peak_agreement import (
-    Match,
+    PeakMatch,
     drifting_share,
     match_peaks,
     phase_certainty,
@@ -27,14 +27,14 @@ from pipelines.audio.matching.scoring import (
 )
 from pipelines.audio.matching.search import best_hypothesis
 from pipelines.audio.matching.tone_agreement import tonal_balance
-from warehouse.records.evidence import Limits, PairEvidence, Segment
+from warehouse.records.evidence import MatchThresholds, PairEvidence, Segment
 
-_UNMET = "distances_above_limits"
+_RULE_NOT_MET = "distances_above_limits"
 _LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
+class _JudgedBlock:
     """One block with its measures. `objection` is the reason it does not count, if any."""
 
     segment: Segment
@@ -44,21 +44,23 @@ class _Judged:
     objection: str | None
 
 
-def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> PairEvidence:
+def judge_unchanged(
+    reference: Features, candidate: Features, limits: MatchThresholds
+) -> PairEvidence:
     """Apply both rules to the unchanged sounds."""
 
-    def judge(segment: Segment, block: Block) -> _Judged:
+    def judge(segment: Segment, block: Block) -> _JudgedBlock:
         match = _match(reference, candidate, block)
         if not block_meets_rule(segment, block, limits):
-            return _judged(segment, block, _share_of_music(match, block), _UNMET)
+            return _judge_block(segment, block, _harmonic_share(match, block), _RULE_NOT_MET)
         weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
-        judged = _tonally_judged(segment, block, match, match.share * weight, limits)
+        judged = _judge_by_tones(segment, block, match, match.share * weight, limits)
         return replace(judged, objection="tempo_drifts") if _is_drifting(match) else judged
 
     best = _most_credible(reference, candidate, limits, judge)
     if best is None:
         return PairEvidence(verdict="not_comparable", reason="overlap_too_short")
-    is_confirmed = _is_enough(best, limits)
+    is_confirmed = _is_match(best, limits)
     return replace(
         _evidence(best),
         verdict="confirmed" if is_confirmed else "rejected",
@@ -66,7 +68,9 @@ def judge_as_heard(reference: Features, candidate: Features, limits: Limits) -> 
     )
 
 
-def judge_variant(reference: Features, candidate: Features, limits: Limits) -> PairEvidence | None:
+def judge_variant(
+    reference: Features, candidate: Features, limits: MatchThresholds
+) -> PairEvidence | None:
     """Apply both rules with the likeliest hypothesis undone; None if no hypothesis is likely."""
     found = best_hypothesis(reference, candidate)
     if found is None or found.share < _LEAST_SHARE:
@@ -74,19 +78,19 @@ def judge_variant(reference: Features, candidate: Features, limits: Limits) -> P
     hypothesis = found.hypothesis
     undone = undo(candidate, hypothesis)
 
-    def judge(segment: Segment, block: Block) -> _Judged:
+    def judge(segment: Segment, block: Block) -> _JudgedBlock:
         match = _match(reference, undone, block)
         agreement = match.share * _variant_weight(hypothesis, match)
         if block_meets_rule(segment, block, limits):
-            judged = _tonally_judged(segment, block, match, agreement, limits)
+            judged = _judge_by_tones(segment, block, match, agreement, limits)
         else:
-            judged = _judged(segment, block, agreement, _UNMET)
+            judged = _judge_block(segment, block, agreement, _RULE_NOT_MET)
         return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
 
     best = _most_credible(reference, undone, limits, judge)
     if best is None:
         return None
-    is_variant = _is_enough(best, limits)
+    is_variant = _is_match(best, limits)
     return replace(
         _evidence(best),
         verdict="variant" if is_variant else "rejected",
@@ -100,29 +104,29 @@ def judge_variant(reference: Features, candidate: Features, limits: Limits) -> P
 def _most_credible(
     reference: Features,
     candidate: Features,
-    limits: Limits,
-    judge: Callable[[Segment, Block], _Judged],
-) -> _Judged | None:
+    limits: MatchThresholds,
+    judge: Callable[[Segment, Block], _JudgedBlock],
+) -> _JudgedBlock | None:
     """Prefer a sufficient whole match, else the best score under a rule that is met."""
     judged = []
     for segment, block in _blocks(reference, candidate, limits):
         one = judge(segment, block)
-        if segment == "whole" and _is_enough(one, limits):
+        if segment == "whole" and _is_match(one, limits):
             return one
         judged.append(one)
-    return max(judged, key=_standing, default=None)
+    return max(judged, key=_credibility_key, default=None)
 
 
-def _standing(judged: _Judged) -> tuple[bool, bool, float]:
+def _credibility_key(judged: _JudgedBlock) -> tuple[bool, bool, float]:
     """Sort key: no objection first, then any other objection than distances above the limits."""
-    return (judged.objection is None, judged.objection != _UNMET, judged.score)
+    return (judged.objection is None, judged.objection != _RULE_NOT_MET, judged.score)
 
 
-def _is_drifting(match: Match) -> bool:
+def _is_drifting(match: PeakMatch) -> bool:
     return can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share)
 
 
-def _share_of_music(match: Match, block: Block) -> float:
+def _harmonic_share(match: PeakMatch, block: Block) -> float:
     """Return the share of agreeing peaks, 0 without harmonic correlation.
 
     The peaks of a constant tone agree with any other occurrence of that tone.
@@ -130,18 +134,20 @@ def _share_of_music(match: Match, block: Block) -> float:
     return match.share if block.chroma > 0 else 0.0
 
 
-def _tonally_judged(
-    segment: Segment, block: Block, match: Match, agreement: float, limits: Limits
-) -> _Judged:
+def _judge_by_tones(
+    segment: Segment, block: Block, match: PeakMatch, agreement: float, limits: MatchThresholds
+) -> _JudgedBlock:
     """Weight the agreement by steady tones: a shared voice or crowd is not shared music."""
     weight = tonal_weight(tonal_balance(match))
-    judged = _judged(segment, block, weight * agreement, None)
-    is_shared_voice = weight == 0.0 and _is_enough(_judged(segment, block, agreement, None), limits)
+    judged = _judge_block(segment, block, weight * agreement, None)
+    is_shared_voice = weight == 0.0 and _is_match(
+        _judge_block(segment, block, agreement, None), limits
+    )
     return replace(judged, objection="tones_differ") if is_shared_voice else judged
 
 
 def _blocks(
-    reference: Features, candidate: Features, limits: Limits
+    reference: Features, candidate: Features, limits: MatchThresholds
 ) -> list[tuple[Segment, Block]]:
     alignment = align(
         reference.centred,
@@ -157,7 +163,7 @@ def _blocks(
     return [(segment, block) for segment, block in found if block is not None]
 
 
-def _match(reference: Features, candidate: Features, block: Block) -> Match:
+def _match(reference: Features, candidate: Features, block: Block) -> PeakMatch:
     return match_peaks(
         reference.peaks,
         candidate.peaks,
@@ -167,7 +173,7 @@ def _match(reference: Features, candidate: Features, block: Block) -> Match:
     )
 
 
-def _variant_weight(hypothesis: Hypothesis, match: Match) -> float:
+def _variant_weight(hypothesis: Hypothesis, match: PeakMatch) -> float:
     """Return the weight of peak agreement for a variant.
 
     Time stretching destroys phases; only a plain speed change keeps them. For a slight edit the
@@ -178,8 +184,10 @@ def _variant_weight(hypothesis: Hypothesis, match: Match) -> float:
     return phase_weight(certainty, least=slight if hypothesis.is_slight else clear)
 
 
-def _judged(segment: Segment, block: Block, agreement: float, objection: str | None) -> _Judged:
-    return _Judged(
+def _judge_block(
+    segment: Segment, block: Block, agreement: float, objection: str | None
+) -> _JudgedBlock:
+    return _JudgedBlock(
         segment=segment,
         block=block,
         agreement=agreement,
@@ -188,15 +196,15 @@ def _judged(segment: Segment, block: Block, agreement: float, objection: str | N
     )
 
 
-def _is_enough(judged: _Judged, limits: Limits) -> bool:
+def _is_match(judged: _JudgedBlock, limits: MatchThresholds) -> bool:
     return judged.objection is None and judged.score >= limits.match_threshold
 
 
-def _reason(judged: _Judged, is_enough: bool, accepted: str) -> str:
+def _reason(judged: _JudgedBlock, is_enough: bool, accepted: str) -> str:
     return accepted if is_enough else judged.objection or "score_below_threshold"
 
 
-def _evidence(judged: _Judged) -> PairEvidence:
+def _evidence(judged: _JudgedBlock) -> PairEvidence:
     """Convert to evidence; reduce the score if no rule is met, so that it never contradicts.
 
     Values become plain floats because JSON encoders reject NumPy floats.

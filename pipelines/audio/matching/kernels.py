@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Quartet = tuple[Vector, Vector, Vector, Vector]
-Place = tuple[float, int, int]
+BestCell = tuple[float, int, int]
 
 
 def _choose_cache() -> None:
@@ -39,7 +39,7 @@ def best_alignment(
     energies: Quartet,
     window: int,
     least_overlap: int,
-) -> tuple[Place, Place]:
+) -> tuple[BestCell, BestCell]:
     """Search all offsets and windows in one pass, row by row along the diagonals.
 
     Args:

@@ -21,14 +21,14 @@ _BACKGROUND = np.arange(_SEARCH + 1, round(0.75 / FINE_HOP_S) + 1)
 _REACH = _SEARCH + int(_BACKGROUND[-1]) + 1
 _CENTRE = slice(_REACH - _SEARCH - 1, _REACH + _SEARCH)
 _BEST_AND_AWAY = np.concatenate(([0], -_BACKGROUND, _BACKGROUND))
-_LEAST_ROOM = 0.5  # a steady tone agrees with itself at every lag, which is no evidence
+_MIN_HEADROOM = 0.5  # a steady tone agrees with itself at every lag, which is no evidence
 _NO_DRIFT = np.zeros(1)
 _STEPS = np.arange(2, 31) / 200
 _DRIFTS = np.concatenate((-_STEPS, _STEPS))
 """Tempo differences of 1 % to 15 % in both directions, in steps of 0.5 %."""
 _DELAY_STEP_S = 40e-6  # a fifth of a turn at 4.5 kHz
 _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
-_PRICE_OF_TRIALS = 0.7  # what nine more trials add to the maximum by chance
+_TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
 _FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
 CERTAIN = 5.25
@@ -36,7 +36,7 @@ CERTAIN = 5.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class PeakMatch:
     """The overlaid peaks of both sounds.
 
     Attributes:
@@ -54,7 +54,7 @@ class Match:
 
 def match_peaks(
     reference: Peaks, candidate: Peaks, *, lag: int, first_frame: int, last_frame: int
-) -> Match:
+) -> PeakMatch:
     """Find the share of candidate peaks that also occur in the reference, beyond chance.
 
     The hit rate h at the best lag within 0.25 s is corrected by the mean hit rate b at lags 0.25
@@ -76,10 +76,10 @@ def match_peaks(
         None if candidate.rests is None else candidate.rests[inside],
     )
     shares, lags = _shares(reference, block, lag, _NO_DRIFT)
-    return Match(share=float(shares[0]), lag=int(lags[0]), reference=reference, candidate=block)
+    return PeakMatch(share=float(shares[0]), lag=int(lags[0]), reference=reference, candidate=block)
 
 
-def phase_certainty(match: Match) -> float:
+def phase_certainty(match: PeakMatch) -> float:
     """Return the certainty that the phases of matching peaks follow one delay: R / sqrt(n).
 
     R is the largest |sum exp(i (difference + 2 pi f delay))| of the n pairs over all delays within
@@ -104,13 +104,13 @@ def phase_certainty(match: Match) -> float:
     for slope in ratio + _CLOCK_STEPS:
         if best >= CERTAIN:
             break
-        certainty = _certainty(match, left, right, slope, CERTAIN + _PRICE_OF_TRIALS)
-        best = max(best, certainty - _PRICE_OF_TRIALS)
+        certainty = _certainty(match, left, right, slope, CERTAIN + _TRIALS_PENALTY)
+        best = max(best, certainty - _TRIALS_PENALTY)
     return best
 
 
 def _certainty(
-    match: Match, left: NDArray[np.int64], right: NDArray[np.int64], slope: float, enough: float
+    match: PeakMatch, left: NDArray[np.int64], right: NDArray[np.int64], slope: float, enough: float
 ) -> float:
     """Return R / sqrt(n) of the pairs if the candidate's clock runs 1 + `slope` times as fast."""
     reference, candidate = match.reference, match.candidate
@@ -124,7 +124,7 @@ def _certainty(
     return largest_sum(2 * np.pi * turns, hertz, reach_s, _DELAY_STEP_S, enough * root) / root
 
 
-def drifting_share(match: Match) -> float:
+def drifting_share(match: PeakMatch) -> float:
     """Return the best share if the candidate's tempo differs by 1 to 15 %.
 
     A recording at another tempo crosses the right lag briefly: enough for chroma and some peaks.
@@ -158,5 +158,5 @@ def _shares(
     best = _REACH - _SEARCH - 1 + np.argmax(near[:, _CENTRE], axis=1)
     shares = np.minimum(1.0, near[rows[:, None], best[:, None] + _BEST_AND_AWAY] / peak_count)
     chance = np.add.reduce(shares[:, 1:], axis=1) / len(_BACKGROUND) / 2
-    agreement = (shares[:, 0] - chance) / np.maximum(1.0 - chance, _LEAST_ROOM)
+    agreement = (shares[:, 0] - chance) / np.maximum(1.0 - chance, _MIN_HEADROOM)
     return agreement, lag + best + 1 - _REACH

@@ -7,11 +7,11 @@ accuracy card reports how often they are right.
 from dataclasses import dataclass, replace
 
 from pipelines.audio.matching.scoring import COMPOSITE
-from warehouse.records.evidence import Limits, Observation, PairEvidence, meets_rule
+from warehouse.records.evidence import MatchThresholds, PairEvidence, RejectionLabel, meets_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class HintThresholds:
     """Thresholds for the hints. For distances, lower is better."""
 
     cover_chroma_distance: float = 0.5
@@ -21,10 +21,10 @@ class Signs:
     chroma_distance_above_limit: float = 0.02
 
 
-SIGNS = Signs()
+HINT_THRESHOLDS = HintThresholds()
 
 
-def observed(evidence: PairEvidence, limits: Limits) -> PairEvidence:
+def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairEvidence:
     """Return the evidence with its `observation` set; only rejected pairs have one.
 
     `likely_cover`: the harmony agrees, the timbre much less, and hardly any spectral peak does.
@@ -35,7 +35,7 @@ def observed(evidence: PairEvidence, limits: Limits) -> PairEvidence:
     return replace(evidence, observation=_observation(evidence, limits))
 
 
-def _observation(evidence: PairEvidence, limits: Limits) -> Observation | None:
+def _observation(evidence: PairEvidence, limits: MatchThresholds) -> RejectionLabel | None:
     if evidence.reason == "tones_differ":
         return "uncertain"
     if _looks_like_cover(evidence, limits):
@@ -43,29 +43,32 @@ def _observation(evidence: PairEvidence, limits: Limits) -> Observation | None:
     return "uncertain" if _is_close(evidence, limits) else None
 
 
-def _looks_like_cover(evidence: PairEvidence, limits: Limits) -> bool:
+def _looks_like_cover(evidence: PairEvidence, limits: MatchThresholds) -> bool:
     chroma, mfcc = evidence.chroma_distance, evidence.mfcc_distance
     if chroma is None or mfcc is None or evidence.peak_agreement is None:
         return False
     return (
         _holds(evidence, limits)
-        and chroma <= SIGNS.cover_chroma_distance
-        and mfcc - chroma >= SIGNS.cover_timbre_gap
-        and evidence.peak_agreement < SIGNS.cover_peak_agreement
+        and chroma <= HINT_THRESHOLDS.cover_chroma_distance
+        and mfcc - chroma >= HINT_THRESHOLDS.cover_timbre_gap
+        and evidence.peak_agreement < HINT_THRESHOLDS.cover_peak_agreement
     )
 
 
-def _is_close(evidence: PairEvidence, limits: Limits) -> bool:
+def _is_close(evidence: PairEvidence, limits: MatchThresholds) -> bool:
     """Whether the score before the unmet-rule penalty and the chroma distance are near a match."""
     score, chroma = evidence.score, evidence.chroma_distance
     if score is None or chroma is None:
         return False
     full = score if _holds(evidence, limits) else score / COMPOSITE.unmet_rule
-    furthest = limits.local_chroma_distance + SIGNS.chroma_distance_above_limit
-    return chroma <= furthest and full >= limits.match_threshold - SIGNS.score_below_threshold
+    furthest = limits.local_chroma_distance + HINT_THRESHOLDS.chroma_distance_above_limit
+    return (
+        chroma <= furthest
+        and full >= limits.match_threshold - HINT_THRESHOLDS.score_below_threshold
+    )
 
 
-def _holds(evidence: PairEvidence, limits: Limits) -> bool:
+def _holds(evidence: PairEvidence, limits: MatchThresholds) -> bool:
     chroma, mfcc, overlap_s = evidence.chroma_distance, evidence.mfcc_distance, evidence.overlap_s
     if evidence.segment is None or chroma is None or mfcc is None or overlap_s is None:
         return False

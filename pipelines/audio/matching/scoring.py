@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.peak_agreement import CERTAIN
-from warehouse.records.evidence import Limits, Segment, meets_rule
+from warehouse.records.evidence import MatchThresholds, Segment, meets_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def explains_better(agreement: float, other: float) -> bool:
     return agreement > max(_CLEARLY_MORE * other, other + _CLEARLY_ABOVE)
 
 
-def block_meets_rule(segment: Segment, block: Block, limits: Limits) -> bool:
+def block_meets_rule(segment: Segment, block: Block, limits: MatchThresholds) -> bool:
     """Whether the block meets the literal rule of this segment."""
     return meets_rule(
         segment,

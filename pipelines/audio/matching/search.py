@@ -26,10 +26,10 @@ from pipelines.audio.matching.hypotheses import (
 )
 from pipelines.audio.matching.peak_agreement import match_peaks
 
-_TRIED_CLOSELY = 3
-_WORTH_A_LOOK = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7
-_ALMOST_AS_SURE = 0.75
-_WORTH_REFINING = 0.015  # half of what is significant
+_REFINED_COUNT = 3
+_MIN_SIGNIFICANCE = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7
+_MIN_RELATIVE_SIGNIFICANCE = 0.75
+_MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
 _COARSE_STEPS = np.arange(-4, 5) * 0.003
 _FINE_STEPS = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])
 _ENOUGH_PEAKS = 400
@@ -40,7 +40,7 @@ _FINE_PER_COARSE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ScoredHypothesis:
     """A scored hypothesis.
 
     `share` is the share of agreeing peaks, `lag` reference minus undone candidate time in fine
@@ -60,45 +60,50 @@ class _Spectra:
     energy: NDArray[np.float64]
 
 
-def best_hypothesis(reference: Features, candidate: Features) -> Found | None:
+def best_hypothesis(reference: Features, candidate: Features) -> ScoredHypothesis | None:
     """Return the refined hypothesis with the most agreeing peaks; None if none is promising."""
-    likely = _likely(reference, candidate)
+    likely = _likely_hypotheses(reference, candidate)
     found = [_refined(reference, candidate, guess) for guess in likely]
     return max(found, key=lambda one: one.share, default=None)
 
 
-def _likely(reference: Features, candidate: Features) -> list[Found]:
+def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:
     """Return the hypotheses with the most significant chroma correlation, at their best lag."""
     longest = max(reference.frames, candidate.frames) / 2
     size = next_fast_len(_SIZE_STEP * math.ceil(longest * (1 + 1 / SLOWEST) / _SIZE_STEP))
     heard = _spectra(_coarse(candidate, 1.0), size)
-    guesses: list[Found] = []
+    guesses: list[ScoredHypothesis] = []
     by_tempo = sorted(HYPOTHESES, key=lambda one: one.tempo)
     for tempo, group in groupby(by_tempo, key=lambda one: one.tempo):
         hypotheses = list(group)
         turned = np.array([BINS_PER_SEMITONE * one.semitones for one in hypotheses])
-        sureness = _sureness(_stretched_spectra(reference, tempo, size), heard, turned, size)
+        sureness = _significance(_stretched_spectra(reference, tempo, size), heard, turned, size)
         for hypothesis, row in zip(hypotheses, sureness, strict=True):
             place = int(np.argmax(row))
             coarse_lag = place if place < size - candidate.frames // 2 else place - size
             lag = round(coarse_lag * tempo * _FINE_PER_COARSE)
-            guesses.append(Found(hypothesis=hypothesis, share=float(row[place]), lag=lag))
+            guesses.append(
+                ScoredHypothesis(hypothesis=hypothesis, share=float(row[place]), lag=lag)
+            )
     guesses.sort(key=lambda one: -one.share)
-    least = max(_WORTH_A_LOOK, _ALMOST_AS_SURE * guesses[0].share)
-    return [guess for guess in guesses[:_TRIED_CLOSELY] if guess.share >= least]
+    least = max(_MIN_SIGNIFICANCE, _MIN_RELATIVE_SIGNIFICANCE * guesses[0].share)
+    return [guess for guess in guesses[:_REFINED_COUNT] if guess.share >= least]
 
 
-def _refined(reference: Features, candidate: Features, guess: Found) -> Found:
+def _refined(reference: Features, candidate: Features, guess: ScoredHypothesis) -> ScoredHypothesis:
     """Refine the hypothesis for peak agreement, first in steps of 0.3 %, then 0.1 %."""
     few = _thinned(candidate.peaks)
     best = max(
-        (_tried(reference, candidate, few, guess, step) for step in _COARSE_STEPS),
+        (_score_variation(reference, candidate, few, guess, step) for step in _COARSE_STEPS),
         key=lambda one: one.share,
     )
-    if best.share < _WORTH_REFINING:
+    if best.share < _MIN_SHARE_TO_REFINE:
         return best
     return max(
-        (_tried(reference, candidate, candidate.peaks, best, step) for step in _FINE_STEPS),
+        (
+            _score_variation(reference, candidate, candidate.peaks, best, step)
+            for step in _FINE_STEPS
+        ),
         key=lambda one: one.share,
     )
 
@@ -109,9 +114,9 @@ def _thinned(peaks: Peaks) -> Peaks:
     return Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
 
 
-def _tried(
-    reference: Features, candidate: Features, heard: Peaks, guess: Found, step: float
-) -> Found:
+def _score_variation(
+    reference: Features, candidate: Features, heard: Peaks, guess: ScoredHypothesis, step: float
+) -> ScoredHypothesis:
     """Score a varied hypothesis on the complete overlap, keeping the overlap's middle aligned."""
     hypothesis = guess.hypothesis.varied(step)
     peaks = undo_peaks(heard, hypothesis)
@@ -120,7 +125,7 @@ def _tried(
     middle = (first + last) / 2
     lag = guess.lag + round(middle * (guess.hypothesis.tempo / hypothesis.tempo - 1))
     match = match_peaks(reference.peaks, peaks, lag=lag, first_frame=first, last_frame=last)
-    return Found(hypothesis=hypothesis, share=match.share, lag=match.lag)
+    return ScoredHypothesis(hypothesis=hypothesis, share=match.share, lag=match.lag)
 
 
 def _coarse(features: Features, tempo: float) -> NDArray[np.float32]:
@@ -143,7 +148,7 @@ def _stretched_spectra(reference: Features, tempo: float, size: int) -> _Spectra
     return _spectra(_coarse(reference, tempo), size)
 
 
-def _sureness(
+def _significance(
     reference: _Spectra, candidate: _Spectra, turned: NDArray[np.float64], size: int
 ) -> NDArray[np.float64]:
     """Return correlation times the root of the overlap, shape (rotations, lags)."""

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from pipelines.audio.features.grid import FINE_HOP_S
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.matching.kernels import matching_peaks, steady_peaks
-from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ, Match
+from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ, PeakMatch
 
 _NEXT_FRAMES = 3  # closer peaks would be the same peak
 _SECOND_FRAMES = round(1 / FINE_HOP_S)
-_OFTEN = 2  # two more within a second: a held or repeated tone, hardly ever chance
-_DOUBT = 8.0
+_MIN_REPEATS = 2  # two more within a second: a held or repeated tone, hardly ever chance
+_PRIOR_COUNT = 8.0
 """Pseudo-count of peaks with the average hit rate, so that a few steady peaks do not decide."""
 
 
-def tonal_balance(match: Match) -> float:
+def tonal_balance(match: PeakMatch) -> float:
     """Return how often steady peaks agree relative to fleeting ones, the larger of both sounds.
 
     About 1 or more for the same recording, whatever is mixed over it, and for a shared voice that
@@ -49,15 +49,15 @@ def _balance(is_steady: NDArray[np.bool_], is_hit: NDArray[np.bool_]) -> float:
     """Return the hit rate of steady peaks divided by that of fleeting peaks."""
     if not is_hit.any():
         return 1.0
-    prior = _DOUBT * float(is_hit.mean())
-    steady = (np.count_nonzero(is_hit & is_steady) + prior) / (is_steady.sum() + _DOUBT)
-    fleeting = (np.count_nonzero(is_hit & ~is_steady) + prior) / ((~is_steady).sum() + _DOUBT)
+    prior = _PRIOR_COUNT * float(is_hit.mean())
+    steady = (np.count_nonzero(is_hit & is_steady) + prior) / (is_steady.sum() + _PRIOR_COUNT)
+    fleeting = (np.count_nonzero(is_hit & ~is_steady) + prior) / ((~is_steady).sum() + _PRIOR_COUNT)
     return float(steady / fleeting)
 
 
 def _steady(peaks: Peaks) -> NDArray[np.bool_]:
     return steady_peaks(
-        peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _OFTEN
+        peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
     )
 
 

@@ -10,17 +10,17 @@ import numpy as np
 from pipelines.audio.features.grid import FINE_HOP_S, HOP_S
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.features.sounds import Heard, NotComparable, Sound
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching.group_verdict import (
     MOST_CANDIDATES,
     MOST_REFERENCES,
     GroupPair,
     GroupVerdict,
 )
-from pipelines.audio.matching.judging import judge_as_heard, judge_variant
+from pipelines.audio.matching.judging import judge_unchanged, judge_variant
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
-from pipelines.audio.matching.rejection_hints import observed
-from warehouse.records.evidence import Limits, PairEvidence, Verdict
+from pipelines.audio.matching.rejection_hints import add_rejection_hint
+from warehouse.records.evidence import MatchThresholds, PairEvidence, Verdict
 
 __all__ = [
     "GroupPair",
@@ -38,7 +38,11 @@ ENOUGH_SCORE = 0.9
 
 
 def compare_pair(
-    reference: Heard, candidate: Heard, *, limits: Limits, search: bool = True
+    reference: SoundMeasurement,
+    candidate: SoundMeasurement,
+    *,
+    limits: MatchThresholds,
+    search: bool = True,
 ) -> PairEvidence:
     """Compare two unchanged sounds; if they do not match and `search` is set, look for a variant.
 
@@ -49,17 +53,19 @@ def compare_pair(
     for role, heard in (("reference", reference), ("candidate", candidate)):
         if isinstance(heard, NotComparable):
             return PairEvidence(verdict="not_comparable", reason=f"{role}_{heard.reason}")
-    assert isinstance(reference, Sound)
-    assert isinstance(candidate, Sound)
-    evidence = judge_as_heard(reference.features, candidate.features, limits)
+    assert isinstance(reference, MeasuredSound)
+    assert isinstance(candidate, MeasuredSound)
+    evidence = judge_unchanged(reference.features, candidate.features, limits)
     if search and evidence.verdict == "rejected":
         variant = judge_variant(reference.features, candidate.features, limits)
         if variant is not None:
             evidence = max(evidence, variant, key=_credibility)
-    return observed(evidence, limits)
+    return add_rejection_hint(evidence, limits)
 
 
-def agreeing_references(sounds: Sequence[Sound], *, limits: Limits) -> tuple[int, ...]:
+def agreeing_references(
+    sounds: Sequence[MeasuredSound], *, limits: MatchThresholds
+) -> tuple[int, ...]:
     """Return the positions of references that agree with each other, the cleanest first.
 
     Videos under one music id may play something else. The largest set confirmed by one sound is
@@ -79,10 +85,10 @@ def agreeing_references(sounds: Sequence[Sound], *, limits: Limits) -> tuple[int
 
 
 def verify_group(
-    references: Sequence[Heard],
-    candidates: Sequence[Heard],
+    references: Sequence[SoundMeasurement],
+    candidates: Sequence[SoundMeasurement],
     *,
-    limits: Limits,
+    limits: MatchThresholds,
     search: bool = True,
     stops_when_sure: bool = True,
 ) -> GroupVerdict:
@@ -110,10 +116,10 @@ def _is_sure(evidence: PairEvidence) -> bool:
 
 
 def verify_groups(
-    references: Sequence[Heard],
-    groups: Sequence[Sequence[Heard]],
+    references: Sequence[SoundMeasurement],
+    groups: Sequence[Sequence[SoundMeasurement]],
     *,
-    limits: Limits,
+    limits: MatchThresholds,
     search: bool = True,
 ) -> list[GroupVerdict]:
     """Return the verdicts of many candidates against one track's references, in group order.
@@ -124,11 +130,11 @@ def verify_groups(
 
 
 def _compared(
-    references: Sequence[Heard],
-    candidates: Sequence[Heard],
+    references: Sequence[SoundMeasurement],
+    candidates: Sequence[SoundMeasurement],
     order: Sequence[int],
     *,
-    limits: Limits,
+    limits: MatchThresholds,
     search: bool,
 ) -> Iterator[GroupPair]:
     for reference_index in order:
@@ -152,7 +158,7 @@ def warm_up() -> None:
         np.zeros(100, dtype=np.uint8),
     )
     features = Features(np.abs(noise[:, 64:]).astype(np.float16), mel_db, peaks)
-    sound = Sound(
+    sound = MeasuredSound(
         sha256="",
         features=features,
         duration_s=features.duration_s,
@@ -160,10 +166,10 @@ def warm_up() -> None:
         codec="",
         library_version="",
     )
-    compare_pair(sound, sound, limits=Limits())
+    compare_pair(sound, sound, limits=MatchThresholds())
 
 
-def cleanliness(sound: Sound) -> float:
+def cleanliness(sound: MeasuredSound) -> float:
     """Return the quality of a sound as a reference: steady spectral peaks per second.
 
     Music holds its frequencies while speech glides, so a peak counts if the same frequency peaks
@@ -178,10 +184,10 @@ def cleanliness(sound: Sound) -> float:
     return float(np.count_nonzero(is_again) / sound.features.duration_s)
 
 
-def _cleanest_first(references: Sequence[Heard]) -> list[int]:
+def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
     def rank(index: int) -> tuple[float, int]:
         heard = references[index]
-        return (-cleanliness(heard) if isinstance(heard, Sound) else float("inf"), index)
+        return (-cleanliness(heard) if isinstance(heard, MeasuredSound) else float("inf"), index)
 
     return sorted(range(len(references)), key=rank)
 

@@ -7,63 +7,65 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import cast
 
-from pipelines.captures.cancellation import CancelWatch
-from pipelines.captures.erased_accounts import answer_at_once, refusal, without_erased
-from pipelines.captures.recording.observations import Question, Seen
-from pipelines.captures.recording.reads import Attempt, failed, succeeded
-from pipelines.captures.recording.recorder import Keeper
+from pipelines.captures.cancellation import CancellationWatcher
+from pipelines.captures.erased_accounts import erased_account_error, refuse_erased, without_erased
+from pipelines.captures.recording.attempts import CaptureAttempt, failed_attempt, successful_attempt
+from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.recorder import CaptureRecorder
 from pipelines.captures.recording.tracing import capture_span
-from pipelines.captures.sharing import Lease, Sharing
-from pipelines.platform.call_trace import Trail, open_trail
+from pipelines.captures.sharing import CaptureLease, CaptureSharing
+from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading, SoundFile
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
 
-type Call[T] = Coroutine[object, object, T]
+type ProviderCall[T] = Coroutine[object, object, T]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered[T]:
+class CaptureResult[T]:
     """Value of a call, and when it was observed.
 
-    `is_stand_in`: demo data in place of a refused response; it is served as `mock` and not stored.
+    `is_fallback`: demo data in place of a refused response; it is served as `mock` and not stored.
     """
 
     value: T
     observed_at: datetime
-    is_stand_in: bool = False
+    is_fallback: bool = False
 
 
-class Booking:
+class CallRecorder:
     """Runs calls under the cancellation poll; each one records an attempt."""
 
-    def __init__(self, keeper: Keeper, watch: CancelWatch, sharing: Sharing) -> None:
+    def __init__(
+        self, keeper: CaptureRecorder, watch: CancellationWatcher, sharing: CaptureSharing
+    ) -> None:
         self.requests_used = 0
         self.stand_ins = 0
         self._keeper = keeper
         self._watch = watch
         self._sharing = sharing
 
-    async def reading[T: Seen](
-        self, question: Question, ask: Callable[[], Call[Reading[T]]]
-    ) -> Answered[T]:
+    async def reading[T: CapturedValue](
+        self, question: CaptureRequest, ask: Callable[[], ProviderCall[Reading[T]]]
+    ) -> CaptureResult[T]:
         """Return a value: from the source, or from another process that is reading the same."""
-        known = answer_at_once(question, await self._keeper.marks())
+        known = refuse_erased(question, await self._keeper.marks())
         if known is not None:
-            return Answered(cast("T", known), observed_now())
+            return CaptureResult(cast("T", known), observed_now())
         while True:
             lease = await self._watch.run(self._sharing.take(question))
-            if isinstance(lease, Lease):
+            if isinstance(lease, CaptureLease):
                 return await self._alone(question, ask(), lease)
             found = await self._sharing.recall(question, lease)
             if found is not None:
-                return Answered(cast("T", found.value), found.observed_at)
+                return CaptureResult(cast("T", found.value), found.observed_at)
 
-    async def _alone[T: Seen](
-        self, question: Question, call: Call[Reading[T]], lease: Lease
-    ) -> Answered[T]:
+    async def _alone[T: CapturedValue](
+        self, question: CaptureRequest, call: ProviderCall[Reading[T]], lease: CaptureLease
+    ) -> CaptureResult[T]:
         """Read the source under our lease, while others wait for the capture."""
         renewing = asyncio.create_task(self._sharing.renew(lease))
         try:
@@ -72,36 +74,38 @@ class Booking:
             renewing.cancel()
             await asyncio.shield(self._sharing.give_back(lease))
 
-    async def anew[T: Seen](self, question: Question, call: Call[Reading[T]]) -> Answered[T]:
+    async def anew[T: CapturedValue](
+        self, question: CaptureRequest, call: ProviderCall[Reading[T]]
+    ) -> CaptureResult[T]:
         """Read the source without sharing, for values that are never stored: expiring URLs."""
         return await self._read(question, call, None)
 
-    async def link(self, url: str, call: Call[LinkTarget]) -> LinkTarget:
+    async def link(self, url: str, call: ProviderCall[LinkTarget]) -> LinkTarget:
         """Resolve a short link."""
-        with open_trail() as trail:
-            target = await self._run(trail, "short_link", url, call)
+        with open_call_trace() as call_trace:
+            target = await self._run(call_trace, "short_link", url, call)
         if (await self._keeper.marks()).hold(target.id):
-            raise refusal()
+            raise erased_account_error()
         self._keeper.note(
-            Attempt(
+            CaptureAttempt(
                 surface="short_link",
                 entity_id=url,
                 observed_at=observed_now(),
                 outcome="ok",
                 reason=f"{target.kind} {target.id}",
-                request_count=trail.request_count,
-                http_status=trail.last.status if trail.last else None,
-                source_path=trail.last.path if trail.last else None,
+                request_count=call_trace.request_count,
+                http_status=call_trace.last.status if call_trace.last else None,
+                source_path=call_trace.last.path if call_trace.last else None,
             )
         )
         return target
 
-    async def sound(self, aweme_id: str, call: Call[SoundFile]) -> SoundFile:
+    async def sound(self, aweme_id: str, call: ProviderCall[SoundFile]) -> SoundFile:
         """Download a sound. It is not archived as a payload: the file is the caller's."""
-        with open_trail() as trail:
-            file = await self._run(trail, "media", aweme_id, call)
+        with open_call_trace() as call_trace:
+            file = await self._run(call_trace, "media", aweme_id, call)
         self._keeper.note(
-            Attempt(
+            CaptureAttempt(
                 surface="media",
                 entity_id=aweme_id,
                 observed_at=observed_now(),
@@ -111,15 +115,15 @@ class Booking:
                 content_type=file.content_type,
             )
         )
-        await self._keeper.flush_when_due()
+        await self._keeper.flush_if_due()
         return file
 
-    async def _read[T: Seen](
-        self, question: Question, call: Call[Reading[T]], lease: Lease | None
-    ) -> Answered[T]:
-        with open_trail() as trail:
+    async def _read[T: CapturedValue](
+        self, question: CaptureRequest, call: ProviderCall[Reading[T]], lease: CaptureLease | None
+    ) -> CaptureResult[T]:
+        with open_call_trace() as call_trace:
             found = await self._run(
-                trail,
+                call_trace,
                 question.surface,
                 question.entity_id,
                 call,
@@ -130,32 +134,34 @@ class Booking:
         if value is not found.value:  # the body contains erased data, so it is not stored
             found = replace(found, value=value, payload=b"")
             if isinstance(value, UnavailableVideo):
-                return Answered(value, found.fetched_at)
+                return CaptureResult(value, found.fetched_at)
         if found.instead_of is None:
-            self._note(succeeded(found, question), lease)
+            self._note(successful_attempt(found, question), lease)
         else:
             self.stand_ins += 1
-            self._note(_stood_in(found, found.instead_of, trail, question), lease)
-        await self._keeper.flush_when_due()
-        return Answered(found.value, found.fetched_at, is_stand_in=found.instead_of is not None)
+            self._note(_refused_attempt(found, found.instead_of, call_trace, question), lease)
+        await self._keeper.flush_if_due()
+        return CaptureResult(
+            found.value, found.fetched_at, is_fallback=found.instead_of is not None
+        )
 
     async def _run[T](
         self,
-        trail: Trail,
+        call_trace: CallTrace,
         surface: str,
         entity_id: str,
-        call: Call[T],
+        call: ProviderCall[T],
         *,
-        question: Question | None = None,
-        lease: Lease | None = None,
+        question: CaptureRequest | None = None,
+        lease: CaptureLease | None = None,
     ) -> T:
         """Run a call under the cancellation poll; failures are recorded too."""
         asked_at = observed_now()
 
         def note(error: SametrackError | None) -> None:
-            attempt = failed(
+            attempt = failed_attempt(
                 error,
-                trail,
+                call_trace,
                 surface=surface,
                 entity_id=entity_id,
                 question=question,
@@ -171,24 +177,24 @@ class Booking:
             raise
         except SametrackError as error:
             note(error)
-            await self._keeper.flush_when_due()
+            await self._keeper.flush_if_due()
             raise
         finally:
-            self.requests_used += trail.request_count
+            self.requests_used += call_trace.request_count
 
-    def _note(self, attempt: Attempt, lease: Lease | None) -> None:
+    def _note(self, attempt: CaptureAttempt, lease: CaptureLease | None) -> None:
         self._keeper.note(attempt)
         if lease is not None:
             lease.attempt = attempt
 
 
-def _stood_in[T](
-    found: Reading[T], refused: SametrackError, trail: Trail, question: Question
-) -> Attempt:
+def _refused_attempt[T](
+    found: Reading[T], refused: SametrackError, call_trace: CallTrace, question: CaptureRequest
+) -> CaptureAttempt:
     """Return the attempt behind demo data: the refusal of the source."""
-    return failed(
+    return failed_attempt(
         refused,
-        trail,
+        call_trace,
         surface=question.surface,
         entity_id=question.entity_id,
         question=question,

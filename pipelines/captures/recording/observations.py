@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from warehouse.records.charts import ChartIndex, ChartPage
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -19,7 +19,7 @@ from warehouse.records.videos import (
     VideoPage,
 )
 
-type Seen = (
+type CapturedValue = (
     Track
     | Account
     | HashtagInfo
@@ -33,34 +33,34 @@ type Seen = (
 """Every value that a surface can return."""
 
 
-Kind = Literal["track", "account", "hashtag", "work", "list", "search", "issues", "songs"]
+CaptureKind = Literal["track", "account", "hashtag", "work", "list", "search", "issues", "songs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class CaptureRequest:
     """A request to a surface; `kind` is the kind of its result.
 
     `entity_id` is the id, the term, or the issue (`latest` for the newest one); `cursor` and
     `place` are the position of a page.
     """
 
-    kind: Kind
+    kind: CaptureKind
     surface: str
     entity_id: str
     cursor: int | None = None
-    place: SearchPlace | None = None
+    place: SearchPosition | None = None
     volid: str | None = None
 
     @property
     def key(self) -> str:
         """Identity of the request, equal in all processes."""
-        place = self.place or SearchPlace()
+        place = self.place or SearchPosition()
         parts = (self.surface, self.entity_id, self.cursor, place.search_id, place.backtrace)
         return "\x1f".join("" if part is None else str(part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class ObservedRecords:
     """Records by table. `items` are the ids on a page, in order; None if it was no page."""
 
     videos: tuple[Video, ...] = ()
@@ -76,31 +76,33 @@ class Observed:
     has_more: bool | None = None
 
 
-def to_observed(value: Seen) -> Observed:
+def to_observed_records(value: CapturedValue) -> ObservedRecords:
     """Split the value of a surface into records."""
     match value:
         case VideoPage() | SearchPage():
             return _page(value)
         case ChartIndex():
-            return Observed(index=value, item_count=len(value.issues))
+            return ObservedRecords(index=value, item_count=len(value.issues))
         case ChartPage():
-            return Observed(chart=value, item_count=len(value.songs))
+            return ObservedRecords(chart=value, item_count=len(value.songs))
         case _:
             return _single(value)
 
 
-def _single(value: Track | Account | HashtagInfo | VideoDetail | UnavailableVideo) -> Observed:
+def _single(
+    value: Track | Account | HashtagInfo | VideoDetail | UnavailableVideo,
+) -> ObservedRecords:
     match value:
         case Track():
-            return Observed(tracks=(value,))
+            return ObservedRecords(tracks=(value,))
         case Account():
-            return Observed(accounts=(value,))
+            return ObservedRecords(accounts=(value,))
         case HashtagInfo():
-            return Observed(hashtags=(value,))
+            return ObservedRecords(hashtags=(value,))
         case VideoDetail():
-            return Observed(videos=(value.video,))
+            return ObservedRecords(videos=(value.video,))
         case UnavailableVideo():
-            return Observed()
+            return ObservedRecords()
 
 
 def _each_once(videos: Iterable[Video]) -> tuple[Video, ...]:
@@ -111,13 +113,13 @@ def _each_once(videos: Iterable[Video]) -> tuple[Video, ...]:
     return tuple(first.values())
 
 
-def _page(page: VideoPage | SearchPage) -> Observed:
-    observed = Observed(
+def _page(page: VideoPage | SearchPage) -> ObservedRecords:
+    observed = ObservedRecords(
         videos=_each_once(page.videos),
         items=tuple(video.aweme_id for video in page.videos),
         item_count=len(page.videos),
         has_more=page.has_more,
     )
     if isinstance(page, SearchPage):
-        return replace(observed, search=page, cursor_out=page.next_place.cursor)
+        return replace(observed, search=page, cursor_out=page.next_position.cursor)
     return replace(observed, cursor_out=page.cursor)

@@ -7,20 +7,20 @@ nothing partly visible.
 import asyncio
 from dataclasses import replace
 
-from pipelines.captures.erased_accounts import Forgetting
-from pipelines.captures.recording.reads import Attempt
-from pipelines.captures.recording.rows import Batch
+from pipelines.captures.erased_accounts import ErasureMarksCache
+from pipelines.captures.recording.attempts import CaptureAttempt
+from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.queries.erasures import read_marks
-from warehouse.records.erasure import Marks
+from warehouse.records.erasure import ErasureMarks
 
 FLUSH_AFTER_S = 2.0
 
 
-class Keeper:
+class CaptureRecorder:
     """Collects attempts and appends them to the lake."""
 
     def __init__(
@@ -37,28 +37,28 @@ class Keeper:
     ) -> None:
         self._lake = lake
         self._engine = engine
-        self._forgetting = Forgetting(engine, clock=clock)
+        self._forgetting = ErasureMarksCache(engine, clock=clock)
         self._control = control
         self._data_provider = data_provider
         self._job_id = job_id
         self._flush_every = flush_every
         self._flush_after_s = flush_after_s
         self._clock = clock
-        self._waiting: list[Attempt] = []
+        self._waiting: list[CaptureAttempt] = []
         self._waiting_since = 0.0
         self._writing = asyncio.Lock()
 
-    async def marks(self) -> Marks:
+    async def marks(self) -> ErasureMarks:
         """Return the erasure marks: data that must not be stored again."""
         return await self._forgetting.marks()
 
-    def note(self, attempt: Attempt) -> None:
+    def note(self, attempt: CaptureAttempt) -> None:
         """Add an attempt to the next batch."""
         if not self._waiting:
             self._waiting_since = self._clock.monotonic()
         self._waiting.append(attempt)
 
-    async def flush_when_due(self) -> None:
+    async def flush_if_due(self) -> None:
         """Write if enough attempts are pending, or the oldest is old enough."""
         waited_s = self._clock.monotonic() - self._waiting_since
         if len(self._waiting) >= self._flush_every or (
@@ -77,19 +77,21 @@ class Keeper:
             if attempts:
                 await asyncio.shield(asyncio.to_thread(self._write, attempts))
 
-    def _write(self, attempts: list[Attempt]) -> None:
+    def _write(self, attempts: list[CaptureAttempt]) -> None:
         marks = read_marks(self._engine)
         attempts = [_without_body(attempt, marks) for attempt in attempts]
         sequences = self._control.next_sequences(
-            [(attempt.asked_surface, attempt.entity_id) for attempt in attempts]
+            [(attempt.requested_surface, attempt.entity_id) for attempt in attempts]
         )
-        batch = Batch(attempts, sequences, data_provider=self._data_provider, job_id=self._job_id)
+        batch = CaptureBatch(
+            attempts, sequences, data_provider=self._data_provider, job_id=self._job_id
+        )
         hashes = {attempt.payload_sha256 for attempt in attempts} - {None}
         stored = self._stored(sorted(filter(None, hashes)))
         for name, rows in batch.tables(stored=stored).items():
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
-        self._control.tell_of_captures(batch.entities())
+        self._control.count_up_generations(batch.entities())
 
     def _stored(self, hashes: list[str]) -> set[str]:
         found = self._engine.rows(
@@ -99,6 +101,6 @@ class Keeper:
         return {str(row["sha256"]) for row in found}
 
 
-def _without_body(attempt: Attempt, marks: Marks) -> Attempt:
+def _without_body(attempt: CaptureAttempt, marks: ErasureMarks) -> CaptureAttempt:
     """Drop the body if it names an erased account, in a refusal too."""
     return replace(attempt, payload=b"") if marks.occur_in(attempt.payload) else attempt

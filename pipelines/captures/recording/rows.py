@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterable
 from typing import TypedDict
 
-from pipelines.captures.recording.reads import Attempt
+from pipelines.captures.recording.attempts import CaptureAttempt
 from warehouse.lake.packing import pack_bytes
 from warehouse.lake.page_rows import chart_issue_rows, chart_song_rows, search_page_row
 from warehouse.lake.record_rows import account_row, hashtag_row, track_row, video_row
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 
-Row = dict[str, object]
+CaptureRow = dict[str, object]
 
 
-class Origin(TypedDict):
+class RowProvenance(TypedDict):
     """Provenance columns of every observation."""
 
     capture_id: str
@@ -20,12 +20,12 @@ class Origin(TypedDict):
     data_provider: str
 
 
-class Batch:
+class CaptureBatch:
     """Rows of a batch of attempts. `sequences` are in the attempts' order."""
 
     def __init__(
         self,
-        attempts: list[Attempt],
+        attempts: list[CaptureAttempt],
         sequences: list[int],
         *,
         data_provider: str,
@@ -35,7 +35,7 @@ class Batch:
         self._data_provider = data_provider
         self._job_id = job_id
 
-    def tables(self, *, stored: set[str]) -> dict[str, list[Row]]:
+    def tables(self, *, stored: set[str]) -> dict[str, list[CaptureRow]]:
         """Return rows by table in the order of writing.
 
         Payloads come first; the `raw.captures` rows, which make the others visible, come last.
@@ -60,17 +60,17 @@ class Batch:
 
     def entities(self) -> set[str]:
         """Return the entities of these captures."""
-        return {entity_of(attempt.surface, attempt.entity_id) for _, attempt in self._numbered}
+        return {entity_key(attempt.surface, attempt.entity_id) for _, attempt in self._numbered}
 
-    def _payloads(self, stored: set[str]) -> list[Row]:
-        rows: dict[str, Row] = {}
+    def _payloads(self, stored: set[str]) -> list[CaptureRow]:
+        rows: dict[str, CaptureRow] = {}
         for _, attempt in self._numbered:
             sha256 = attempt.payload_sha256
             if sha256 is not None and sha256 not in stored and sha256 not in rows:
                 rows[sha256] = _payload_row(sha256, attempt)
         return list(rows.values())
 
-    def _items(self) -> list[Row]:
+    def _items(self) -> list[CaptureRow]:
         return [
             {
                 "capture_id": attempt.capture_id,
@@ -84,17 +84,19 @@ class Batch:
             for position, aweme_id in enumerate(attempt.observed.items or ())
         ]
 
-    def _rows(self, rows_of: Callable[[Attempt, Origin], Iterable[Row]]) -> list[Row]:
+    def _rows(
+        self, rows_of: Callable[[CaptureAttempt, RowProvenance], Iterable[CaptureRow]]
+    ) -> list[CaptureRow]:
         return [
             row
             for _, attempt in self._numbered
             for row in rows_of(attempt, self._origin(attempt.capture_id))
         ]
 
-    def _captures(self) -> list[Row]:
+    def _captures(self) -> list[CaptureRow]:
         return [self._capture(*numbered) for numbered in self._numbered]
 
-    def _capture(self, sequence: int, attempt: Attempt) -> Row:
+    def _capture(self, sequence: int, attempt: CaptureAttempt) -> CaptureRow:
         observed, question = attempt.observed, attempt.question
         return {
             "surface": attempt.surface,
@@ -115,7 +117,7 @@ class Batch:
             **self._origin(attempt.capture_id),
         }
 
-    def _origin(self, capture_id: str) -> Origin:
+    def _origin(self, capture_id: str) -> RowProvenance:
         return {
             "capture_id": capture_id,
             "job_id": self._job_id,
@@ -123,7 +125,7 @@ class Batch:
         }
 
 
-def entity_of(surface: str, entity_id: str) -> str:
+def entity_key(surface: str, entity_id: str) -> str:
     """Return the key of a capture's entity for generation counters: `music:<id>` and the like."""
     kind = next((kind for word, kind in _KINDS if surface.startswith(word)), "video")
     return f"{kind}:{entity_id}"
@@ -140,25 +142,27 @@ _KINDS = (
 """By prefix of the surface's name; every other surface shows videos."""
 
 
-def _each[T](to_row: Callable[..., Row], records: tuple[T, ...], origin: Origin) -> list[Row]:
+def _each[T](
+    to_row: Callable[..., CaptureRow], records: tuple[T, ...], origin: RowProvenance
+) -> list[CaptureRow]:
     return [to_row(record, **origin) for record in records]
 
 
-def _search_rows(attempt: Attempt, origin: Origin) -> list[Row]:
+def _search_rows(attempt: CaptureAttempt, origin: RowProvenance) -> list[CaptureRow]:
     page = attempt.observed.search
     if page is None:
         return []
     place = attempt.question.place if attempt.question else None
-    row = search_page_row(page, term=attempt.entity_id, place=place or SearchPlace())
+    row = search_page_row(page, term=attempt.entity_id, place=place or SearchPosition())
     return [{**row, "surface": attempt.surface, "observed_at": attempt.observed_at, **origin}]
 
 
-def _issue_rows(attempt: Attempt, origin: Origin) -> list[Row]:
+def _issue_rows(attempt: CaptureAttempt, origin: RowProvenance) -> list[CaptureRow]:
     index = attempt.observed.index
     return [] if index is None else [{**row, **origin} for row in chart_issue_rows(index)]
 
 
-def _song_rows(attempt: Attempt, origin: Origin) -> list[Row]:
+def _song_rows(attempt: CaptureAttempt, origin: RowProvenance) -> list[CaptureRow]:
     page = attempt.observed.chart
     if page is None:
         return []
@@ -166,7 +170,7 @@ def _song_rows(attempt: Attempt, origin: Origin) -> list[Row]:
     return [{**row, **origin} for row in chart_song_rows(page, volid=volid)]
 
 
-def _payload_row(sha256: str, attempt: Attempt) -> Row:
+def _payload_row(sha256: str, attempt: CaptureAttempt) -> CaptureRow:
     return {
         "sha256": sha256,
         "body": pack_bytes(attempt.payload),

@@ -5,7 +5,7 @@ from warehouse.lake.packing import unpack_bytes
 from warehouse.queries.captures import read_payload
 
 
-class StoredBodies:
+class PayloadArchive:
     """The bodies of one lake."""
 
     def __init__(self, engine: Engine) -> None:

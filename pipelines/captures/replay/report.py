@@ -4,20 +4,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal[
+ReplayOutcomeKind = Literal[
     "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read"
 ]
-KINDS: tuple[Kind, ...] = (
+REPLAY_OUTCOME_KINDS: tuple[ReplayOutcomeKind, ...] = (
     "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read",
 )  # fmt: skip
-NEWS = frozenset[Kind]({"changed", "new_error", "now_parsed", "other_refusal"})
+DIFFERENCE_KINDS = frozenset[ReplayOutcomeKind](
+    {"changed", "new_error", "now_parsed", "other_refusal"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class ReplayExample:
     """One capture that is parsed differently now."""
 
-    kind: Kind
+    kind: ReplayOutcomeKind
     capture_id: str
     entity_id: str
     what: str
@@ -31,17 +33,17 @@ class SurfaceReplay:
     """
 
     surface: str
-    kinds: Counter[Kind] = field(default_factory=Counter)
+    kinds: Counter[ReplayOutcomeKind] = field(default_factory=Counter)
     fields: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
-    examples: list[Example] = field(default_factory=list)
+    examples: list[ReplayExample] = field(default_factory=list)
 
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values."""
         return {
             "surface": self.surface,
             "captures": self.kinds.total(),
-            **{kind: self.kinds[kind] for kind in KINDS},
+            **{kind: self.kinds[kind] for kind in REPLAY_OUTCOME_KINDS},
             "fields": dict(self.fields.most_common()),
             "errors": dict(self.errors.most_common()),
             "examples": [

@@ -12,26 +12,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pipelines.captures.recording.observations import Question, to_observed
-from pipelines.captures.recording.reads import Attempt
-from pipelines.captures.recording.rows import Batch
-from pipelines.captures.replay.report import NEWS, Example, Kind, SurfaceReplay
-from pipelines.platform.profiles import Profile
+from pipelines.captures.recording.attempts import CaptureAttempt
+from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
+from pipelines.captures.recording.rows import CaptureBatch
+from pipelines.captures.replay.report import (
+    DIFFERENCE_KINDS,
+    ReplayExample,
+    ReplayOutcomeKind,
+    SurfaceReplay,
+)
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import PARSER_VERSION
-from pipelines.platform.reparse import SURFACES, Kept, Replayer
+from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
 from warehouse.queries.captures import (
-    OBSERVATIONS,
-    Observations,
+    OBSERVATION_TABLES,
+    ObservationTable,
     count_archive,
     read_archive,
     read_observations,
     read_payloads,
 )
 from warehouse.records.errors import SametrackError
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo
 
 EXAMPLES = 3
@@ -49,26 +54,26 @@ _KEYS = {
     "chart_songs": "rank",
 }
 
-type Row = Mapping[str, Any]
-type Stored = Mapping[Observations, list[dict[str, Any]]]
+type StoredCapture = Mapping[str, Any]
+type StoredObservations = Mapping[ObservationTable, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    kind: Kind
+    kind: ReplayOutcomeKind
     what: str = ""
     fields: tuple[str, ...] = ()
     error: str | None = None
-    attempt: Attempt | None = None
+    attempt: CaptureAttempt | None = None
 
 
 class Replay:
     """Replays the archive of one lake."""
 
-    def __init__(self, *, lake: Lake, engine: Engine, profile: Profile) -> None:
+    def __init__(self, *, lake: Lake, engine: Engine, profile: PlatformProfile) -> None:
         self._lake = lake
         self._engine = engine
-        self._replayer = Replayer(profile)
+        self._replayer = BodyParser(profile)
 
     def run(
         self,
@@ -103,38 +108,44 @@ class Replay:
             self._engine, sorted({capture["payload_sha256"] for capture in captures})
         )
         ids = [capture["capture_id"] for capture in captures]
-        stored = {table: read_observations(self._engine, table, ids) for table in OBSERVATIONS}
+        stored = {
+            table: read_observations(self._engine, table, ids) for table in OBSERVATION_TABLES
+        }
         for capture in captures:
-            rows = {table: stored[table].get(capture["capture_id"], []) for table in OBSERVATIONS}
+            rows = {
+                table: stored[table].get(capture["capture_id"], []) for table in OBSERVATION_TABLES
+            }
             body = bodies.get(capture["payload_sha256"])
             yield self._outcome(capture, rows, body)
 
-    def _outcome(self, capture: Row, stored: Stored, body: bytes | None) -> _Outcome:
+    def _outcome(
+        self, capture: StoredCapture, stored: StoredObservations, body: bytes | None
+    ) -> _Outcome:
         status = capture["http_status"] or 200
         if body is None or capture["surface"] not in SURFACES or status in _REDIRECTS:
             return _Outcome("not_read")
         pages = stored["search_pages"]
-        place = SearchPlace(**{n: pages[0][n] for n in _PLACE}) if pages else None
-        kept = _kept(capture, unpack_bytes(body), place)
+        place = SearchPosition(**{n: pages[0][n] for n in _PLACE}) if pages else None
+        kept = _archived_body(capture, unpack_bytes(body), place)
         was_good = capture["outcome"] in _GOOD
         try:
             value = self._replayer.read(kept)
         except SametrackError as error:
             return _refused(capture, error, was_good=was_good)
-        attempt = Attempt(
+        attempt = CaptureAttempt(
             capture_id=capture["capture_id"],
             surface=kept.surface,
             entity_id=kept.entity_id,
             observed_at=kept.observed_at,
             outcome="unavailable" if isinstance(value, UnavailableVideo) else "ok",
             request_count=0,
-            question=_question(kept),
+            question=_capture_request(kept),
             reason=value.filter_reason if isinstance(value, UnavailableVideo) else None,
             http_status=capture["http_status"],
             payload=kept.body,
             content_type=kept.content_type,
             source_path=kept.path,
-            observed=to_observed(value),
+            observed=to_observed_records(value),
         )
         if not was_good:
             return _Outcome(
@@ -152,8 +163,10 @@ class Replay:
                     self._lake.append(name, rows, job_id=capture["job_id"])
 
 
-def _kept(capture: Row, body: bytes, place: SearchPlace | None) -> Kept:
-    return Kept(
+def _archived_body(
+    capture: StoredCapture, body: bytes, place: SearchPosition | None
+) -> ArchivedBody:
+    return ArchivedBody(
         surface=capture["surface"],
         entity_id=capture["entity_id"],
         observed_at=capture["observed_at"],
@@ -166,19 +179,19 @@ def _kept(capture: Row, body: bytes, place: SearchPlace | None) -> Kept:
     )
 
 
-def _question(kept: Kept) -> Question:
+def _capture_request(kept: ArchivedBody) -> CaptureRequest:
     is_issue = kept.surface.startswith("chart_") and kept.entity_id.isdigit()
-    return Question(
+    return CaptureRequest(
         kind="list",  # the kind matters only to processes that wait for a capture; none does
         surface=kept.surface,
         entity_id=kept.entity_id,
         cursor=kept.cursor,
-        place=kept.place or SearchPlace(cursor=kept.cursor or 0),
+        place=kept.place or SearchPosition(cursor=kept.cursor or 0),
         volid=kept.entity_id if is_issue else None,
     )
 
 
-def _refused(capture: Row, error: SametrackError, *, was_good: bool) -> _Outcome:
+def _refused(capture: StoredCapture, error: SametrackError, *, was_good: bool) -> _Outcome:
     reason = getattr(error, "reason", None)
     what = f"{error.type}: {reason}" if reason else error.type
     if was_good:
@@ -188,13 +201,15 @@ def _refused(capture: Row, error: SametrackError, *, was_good: bool) -> _Outcome
     return _Outcome("other_refusal", f"was {capture['outcome']}, is {what}", error=error.type)
 
 
-def _compared(capture: Row, stored: Stored, attempt: Attempt) -> _Outcome:
-    batch = Batch([attempt], [capture["sequence"]], data_provider="", job_id=None)
+def _compared(
+    capture: StoredCapture, stored: StoredObservations, attempt: CaptureAttempt
+) -> _Outcome:
+    batch = CaptureBatch([attempt], [capture["sequence"]], data_provider="", job_id=None)
     today = batch.tables(stored=set())
     differing: list[str] = []
     if attempt.outcome != capture["outcome"]:
         differing.append("outcome")
-    for table in OBSERVATIONS:
+    for table in OBSERVATION_TABLES:
         differing += _differences(table, stored[table], today[f"raw.{table}"])
     if not differing:
         return _Outcome("same")
@@ -219,8 +234,10 @@ def _differences(
     return names
 
 
-def _rewritten(capture: Row, attempt: Attempt) -> dict[str, list[dict[str, object]]]:
-    again = Attempt(
+def _rewritten(
+    capture: StoredCapture, attempt: CaptureAttempt
+) -> dict[str, list[dict[str, object]]]:
+    again = CaptureAttempt(
         surface=attempt.surface,
         entity_id=attempt.entity_id,
         observed_at=attempt.observed_at,
@@ -234,7 +251,7 @@ def _rewritten(capture: Row, attempt: Attempt) -> dict[str, list[dict[str, objec
         parser_version=PARSER_VERSION,
         observed=attempt.observed,
     )
-    batch = Batch(
+    batch = CaptureBatch(
         [again],
         [capture["sequence"]],
         data_provider=capture["data_provider"],
@@ -243,15 +260,15 @@ def _rewritten(capture: Row, attempt: Attempt) -> dict[str, list[dict[str, objec
     return batch.tables(stored={capture["payload_sha256"]})
 
 
-def _add(found: SurfaceReplay, capture: Row, outcome: _Outcome) -> None:
+def _add(found: SurfaceReplay, capture: StoredCapture, outcome: _Outcome) -> None:
     found.kinds[outcome.kind] += 1
     found.fields.update(outcome.fields)
     if outcome.error is not None:
         found.errors[outcome.error] += 1
     shown = sum(example.kind == outcome.kind for example in found.examples)
-    if outcome.kind in NEWS and shown < EXAMPLES:
+    if outcome.kind in DIFFERENCE_KINDS and shown < EXAMPLES:
         found.examples.append(
-            Example(
+            ReplayExample(
                 kind=outcome.kind,
                 capture_id=capture["capture_id"],
                 entity_id=capture["entity_id"],

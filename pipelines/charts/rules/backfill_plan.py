@@ -10,7 +10,7 @@ from typing import Literal
 
 from pipelines.documents.videos import Document
 
-Ending = Literal["completed", "refused", "cancelled"]
+BackfillEnding = Literal["completed", "refused", "cancelled"]
 _DAY = timedelta(days=1)
 
 
@@ -28,7 +28,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedIssue:
     """An issue that could not be read, with the type of the error."""
 
     volid: str
@@ -37,7 +37,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class BackfillProgress:
     """Progress of a back-fill: processed issues of those that were missing."""
 
     done_count: int
@@ -47,7 +47,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
+class BackfillResult:
     """The result of a back-fill.
 
     Attributes:
@@ -74,12 +74,12 @@ class Filled:
     issue_count: int
     known_count: int
     new_count: int
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedIssue, ...]
     gaps: tuple[Gap, ...]
     undated_count: int
     was_listed: bool
     requests_used: int
-    ending: Ending
+    ending: BackfillEnding
     error: Document | None = None
 
     @property

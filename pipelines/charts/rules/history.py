@@ -82,7 +82,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class HistoryNode:
     """A requested day with its issue; None if no issue is near enough."""
 
     target: date
@@ -117,11 +117,13 @@ def cut_span(span: Span, *, latest: date) -> Span:
     return Span(start=span.start, end=min(span.end, latest), asked_end=span.asked_end)
 
 
-def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[Node, ...]:
+def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[HistoryNode, ...]:
     """Return for each node the newest dated issue on or before it that is near enough."""
     dated = issues_by_day(issues)
     days = sorted(dated)
-    return tuple(Node(target=target, issue=_near(target, days, dated)) for target in span.nodes)
+    return tuple(
+        HistoryNode(target=target, issue=_near(target, days, dated)) for target in span.nodes
+    )
 
 
 def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
@@ -149,7 +151,7 @@ def songs_of(
 
 
 def to_snapshot_document(
-    node: Node, songs: Sequence[ChartSong], *, reason: str | None = None
+    node: HistoryNode, songs: Sequence[ChartSong], *, reason: str | None = None
 ) -> Document:
     """Build one entry of `snapshots`. `reason` states why songs are missing, null if none are."""
     issue = node.issue

@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ChartEntry:
     """The first stored issue with a song, and the last stored issue before it without the song.
 
     `after` is None if there is no earlier issue: the song may have been on the chart before.
@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkLikes:
+class VideoLikes:
     """The likes of one video: its publication time and its observations, oldest first."""
 
     published_at: datetime | None
@@ -79,17 +79,19 @@ class Lead:
     observed_day_count: int = 0
 
 
-def find_entry(song_days: Iterable[date], issue_days: Sequence[date]) -> Entry:
+def find_entry(song_days: Iterable[date], issue_days: Sequence[date]) -> ChartEntry:
     """Find the chart entry of a song. `issue_days` are the days of all stored issues, unordered.
 
     The entry is into the stored part of the chart (its first twenty ranks), and as precise as the
     stored issues are dense.
     """
     first = min(song_days)
-    return Entry(day=first, after=max((day for day in issue_days if day < first), default=None))
+    return ChartEntry(
+        day=first, after=max((day for day in issue_days if day < first), default=None)
+    )
 
 
-def find_rise(works: Iterable[WorkLikes], *, share: float = SHARE) -> Rise:
+def find_rise(works: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
     """Bound the time at which the videos had reached `share` of their last observed likes.
 
     Likes gained between two observations were gained somewhere between them, the first ones
@@ -116,7 +118,7 @@ def find_rise(works: Iterable[WorkLikes], *, share: float = SHARE) -> Rise:
     )
 
 
-def estimate_lead(entry: Entry, works: Sequence[WorkLikes]) -> tuple[Lead, Rise]:
+def estimate_lead(entry: ChartEntry, works: Sequence[VideoLikes]) -> tuple[Lead, Rise]:
     """Estimate the lead of the platform over the chart; return it with the underlying rise.
 
         low  = earliest entry - latest rise
@@ -138,7 +140,7 @@ def estimate_lead(entry: Entry, works: Sequence[WorkLikes]) -> tuple[Lead, Rise]
     earliest, latest = entry.bounds
     low = None if earliest is None else _days(earliest - rise.before)
     high = None if rise.after is None else _days(latest - rise.after)
-    reason = _why_not(low, high, counted.observed_day_count)
+    reason = _omission_reason(low, high, counted.observed_day_count)
     middle = (low + high) / 2 if low is not None and high is not None else None
     return (
         replace(
@@ -153,7 +155,7 @@ def estimate_lead(entry: Entry, works: Sequence[WorkLikes]) -> tuple[Lead, Rise]
     )
 
 
-def _growth(work: WorkLikes) -> list[tuple[datetime | None, datetime, int]]:
+def _growth(work: VideoLikes) -> list[tuple[datetime | None, datetime, int]]:
     """Return the growth intervals of a video: earliest start, observed at, amount."""
     pieces: list[tuple[datetime | None, datetime, int]] = []
     begun, highest = work.published_at, 0
@@ -176,7 +178,7 @@ def _reached(growth: Iterable[tuple[datetime, int]], wanted: float) -> datetime:
     raise ValueError("the growth never reaches the wanted amount")
 
 
-def _why_not(low: float | None, high: float | None, days: int) -> LeadReason | None:
+def _omission_reason(low: float | None, high: float | None, days: int) -> LeadReason | None:
     if days < LEAST_DAYS:
         return "too_few_observations"
     if low is None:

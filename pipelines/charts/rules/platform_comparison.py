@@ -15,23 +15,23 @@ from pipelines.charts.rules.lead import (
     LEAD_METHOD,
     Lead,
     Rise,
-    WorkLikes,
+    VideoLikes,
     estimate_lead,
     find_entry,
 )
-from pipelines.charts.rules.song_links import LINK_METHOD, Link, Song
+from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
 from pipelines.documents.videos import Document, to_time
 from pipelines.reads.series import total_over_time
 from warehouse.records.charts import ChartSong
-from warehouse.records.song_links import Sound
+from warehouse.records.song_links import PlatformMusic
 
 METHOD = f"{LINK_METHOD} {LEAD_METHOD}"
 
-type Row = Mapping[str, Any]
+type ObservedRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class IssueRank:
     """The rank of a song in one stored issue."""
 
     day: date
@@ -40,23 +40,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Charted:
+class SongPositions:
     """A song with its positions in the stored issues, oldest first; at least one."""
 
     song: Song
-    places: tuple[Place, ...]
+    places: tuple[IssueRank, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class StoredChart:
     """The stored chart: its songs by key and the sorted days of its issues."""
 
-    songs: Mapping[str, Charted]
+    songs: Mapping[str, SongPositions]
     days: tuple[date, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class PlatformComparison:
     """A song compared with videos of the platform: entry, rise, lead and observation times."""
 
     entry_after: date | None
@@ -66,14 +66,14 @@ class Beside:
     last_observed_at: datetime | None
 
 
-def to_chart(rows: Iterable[Row], *, days: Iterable[date] = ()) -> Chart:
+def to_chart(rows: Iterable[ObservedRow], *, days: Iterable[date] = ()) -> StoredChart:
     """Build the chart from rows of positions, oldest first.
 
     Each row has `day, volid, rank, title, artist, song_hash`; a song keeps its latest title and
     artist. `days` adds issues that `rows` do not cover.
     """
-    places: dict[str, dict[date, Place]] = defaultdict(dict)
-    named: dict[str, Row] = {}
+    places: dict[str, dict[date, IssueRank]] = defaultdict(dict)
+    named: dict[str, ObservedRow] = {}
     all_days = set(days)
     for row in rows:
         all_days.add(row["day"])
@@ -82,18 +82,20 @@ def to_chart(rows: Iterable[Row], *, days: Iterable[date] = ()) -> Chart:
         named[key] = row
         before = places[key].get(row["day"])
         if before is None or row["rank"] < before.rank:
-            places[key][row["day"]] = Place(day=row["day"], volid=row["volid"], rank=row["rank"])
+            places[key][row["day"]] = IssueRank(
+                day=row["day"], volid=row["volid"], rank=row["rank"]
+            )
     songs = {
-        key: Charted(
+        key: SongPositions(
             song=Song(song_key=key, title=row["title"], artist=row["artist"]),
             places=tuple(places[key][day] for day in sorted(places[key])),
         )
         for key, row in named.items()
     }
-    return Chart(songs=songs, days=tuple(sorted(all_days)))
+    return StoredChart(songs=songs, days=tuple(sorted(all_days)))
 
 
-def to_works(rows: Iterable[Row]) -> list[WorkLikes]:
+def to_video_likes(rows: Iterable[ObservedRow]) -> list[VideoLikes]:
     """Build the likes of each video from rows of observations, oldest first.
 
     A video listed under two music ids is counted once.
@@ -104,7 +106,7 @@ def to_works(rows: Iterable[Row]) -> list[WorkLikes]:
         published[row["aweme_id"]] = row["create_time"]
         seen[row["aweme_id"]][row["observed_at"]] = row["digg_count"]
     return [
-        WorkLikes(
+        VideoLikes(
             published_at=None if moment is None else datetime.fromtimestamp(moment, UTC),
             seen=tuple(sorted(seen[aweme_id].items())),
         )
@@ -112,12 +114,14 @@ def to_works(rows: Iterable[Row]) -> list[WorkLikes]:
     ]
 
 
-def set_beside(charted: Charted, days: Sequence[date], works: Sequence[WorkLikes]) -> Beside:
+def compare_with_platform(
+    charted: SongPositions, days: Sequence[date], works: Sequence[VideoLikes]
+) -> PlatformComparison:
     """Compare a song with the videos that carry it."""
     entry = find_entry([place.day for place in charted.places], days)
     lead, rise = estimate_lead(entry, works)
     moments = [moment for work in works for moment, _ in work.seen]
-    return Beside(
+    return PlatformComparison(
         entry_after=entry.after,
         rise=rise,
         lead=lead,
@@ -127,7 +131,7 @@ def set_beside(charted: Charted, days: Sequence[date], works: Sequence[WorkLikes
 
 
 def to_platform_row(
-    link: Link, charted: Charted, beside: Beside, sound: Sound | None
+    link: SongMatch, charted: SongPositions, beside: PlatformComparison, sound: PlatformMusic | None
 ) -> dict[str, Any]:
     """Return a row of `marts.chart_platform` without its commit time."""
     is_seen = beside.first_observed_at is not None
@@ -138,7 +142,7 @@ def to_platform_row(
         "artist": charted.song.artist,
         "music_title": None if sound is None else sound.title,
         "music_author": None if sound is None else sound.author,
-        **to_standing(charted),
+        **summarize_positions(charted),
         "entry_after_date": beside.entry_after,
         **{name: lead[name] for name in ("work_count", "observation_count", "observed_day_count")},
         "digg_count": beside.rise.digg_count if is_seen else None,
@@ -155,7 +159,7 @@ def to_platform_row(
     }
 
 
-def to_standing(charted: Charted) -> dict[str, Any]:
+def summarize_positions(charted: SongPositions) -> dict[str, Any]:
     """Summarize the positions of a song: issue count, best rank, first and last date."""
     return {
         "issue_count": len(charted.places),
@@ -165,7 +169,7 @@ def to_standing(charted: Charted) -> dict[str, Any]:
     }
 
 
-def to_lead_document(beside: Beside) -> Document:
+def to_lead_document(beside: PlatformComparison) -> Document:
     """Build the document of the lead estimate with its bounds and counts, as in API responses."""
     lead, rise = beside.lead, beside.rise
     return {
@@ -184,7 +188,7 @@ def to_lead_document(beside: Beside) -> Document:
     }
 
 
-def to_curve(rows: Iterable[Row]) -> list[Document]:
+def to_curve(rows: Iterable[ObservedRow]) -> list[Document]:
     """Sum the likes over all videos observed so far, hour by hour, without interpolation.
 
     The sum also grows when videos are discovered, so the estimate does not use it.
@@ -197,5 +201,5 @@ def to_curve(rows: Iterable[Row]) -> list[Document]:
     ]
 
 
-def _at(entry: tuple[tuple[datetime, str], Row]) -> tuple[datetime, str]:
+def _at(entry: tuple[tuple[datetime, str], ObservedRow]) -> tuple[datetime, str]:
     return entry[0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from pipelines.scan.rules.titles import folded, song_names
-from warehouse.records.song_links import Heard, Sound, Statement
+from warehouse.records.song_links import AudioMatch, PlatformMusic, SongLinkDecision
 
 LINK_METHOD = "names-1"
 """Increase this with every change of a rule, so that rows record which rules they follow."""
@@ -57,7 +57,7 @@ class Song:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class SongMatch:
     """The relation of a song and a music id; `via_music_id` if derived from another music id."""
 
     song_key: str
@@ -70,10 +70,10 @@ class Link:
 
 def link_songs(
     songs: Iterable[Song],
-    sounds: Iterable[Sound],
-    heard: Iterable[Heard] = (),
-    statements: Iterable[Statement] = (),
-) -> tuple[Link, ...]:
+    sounds: Iterable[PlatformMusic],
+    heard: Iterable[AudioMatch] = (),
+    statements: Iterable[SongLinkDecision] = (),
+) -> tuple[SongMatch, ...]:
     """Return one link for every related pair, sorted by song and music id.
 
     The order of the inputs does not matter. One-letter titles name no song: only a user's
@@ -88,7 +88,7 @@ def link_songs(
         for link in _by_names(song, by_name)
     }
     links |= {key: link for key, link in _manual(said) if key[0] in known}
-    for link in sorted(_carried(links.values(), heard), key=_strength, reverse=True):
+    for link in sorted(_extended(links.values(), heard), key=_strength, reverse=True):
         key = (link.song_key, link.music_id)
         if key not in links or _strength(link) < _strength(links[key]):
             links[key] = link
@@ -96,31 +96,31 @@ def link_songs(
 
 
 def newest_statements(
-    statements: Iterable[Statement],
-) -> dict[tuple[str, str], Statement]:
+    statements: Iterable[SongLinkDecision],
+) -> dict[tuple[str, str], SongLinkDecision]:
     """Return the newest statement of each pair, including withdrawn ones."""
     ordered = sorted(statements, key=lambda one: (one.said_at, one.link_id))
     return {(one.song_key, one.music_id): one for one in ordered}
 
 
 def _manual(
-    said: Mapping[tuple[str, str], Statement],
-) -> Iterator[tuple[tuple[str, str], Link]]:
+    said: Mapping[tuple[str, str], SongLinkDecision],
+) -> Iterator[tuple[tuple[str, str], SongMatch]]:
     for key, statement in said.items():
         if statement.said != "withdrawn":
             is_same = statement.said == "same"
             yield key, _link(*key, "manual_same" if is_same else "manual_different")
 
 
-def _by_name(sounds: Iterable[Sound]) -> dict[str, list[Sound]]:
-    found: dict[str, list[Sound]] = defaultdict(list)
+def _by_name(sounds: Iterable[PlatformMusic]) -> dict[str, list[PlatformMusic]]:
+    found: dict[str, list[PlatformMusic]] = defaultdict(list)
     for sound in sounds:
         for name in song_names(sound.title):
             found[name].append(sound)
     return found
 
 
-def _by_names(song: Song, by_name: Mapping[str, Sequence[Sound]]) -> Iterator[Link]:
+def _by_names(song: Song, by_name: Mapping[str, Sequence[PlatformMusic]]) -> Iterator[SongMatch]:
     names = song_names(song.title)
     seen: set[str] = set()
     for sound in (sound for name in names for sound in by_name.get(name, ())):
@@ -129,7 +129,7 @@ def _by_names(song: Song, by_name: Mapping[str, Sequence[Sound]]) -> Iterator[Li
             yield _link(song.song_key, sound.music_id, _compare(song, sound))
 
 
-def _compare(song: Song, sound: Sound) -> Reason:
+def _compare(song: Song, sound: PlatformMusic) -> Reason:
     """Compare the artists of a song and a sound with a common title; return the reason."""
     theirs = None if sound.is_original_sound else sound.author
     ours, others = artists_of(song.artist), artists_of(theirs)
@@ -148,7 +148,7 @@ def artists_of(text: str | None) -> frozenset[str]:
     return frozenset(filter(None, (folded(part) for part in _ARTISTS.split(plain))))
 
 
-def _carried(links: Iterable[Link], heard: Iterable[Heard]) -> Iterator[Link]:
+def _extended(links: Iterable[SongMatch], heard: Iterable[AudioMatch]) -> Iterator[SongMatch]:
     """Extend links to music ids with the same recording, in both directions, one step only."""
     others: dict[str, set[tuple[str, bool]]] = defaultdict(set)
     for one in heard:
@@ -159,10 +159,10 @@ def _carried(links: Iterable[Link], heard: Iterable[Heard]) -> Iterator[Link]:
         if link.relation in {"same", "possible"}:
             for music_id, is_variant in sorted(others[link.music_id]):
                 reason: Reason = "confirmed_variant" if is_variant else "confirmed_recording"
-                yield _weaker(_link(link.song_key, music_id, reason), link)
+                yield _limit_confidence(_link(link.song_key, music_id, reason), link)
 
 
-def _weaker(carried: Link, base: Link) -> Link:
+def _limit_confidence(carried: SongMatch, base: SongMatch) -> SongMatch:
     """Limit a derived link to the confidence of the link it is derived from."""
     classes: tuple[Confidence, ...] = get_args(Confidence)
     confidence = max(carried.confidence, _CARRIED[base.confidence], key=classes.index)
@@ -175,7 +175,7 @@ def _weaker(carried: Link, base: Link) -> Link:
     )
 
 
-def _strength(link: Link) -> tuple[int, int, int, str]:
+def _strength(link: SongMatch) -> tuple[int, int, int, str]:
     """Sort key, strongest first: manual, then relation, confidence and the order of rules."""
     relations: tuple[Relation, ...] = get_args(Relation)
     classes: tuple[Confidence, ...] = get_args(Confidence)
@@ -184,9 +184,9 @@ def _strength(link: Link) -> tuple[int, int, int, str]:
     return (is_rule, rank, _STRENGTH[link.reason], link.via_music_id or "")
 
 
-def _link(song_key: str, music_id: str, reason: Reason) -> Link:
+def _link(song_key: str, music_id: str, reason: Reason) -> SongMatch:
     relation, confidence = RULES[reason]
-    return Link(
+    return SongMatch(
         song_key=song_key,
         music_id=music_id,
         relation=relation,

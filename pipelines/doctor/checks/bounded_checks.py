@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 
-def begin[T](look: Callable[[], T], *, name: str) -> Future[T]:
+def start_daemon_check[T](look: Callable[[], T], *, name: str) -> Future[T]:
     """Run `look` in a daemon thread."""
     future: Future[T] = Future()
 
@@ -22,12 +22,12 @@ def begin[T](look: Callable[[], T], *, name: str) -> Future[T]:
     return future
 
 
-async def within[T](look: Callable[[], T], seconds: float, *, name: str) -> T:
+async def run_with_timeout[T](look: Callable[[], T], seconds: float, *, name: str) -> T:
     """Return the result of `look`.
 
     Raises:
         TimeoutError: It takes longer; the thread is abandoned.
     """
     # shielded: the thread could not set the result of a cancelled future
-    waiting = asyncio.wrap_future(begin(look, name=name))
+    waiting = asyncio.wrap_future(start_daemon_check(look, name=name))
     return await asyncio.wait_for(asyncio.shield(waiting), seconds)

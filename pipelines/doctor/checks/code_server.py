@@ -2,19 +2,19 @@
 
 import httpx2
 
+from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks.machine import LOOPBACK, is_listening
-from pipelines.doctor.findings import Finding
 
-START = "`sametrack up` starts it; scans from the command line do not need it"
+START_ADVICE = "`sametrack up` starts it; scans from the command line do not need it"
 _ANSWER_S = 3.0
 _LOCATIONS = """{ locationStatusesOrError {
   ... on WorkspaceLocationStatusEntries { entries { name loadStatus } } } }"""
 
 
-def check_code_server(port: int) -> Finding:
+def check_code_server(port: int) -> CheckResult:
     """Check that the UI answers and that its code location is loaded."""
     if not is_listening(port):
-        return Finding("dagster ui", "warn", f"nothing listens on port {port}", START)
+        return CheckResult("dagster ui", "warn", f"nothing listens on port {port}", START_ADVICE)
     try:
         answer = httpx2.post(
             f"http://{LOOPBACK}:{port}/graphql",
@@ -25,9 +25,13 @@ def check_code_server(port: int) -> Finding:
         found = answer.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
     except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
         says = f"port {port} gives no valid response ({type(error).__name__})"
-        return Finding("dagster ui", "warn", says, "see `logs` in the data home")
+        return CheckResult("dagster ui", "warn", says, "see `logs` in the data home")
     loaded = [entry["name"] for entry in found if entry["loadStatus"] == "LOADED"]
     if not loaded:
         says = f"answers on port {port}; the code server does not"
-        return Finding("dagster ui", "warn", says, "see `logs/code-server.log` in the data home")
-    return Finding("dagster ui", "ok", f"answers on port {port}; code server: {', '.join(loaded)}")
+        return CheckResult(
+            "dagster ui", "warn", says, "see `logs/code-server.log` in the data home"
+        )
+    return CheckResult(
+        "dagster ui", "ok", f"answers on port {port}; code server: {', '.join(loaded)}"
+    )

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Never
 
 from pipelines.clock import MACHINE_CLOCK
+from pipelines.doctor.check_results import CheckResult, CheckState
 from pipelines.doctor.checks.machine import is_listening
-from pipelines.doctor.findings import Finding, State
 from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, Layout, load_app
 from pipelines.platform.mobileapp.phone import NotIdleError, Phone, advice
@@ -36,7 +36,7 @@ _IN_THE_WAY = {
 
 def device_looks(
     settings: Settings, *, may_open: bool
-) -> Sequence[tuple[str, Callable[[], Finding]]]:
+) -> Sequence[tuple[str, Callable[[], CheckResult]]]:
     """The five looks; none where no device is chosen.
 
     Args:
@@ -57,14 +57,14 @@ class _StopError(Exception):
 class _Looks:
     """One examination, made by whichever look comes first."""
 
-    def __init__(self, settings: Settings, *, may_open: bool, bad: State) -> None:
+    def __init__(self, settings: Settings, *, may_open: bool, bad: CheckState) -> None:
         self._settings = settings
         self._may_open = may_open
         self._bad = bad
         self._lock = threading.Lock()
-        self._found: dict[str, Finding] = {}
+        self._found: dict[str, CheckResult] = {}
 
-    def of(self, name: str) -> Finding:
+    def of(self, name: str) -> CheckResult:
         """What was found of one thing. Blocking."""
         with self._lock:
             if not self._found:
@@ -84,7 +84,7 @@ class _Looks:
         except DeviceUnavailableError as error:
             self._bad_one(_next(self._found), error.detail, error.hint)
         for name in NAMES:
-            self._found.setdefault(name, Finding(name, "warn", "not looked at: see above"))
+            self._found.setdefault(name, CheckResult(name, "warn", "not looked at: see above"))
 
     def _phone(self) -> Phone:
         port = self._settings.mobileapp_adb_port
@@ -104,11 +104,11 @@ class _Looks:
     async def _device(self, phone: Phone) -> None:
         if await phone.state() != "device":
             raise unavailable("offline", phone.serial)
-        is_stand_in = await phone.is_stand_in()
+        is_simulated = await phone.is_simulated()
         app = self._known_app()
-        if app is not None and app.is_stand_in != is_stand_in:
-            raise unavailable("stand_in_device" if is_stand_in else "real_device", phone.serial)
-        what = "the simulated device" if is_stand_in else "online"
+        if app is not None and app.is_simulated != is_simulated:
+            raise unavailable("stand_in_device" if is_simulated else "real_device", phone.serial)
+        what = "the simulated device" if is_simulated else "online"
         self._good(NAMES[1], f"{phone.serial}: {what}")
 
     async def _app(self, phone: Phone) -> tuple[App, str]:
@@ -141,15 +141,15 @@ class _Looks:
         else:
             says = f"{layout.name}: no device has shown it yet"
             hint = "try one track, and correct the selectors in the app file (docs/providers.md)"
-            self._found[NAMES[3]] = Finding(NAMES[3], "warn", says, hint)
+            self._found[NAMES[3]] = CheckResult(NAMES[3], "warn", says, hint)
         return layout
 
     async def _guest_mode(self, phone: Phone, app: App, layout: Layout) -> None:
         if not self._may_open:
             says = "not looked at: nothing is to be contacted"
-            self._found[NAMES[4]] = Finding(NAMES[4], "warn", says, "leave out --no-upstream")
+            self._found[NAMES[4]] = CheckResult(NAMES[4], "warn", says, "leave out --no-upstream")
             return
-        async with Claim(phone.address, clock=MACHINE_CLOCK, patience_s=0).held():
+        async with Claim(phone.address, clock=MACHINE_CLOCK, max_wait_s=0).held():
             await phone.start(package=app.package)
             kind = await _shown(phone, layout)
         if kind in _IN_THE_WAY:
@@ -161,17 +161,17 @@ class _Looks:
         return None if app is None else app.with_package(self._settings.mobileapp_package)
 
     def _good(self, name: str, says: str) -> None:
-        self._found[name] = Finding(name, "ok", says)
+        self._found[name] = CheckResult(name, "ok", says)
 
     def _bad_one(self, name: str, says: str, hint: str | None) -> None:
-        self._found[name] = Finding(name, self._bad, says, hint)
+        self._found[name] = CheckResult(name, self._bad, says, hint)
 
     def _stop(self, name: str, says: str, hint: str | None) -> Never:
         self._bad_one(name, says, hint)
         raise _StopError
 
 
-def _next(found: dict[str, Finding]) -> str:
+def _next(found: dict[str, CheckResult]) -> str:
     return next((name for name in NAMES if name not in found), NAMES[-1])
 
 

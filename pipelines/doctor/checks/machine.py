@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import httpx2
 
-from pipelines.doctor.findings import Finding, State
+from pipelines.doctor.check_results import CheckResult, CheckState
 
 LOOPBACK = "127.0.0.1"
 MEGABYTE = 1024 * 1024
@@ -26,20 +26,20 @@ _VERSION_S = 8.0
 _ANSWER_S = 3.0
 
 
-def check_python() -> Finding:
+def check_python() -> CheckResult:
     """Check the versions of Python and Sametrack, and the virtual environment."""
     found = ".".join(map(str, sys.version_info[:3]))
     says = f"{found}, Sametrack {version('sametrack')}"
     if sys.version_info[:2] < OLDEST_PYTHON:
-        return Finding("python", "fail", says, "use Python 3.12 or newer, then `make env`")
+        return CheckResult("python", "fail", says, "use Python 3.12 or newer, then `make env`")
     if sys.prefix == sys.base_prefix:
-        return Finding(
+        return CheckResult(
             "python", "warn", f"{says}, outside of a virtual environment", "run `make env`"
         )
-    return Finding("python", "ok", f"{says}, in {Path(sys.prefix).name}")
+    return CheckResult("python", "ok", f"{says}, in {Path(sys.prefix).name}")
 
 
-def check_chromium(chosen: Path | None, *, is_needed: bool) -> Finding:
+def check_chromium(chosen: Path | None, *, is_needed: bool) -> CheckResult:
     """Check the browser of `browser-public`.
 
     Args:
@@ -48,70 +48,72 @@ def check_chromium(chosen: Path | None, *, is_needed: bool) -> Finding:
     """
     path = str(chosen) if chosen else next(filter(None, map(shutil.which, _CHROMIUMS)), None)
     advice = "run `make setup-browser`, or set CHROMIUM_PATH"
-    missing: State = "fail" if is_needed else "warn"
+    missing: CheckState = "fail" if is_needed else "warn"
     if path is None:
-        return Finding("chromium", missing, "not found; only browser-public needs it", advice)
+        return CheckResult("chromium", missing, "not found; only browser-public needs it", advice)
     try:
         told = subprocess.run(  # noqa: S603  # a browser of this machine, asked for its version
             [path, "--version"], capture_output=True, text=True, timeout=_VERSION_S, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
-        return Finding("chromium", missing, f"does not start ({type(error).__name__})", advice)
-    return Finding("chromium", "ok", " ".join(told.split()[:2]))
+        return CheckResult("chromium", missing, f"does not start ({type(error).__name__})", advice)
+    return CheckResult("chromium", "ok", " ".join(told.split()[:2]))
 
 
-def check_disk(folder: Path, *, min_free_mb: int) -> Finding:
+def check_disk(folder: Path, *, min_free_mb: int) -> CheckResult:
     """Check free space and write access of `folder`, or of its nearest existing parent."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     free_mb = shutil.disk_usage(there).free // MEGABYTE
     says = f"{free_mb:,} MB free"
     if free_mb < min_free_mb:
         advice = "free some space, choose another DATA_HOME, or lower MIN_FREE_DISK_MB"
-        return Finding("disk", "fail", f"{says}, {min_free_mb:,} MB are needed", advice)
+        return CheckResult("disk", "fail", f"{says}, {min_free_mb:,} MB are needed", advice)
     if not os.access(there, os.W_OK):
-        return Finding("disk", "fail", "DATA_HOME is not writable", "check its owner")
-    return Finding("disk", "ok", f"{says} of {min_free_mb:,} MB needed")
+        return CheckResult("disk", "fail", "DATA_HOME is not writable", "check its owner")
+    return CheckResult("disk", "ok", f"{says} of {min_free_mb:,} MB needed")
 
 
-def check_time_zone(name: str) -> Finding:
+def check_time_zone(name: str) -> CheckResult:
     """Check the time zone of `time` in responses, and show that of this machine."""
     here = time.strftime("%Z %z")
     if name not in available_timezones():
-        return Finding("time zone", "fail", f"{name} is unknown here", "install the package tzdata")
+        return CheckResult(
+            "time zone", "fail", f"{name} is unknown here", "install the package tzdata"
+        )
     ZoneInfo(name)
-    return Finding("time zone", "ok", f"responses in {name}; this machine: {here}")
+    return CheckResult("time zone", "ok", f"responses in {name}; this machine: {here}")
 
 
-def check_workers(live: Callable[[], Sequence[str]]) -> Finding:
+def check_workers(live: Callable[[], Sequence[str]]) -> CheckResult:
     """Check that a worker is running."""
     workers = live()
     if workers:
-        return Finding("worker", "ok", f"{len(workers)} alive")
+        return CheckResult("worker", "ok", f"{len(workers)} alive")
     advice = "`sametrack up` or `sametrack worker` starts one; `sametrack scan` runs its own"
-    return Finding("worker", "warn", "none is alive", advice)
+    return CheckResult("worker", "warn", "none is alive", advice)
 
 
-def check_port(name: str, port: int, *, setting: str, path: str) -> Finding:
+def check_port(name: str, port: int, *, setting: str, path: str) -> CheckResult:
     """Check whether our service, another program or nothing listens on a port."""
     if not is_listening(port):
-        return Finding(name, "ok", f"port {port} is free; the service is not running")
+        return CheckResult(name, "ok", f"port {port} is free; the service is not running")
     try:
         answer = httpx2.get(f"http://{LOOPBACK}:{port}{path}", timeout=_ANSWER_S, trust_env=False)
     except httpx2.HTTPError as error:
         says = f"port {port} is taken and does not answer ({type(error).__name__})"
-        return Finding(name, "warn", says, f"see what listens there, or change {setting}")
+        return CheckResult(name, "warn", says, f"see what listens there, or change {setting}")
     if answer.is_success:
-        return Finding(name, "ok", f"answers on port {port}")
+        return CheckResult(name, "ok", f"answers on port {port}")
     says = f"port {port} is taken by something that answers {answer.status_code}"
-    return Finding(name, "warn", says, f"see what listens there, or change {setting}")
+    return CheckResult(name, "warn", says, f"see what listens there, or change {setting}")
 
 
-def check_sandbox(port: int) -> Finding:
+def check_sandbox(port: int) -> CheckResult:
     """Check that the sandbox is running; for the profile `sandbox`."""
     if is_listening(port):
-        return Finding("sandbox", "ok", f"listens on port {port}")
+        return CheckResult("sandbox", "ok", f"listens on port {port}")
     advice = "start it: `sametrack up --sandbox`, or `sametrack sandbox` alone"
-    return Finding("sandbox", "warn", f"nothing listens on port {port}", advice)
+    return CheckResult("sandbox", "warn", f"nothing listens on port {port}", advice)
 
 
 def is_listening(port: int) -> bool:

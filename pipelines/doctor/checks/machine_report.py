@@ -7,13 +7,13 @@ import time
 from functools import partial
 
 from pipelines.doctor.checks import machine
-from pipelines.doctor.examination import Examination
+from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.documents.videos import Document
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 
 
-def examine_machine(settings: Settings) -> Document:
+def check_machine(settings: Settings) -> Document:
     """Check the machine, the stores and the workers; no surface is probed. Blocking.
 
     Raises:
@@ -21,7 +21,7 @@ def examine_machine(settings: Settings) -> Document:
     """
     disk = partial(machine.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb)
     begun_at = time.monotonic()
-    examination = Examination(
+    examination = SystemHealthCheck(
         settings=settings,
         profile=choose_profile(settings),
         looks=[("python", machine.check_python), ("disk", disk)],

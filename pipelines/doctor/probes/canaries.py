@@ -14,8 +14,8 @@ from pipelines.settings import Settings
 from warehouse.records.search import SearchPage
 from warehouse.records.videos import Track, Video, VideoDetail, VideoPage
 
-Kind = Literal["music_id", "aweme_id", "sec_uid", "ch_id", "link", "term", "rank_id", "sound"]
-_FROM_SETTINGS: Mapping[Kind, str] = {
+CanaryKind = Literal["music_id", "aweme_id", "sec_uid", "ch_id", "link", "term", "rank_id", "sound"]
+_FROM_SETTINGS: Mapping[CanaryKind, str] = {
     "music_id": "canary_music_id",
     "aweme_id": "canary_aweme_id",
     "sec_uid": "canary_sec_uid",
@@ -32,15 +32,15 @@ _WORLD_S = 10.0
 class Canaries:
     """Known ids by kind, best first. The `sound` of a video is a URL that expires."""
 
-    _known: dict[Kind, list[str]] = field(default_factory=dict)
+    _known: dict[CanaryKind, list[str]] = field(default_factory=dict)
 
-    def offer(self, kind: Kind, value: str | None) -> None:
+    def offer(self, kind: CanaryKind, value: str | None) -> None:
         """Append an id."""
         known = self._known.setdefault(kind, [])
         if value and value not in known and len(known) < KEPT:
             known.append(value)
 
-    def of(self, kind: Kind) -> tuple[str, ...]:
+    def of(self, kind: CanaryKind) -> tuple[str, ...]:
         """Return the ids of a kind; empty if none is known."""
         return tuple(self._known.get(kind, ()))
 
@@ -66,19 +66,19 @@ class Canaries:
             self.offer("ch_id", hashtag.ch_id)
 
 
-def offer_chosen(canaries: Canaries, settings: Settings) -> None:
+def add_configured_ids(canaries: Canaries, settings: Settings) -> None:
     """Add the ids from the settings."""
     for kind, name in _FROM_SETTINGS.items():
         canaries.offer(kind, getattr(settings, name))
 
 
-def offer_observed(canaries: Canaries, known: Mapping[str, str | None]) -> None:
+def add_observed_ids(canaries: Canaries, known: Mapping[str, str | None]) -> None:
     """Add ids that were observed before."""
     for kind in _FROM_SETTINGS:
         canaries.offer(kind, known.get(kind))
 
 
-def offer_sandbox_tracks(canaries: Canaries, *, port: int) -> None:
+def add_sandbox_ids(canaries: Canaries, *, port: int) -> None:
     """Add ids of the sandbox on this machine, if it is running."""
     address = f"http://127.0.0.1:{port}/_world/tracks?limit=3&counts=0"
     try:
@@ -91,7 +91,7 @@ def offer_sandbox_tracks(canaries: Canaries, *, port: int) -> None:
             canaries.offer(kind, track.get(name))
 
 
-_WORLD_NAMES: Mapping[Kind, str] = {
+_WORLD_NAMES: Mapping[CanaryKind, str] = {
     "music_id": "music_id",
     "aweme_id": "aweme_id",
     "link": "short_link",

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-LOOKED_AT = 30  # entries inspected per list; a page has about twenty
-DEEPEST = 10
-MOST_PATHS = 800
+MAX_LIST_ENTRIES = 30  # entries inspected per list; a page has about twenty
+MAX_PAYLOAD_DEPTH = 10
+MAX_PATHS = 800
 STABLE_AFTER = 3
 """A key is stable once this many good payloads in a row had it."""
 _NUMBER = re.compile(r"[0-9]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShapeChange:
     """New and missing key paths. `is_loss`: a stable one is missing."""
 
     came: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ def key_paths(payload: object) -> tuple[str, ...]:
     found: set[str] = set()
     for path in _walk(payload, "", 0):
         found.add(path)
-        if len(found) >= MOST_PATHS:
+        if len(found) >= MAX_PATHS:
             break
     return tuple(sorted(path for path in found if not _is_refuted(path, found)))
 
@@ -43,21 +43,21 @@ def fingerprint(paths: Iterable[str]) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> Change:
+def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> ShapeChange:
     """Compare key paths with those of good payloads, newest first.
 
     A key is new if no good payload had it, and missing if every good payload had it. Children of an
     empty key are not compared.
     """
     if not good or not now:
-        return Change()
+        return ShapeChange()
     known = [_names(paths) for paths in good]
-    here, hollow = _names(now), _hollow(now)
-    once_hollow = set().union(*map(_hollow, good))
+    here, hollow = _names(now), _empty_keys(now)
+    once_hollow = set().union(*map(_empty_keys, good))
     came = here - set().union(*known)
     went = set.intersection(*known) - here
     gone = _tops(path for path in went if not _is_below(path, hollow))
-    return Change(
+    return ShapeChange(
         came=_tops(path for path in came if not _is_below(path, once_hollow)),
         went=gone,
         is_loss=bool(gone) and len(good) >= STABLE_AFTER,
@@ -65,7 +65,7 @@ def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> Change:
 
 
 def _walk(value: object, path: str, depth: int) -> Iterator[str]:
-    if depth > DEEPEST:
+    if depth > MAX_PAYLOAD_DEPTH:
         return
     if isinstance(value, dict) and value:
         for key, below in value.items():
@@ -74,7 +74,7 @@ def _walk(value: object, path: str, depth: int) -> Iterator[str]:
             yield step
             yield from _walk(below, step, depth + 1)
     elif isinstance(value, list) and value:
-        for below in value[:LOOKED_AT]:
+        for below in value[:MAX_LIST_ENTRIES]:
             yield from _walk(below, f"{path}[]", depth + 1)
     elif path and not path.endswith("[]") and (value is None or isinstance(value, list | dict)):
         yield f"{path}?"
@@ -91,7 +91,7 @@ def _names(paths: Iterable[str]) -> set[str]:
     return {path.rstrip("?") for path in paths}
 
 
-def _hollow(paths: Iterable[str]) -> set[str]:
+def _empty_keys(paths: Iterable[str]) -> set[str]:
     return {path.rstrip("?") for path in paths if path.endswith("?")}
 
 

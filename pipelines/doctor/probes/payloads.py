@@ -7,14 +7,14 @@ import orjson
 
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.search import read_frames
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import UpstreamError
 
 _SONGS = re.compile(rb"global\.features\s*=\s*(\[.*?\]);", re.DOTALL)
 _FRAMED = re.compile(rb"\s*[0-9A-Fa-f]{1,8}\r?\n")
 
 
-def decoded(body: bytes, *, surface: str) -> object:
+def decode_payload(body: bytes, *, surface: str) -> object:
     """Decode the JSON in a body: plain, framed, or in the container of a page; None if none.
 
     The documents of a framed body are returned as one list.
@@ -34,5 +34,5 @@ def _of_page(body: bytes, surface: str) -> object:
     return orjson.loads(songs[1]) if songs else parse_container(body, surface=surface).values
 
 
-def _seen(surface: str) -> Seen:
-    return Seen(surface=surface, observed_at=datetime.now(UTC), link_of=str)
+def _seen(surface: str) -> ParseContext:
+    return ParseContext(surface=surface, observed_at=datetime.now(UTC), link_of=str)

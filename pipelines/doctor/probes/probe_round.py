@@ -8,22 +8,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, aclosing, closing
 from datetime import datetime
 
-from pipelines.doctor.checks.stores import Warehouse
+from pipelines.doctor.checks.stores import OpenWarehouse
 from pipelines.doctor.probes.canaries import (
     Canaries,
-    offer_chosen,
-    offer_observed,
-    offer_sandbox_tracks,
+    add_configured_ids,
+    add_observed_ids,
+    add_sandbox_ids,
 )
 from pipelines.doctor.probes.payload_shapes import key_paths
-from pipelines.doctor.probes.payloads import decoded
-from pipelines.doctor.probes.requests import Reader
-from pipelines.doctor.probes.rounds_of_probes import LIMITS, PATIENCE_S, TOTAL_S, Round, Watch
-from pipelines.doctor.probes.table import BY_SURFACE
+from pipelines.doctor.probes.payloads import decode_payload
+from pipelines.doctor.probes.probe_runner import (
+    LIMITS,
+    PROBE_MAX_WAIT_S,
+    TOTAL_S,
+    ProbeListener,
+    ProbeRound,
+)
+from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_policy import build_manners
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.host_policy import build_host_policy
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -41,8 +47,8 @@ from warehouse.queries.surface_health import (
 from warehouse.records.health import SurfaceHealth
 
 
-def ask_all_surfaces(
-    settings: Settings, profile: Profile, *, asked_by: str
+def probe_all_surfaces(
+    settings: Settings, profile: PlatformProfile, *, asked_by: str
 ) -> tuple[list[SurfaceHealth], dict[str, datetime]]:
     """Open the stores and probe every surface. Blocking.
 
@@ -56,30 +62,30 @@ def ask_all_surfaces(
         control = open_control(settings.control_url or home.control_url, world=home.world)
         stack.enter_context(closing(control))
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        warehouse = Warehouse(lake, stack.enter_context(closing(Engine(lake))))
+        warehouse = OpenWarehouse(lake, stack.enter_context(closing(Engine(lake))))
         last_worked = read_last_worked(warehouse.engine)
         found = asyncio.run(
-            ask_and_keep(
+            probe_and_store(
                 settings,
                 profile,
                 control=control,
                 warehouse=warehouse,
-                surfaces=list(BY_SURFACE),
+                surfaces=list(PROBE_BY_SURFACE),
                 asked_by=asked_by,
             )
         )
     return found, last_worked
 
 
-async def ask_and_keep(
+async def probe_and_store(
     settings: Settings,
-    profile: Profile,
+    profile: PlatformProfile,
     *,
     control: ControlStore,
-    warehouse: Warehouse,
+    warehouse: OpenWarehouse,
     surfaces: Sequence[str],
     asked_by: str,
-    watch: Watch | None = None,
+    watch: ProbeListener | None = None,
     total_s: float = TOTAL_S,
 ) -> list[SurfaceHealth]:
     """Probe each of `surfaces`, and append the results after `total_s` at most.
@@ -89,38 +95,43 @@ async def ask_and_keep(
     """
     good = await asyncio.to_thread(read_shapes, warehouse, surfaces)
     canaries = await asyncio.to_thread(find_canaries, settings, profile, warehouse)
-    turns = Turns(
-        control, profile.rate, daily_budget=settings.daily_request_budget, patience_s=PATIENCE_S
+    turns = HostRateLimiter(
+        control,
+        profile.rate,
+        daily_budget=settings.daily_request_budget,
+        max_wait_s=PROBE_MAX_WAIT_S,
     )
     # no conditional requests: the payload is needed to compare its shape
-    manners = build_manners(profile, control, is_robots_obeyed=settings.robots == "obey")
-    client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
-    async with aclosing(Reader(client)) as reader:
-        asked = Round(reader, canaries, good, asked_by, watch or Watch())
-        found = await asked.ask([BY_SURFACE[name] for name in surfaces], total_s=total_s)
+    host_policy = build_host_policy(profile, control, obeys_robots=settings.robots == "obey")
+    client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
+    async with aclosing(ProbeReader(client)) as reader:
+        asked = ProbeRound(reader, canaries, good, asked_by, watch or ProbeListener())
+        found = await asked.ask([PROBE_BY_SURFACE[name] for name in surfaces], total_s=total_s)
     await asyncio.to_thread(write_bodies, warehouse.lake, warehouse.engine, asked.bodies)
     await asyncio.to_thread(write_health, warehouse.lake, found)
     return found
 
 
-def find_canaries(settings: Settings, profile: Profile, warehouse: Warehouse) -> Canaries:
+def find_canaries(
+    settings: Settings, profile: PlatformProfile, warehouse: OpenWarehouse
+) -> Canaries:
     """Collect ids to probe with: from the settings, observations, or the sandbox."""
     canaries = Canaries()
-    offer_chosen(canaries, settings)
+    add_configured_ids(canaries, settings)
     canaries.offer("rank_id", profile.chart.rank_id)
     if profile.may_name_loopback:  # before observed ids: the sandbox may run another world now
-        offer_sandbox_tracks(canaries, port=profile.port)
-    offer_observed(canaries, read_known_ids(warehouse.engine))
+        add_sandbox_ids(canaries, port=profile.port)
+    add_observed_ids(canaries, read_known_ids(warehouse.engine))
     return canaries
 
 
 def read_shapes(
-    warehouse: Warehouse, surfaces: Sequence[str]
+    warehouse: OpenWarehouse, surfaces: Sequence[str]
 ) -> Mapping[str, Sequence[Sequence[str]]]:
     """Return the shapes of good payloads per surface, newest first; from captures if unprobed."""
     shapes: dict[str, Sequence[Sequence[str]]] = dict(read_good_shapes(warehouse.engine))
     without = [surface for surface in surfaces if surface not in shapes]
     for surface, packed in read_good_bodies(warehouse.engine, without).items():
-        paths = key_paths(decoded(unpack_bytes(packed), surface=surface))
+        paths = key_paths(decode_payload(unpack_bytes(packed), surface=surface))
         shapes[surface] = [paths] if paths else []
     return shapes

@@ -7,61 +7,71 @@ from `canaries.py`.
 from collections.abc import Callable
 
 from pipelines.doctor.probes.sound_head import read_sound_head
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.chartsrc.bodies import ChartSeen, ChartWords, refuse_chart_answer
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.chartsrc.bodies import (
+    ChartParseContext,
+    ChartRefusalTexts,
+    refuse_chart_answer,
+)
 from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import PAGE_SIZE as SONGS
 from pipelines.platform.chartsrc.songs import parse_latest, parse_song_page, parse_songs
-from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.parsers.accounts import parse_user_info
 from pipelines.platform.parsers.lists import parse_slides_info, parse_user_page, parse_user_posts
-from pipelines.platform.parsers.pages import parse_work_page
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.pages import parse_video_page
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.vidplat_public import PAGE_SIZE, VidplatPublic
-from pipelines.platform.surfaces import Surfaces
+from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import EmptyAnswerError
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _SONGS_ON_A_PAGE = 22
 _PLATFORM = {"ranktype": "2", "plat": "0"}
 
-type Detail = VideoDetail | UnavailableVideo
+type DetailOrUnavailable = VideoDetail | UnavailableVideo
 
 
-class Reader:
+class ProbeReader:
     """Client of the probes: one guest, with the cookies that the platform set."""
 
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
-        self.surfaces = Surfaces(client)
+        self.surfaces = SurfaceReader(client)
         self.provider = VidplatPublic(client, name="doctor")
 
     async def aclose(self) -> None:
         """Close every connection."""
         await self.client.aclose()
 
-    async def read[T](self, ask: Ask, entity_id: str, parse: Callable[[bytes, Seen], T]) -> T:
+    async def read[T](
+        self, ask: HttpRequest, entity_id: str, parse: Callable[[bytes, ParseContext], T]
+    ) -> T:
         """Send one request to the platform, and parse the response."""
         at = self.surfaces
         found = await at.read_twice(ask, entity_id, lambda a: parse(a.body, at.seen(a)))
         return found.value
 
-    async def read_chart(self, ask: Ask, parse: Callable[[bytes, ChartSeen], object]) -> object:
+    async def read_chart(
+        self, ask: HttpRequest, parse: Callable[[bytes, ChartParseContext], object]
+    ) -> object:
         """Send one request to the chart, and parse the response."""
         markers = self.profile.markers
-        words = ChartWords(denied=markers.chart_denied, unknown=markers.chart_unknown)
+        words = ChartRefusalTexts(denied=markers.chart_denied, unknown=markers.chart_unknown)
         async with self.client.circuit(ask):
             answer = await self.client.fetch(ask)
             refuse_chart_answer(answer)
-            seen = ChartSeen(surface=answer.surface, observed_at=answer.fetched_at, words=words)
+            seen = ChartParseContext(
+                surface=answer.surface, observed_at=answer.fetched_at, words=words
+            )
             return parse(answer.body, seen)
 
-    def ask_chart(self, surface: str, **params: str) -> Ask:
+    def ask_chart(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to the chart."""
         ids = {"page": "1", "rank_id": self.profile.chart.rank_id}
-        return Ask(
+        return HttpRequest(
             surface=surface,
             url=self.profile.address(surface, **ids),
             allowed=self.profile.links.chart,
@@ -69,29 +79,29 @@ class Reader:
         )
 
 
-async def ask_music_info(reader: Reader, music_id: str) -> object:
+async def ask_music_info(reader: ProbeReader, music_id: str) -> object:
     """A track."""
     return (await reader.provider.fetch_track(music_id)).value
 
 
-async def ask_music_list(reader: Reader, music_id: str) -> object:
+async def ask_music_list(reader: ProbeReader, music_id: str) -> object:
     """The first videos under a track."""
     return (await reader.provider.fetch_music_page(music_id, 0)).value
 
 
-async def ask_hashtag_info(reader: Reader, ch_id: str) -> object:
+async def ask_hashtag_info(reader: ProbeReader, ch_id: str) -> object:
     """A hashtag."""
     return (await reader.provider.fetch_hashtag(ch_id)).value
 
 
-async def ask_hashtag_list(reader: Reader, ch_id: str) -> object:
+async def ask_hashtag_list(reader: ProbeReader, ch_id: str) -> object:
     """The first videos under a hashtag."""
     return (await reader.provider.fetch_hashtag_page(ch_id, 0)).value
 
 
-async def ask_search(reader: Reader, term: str) -> object:
+async def ask_search(reader: ProbeReader, term: str) -> object:
     """The first screen of the guest search; no results without a reason is an error."""
-    page = (await reader.provider.fetch_search_page(term, SearchPlace())).value
+    page = (await reader.provider.fetch_search_page(term, SearchPosition())).value
     if not page.videos and page.nil_type is None:
         raise EmptyAnswerError(
             "no result, and nothing says why", surface="search_stream", reason="empty_ambiguous"
@@ -99,12 +109,12 @@ async def ask_search(reader: Reader, term: str) -> object:
     return page
 
 
-async def ask_short_link(reader: Reader, url: str) -> object:
+async def ask_short_link(reader: ProbeReader, url: str) -> object:
     """Where a short link leads."""
     return await reader.provider.resolve_link(url)
 
 
-async def ask_user_info(reader: Reader, sec_uid: str) -> object:
+async def ask_user_info(reader: ProbeReader, sec_uid: str) -> object:
     """An account."""
     ask = reader.surfaces.ask("user_info", sec_uid=sec_uid)
     return await reader.read(
@@ -112,7 +122,7 @@ async def ask_user_info(reader: Reader, sec_uid: str) -> object:
     )
 
 
-async def ask_user_posts(reader: Reader, sec_uid: str) -> object:
+async def ask_user_posts(reader: ProbeReader, sec_uid: str) -> object:
     """The first posts of an account."""
     asked = {"sec_uid": sec_uid, "count": PAGE_SIZE, "max_cursor": "0", "aid": "1128"}
     return await reader.read(
@@ -122,7 +132,7 @@ async def ask_user_posts(reader: Reader, sec_uid: str) -> object:
     )
 
 
-async def ask_user_page(reader: Reader, sec_uid: str) -> object:
+async def ask_user_page(reader: ProbeReader, sec_uid: str) -> object:
     """The share page of an account."""
     ask = reader.surfaces.ask_page("user_page", sec_uid=sec_uid)
     return await reader.read(
@@ -130,20 +140,20 @@ async def ask_user_page(reader: Reader, sec_uid: str) -> object:
     )
 
 
-async def ask_video_page(reader: Reader, aweme_id: str) -> object:
+async def ask_video_page(reader: ProbeReader, aweme_id: str) -> object:
     """The share page of a video."""
     at = reader.surfaces
 
-    def parse(answer: Answer) -> Detail:
+    def parse(answer: HttpResponse) -> DetailOrUnavailable:
         if at.is_gone(answer):
             return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
-        return parse_work_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
+        return parse_video_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
 
     ask = at.ask_page("video_page", aweme_id=aweme_id)
     return (await at.read_twice(ask, aweme_id, parse)).value
 
 
-async def ask_slides_info(reader: Reader, aweme_id: str) -> object:
+async def ask_slides_info(reader: ProbeReader, aweme_id: str) -> object:
     """The second source of a video, in its plain form."""
     ask = reader.surfaces.ask("slides_info", aweme_ids=f"[{aweme_id}]")
     return await reader.read(
@@ -151,18 +161,18 @@ async def ask_slides_info(reader: Reader, aweme_id: str) -> object:
     )
 
 
-async def ask_media(reader: Reader, url: str) -> object:
+async def ask_media(reader: ProbeReader, url: str) -> object:
     """The beginning of a sound."""
     return await read_sound_head(reader.client, url)
 
 
-async def ask_chart_issues(reader: Reader, rank_id: str) -> object:
+async def ask_chart_issues(reader: ProbeReader, rank_id: str) -> object:
     """All issues of the chart."""
     ask = reader.ask_chart("chart_issues", rankid=rank_id, **_PLATFORM)
     return await reader.read_chart(ask, lambda body, seen: parse_issues(body, seen=seen))
 
 
-async def ask_chart_songs(reader: Reader, rank_id: str) -> object:
+async def ask_chart_songs(reader: ProbeReader, rank_id: str) -> object:
     """The first songs of the latest issue."""
     asked = {
         "version": reader.profile.chart.song_version,
@@ -174,13 +184,13 @@ async def ask_chart_songs(reader: Reader, rank_id: str) -> object:
     return await reader.read_chart(ask, lambda body, seen: parse_songs(body, page=1, seen=seen))
 
 
-async def ask_chart_latest(reader: Reader, rank_id: str) -> object:
+async def ask_chart_latest(reader: ProbeReader, rank_id: str) -> object:
     """The latest issue as its mobile page reads it."""
     ask = reader.ask_chart("chart_latest", rankid=rank_id, page="1", json="true")
     return await reader.read_chart(ask, lambda body, seen: parse_latest(body, page=1, seen=seen))
 
 
-async def ask_chart_html(reader: Reader, _rank_id: str) -> object:
+async def ask_chart_html(reader: ProbeReader, _rank_id: str) -> object:
     """The latest issue as an HTML page."""
     ask = reader.ask_chart("chart_html")
     return await reader.read_chart(

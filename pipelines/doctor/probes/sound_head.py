@@ -2,18 +2,18 @@
 
 from http import HTTPStatus
 
-from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import SURFACE, sound_suffix
 from warehouse.records.errors import AudioUnavailableError
 
 HEAD_BYTES = 16_384
 
 
-class _EnoughError(Exception):
+class _HeadCompleteError(Exception):
     """Enough bytes have arrived."""
 
 
-class _Head:
+class _HeadSink:
     """Sink that keeps the first bytes of a body, then ends the download."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class _Head:
         """Receive the next bytes."""
         self.body += chunk
         if len(self.body) >= HEAD_BYTES:
-            raise _EnoughError
+            raise _HeadCompleteError
 
 
 async def read_sound_head(client: GuestClient, url: str) -> str:
@@ -37,11 +37,11 @@ async def read_sound_head(client: GuestClient, url: str) -> str:
         AudioUnavailableError: The response is no sound.
         UpstreamError: The host refused or could not be reached.
     """
-    head, status = _Head(), None
-    ask = Ask(surface=SURFACE, url=url, allowed=client.profile.media.hosts)
+    head, status = _HeadSink(), None
+    ask = HttpRequest(surface=SURFACE, url=url, allowed=client.profile.media.hosts)
     try:
         status = (await client.save(ask, head)).status
-    except _EnoughError:
+    except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
     suffix = sound_suffix(bytes(head.body))
     if suffix is None or status not in {None, HTTPStatus.OK}:

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pipelines.doctor.probes import requests as q
-from pipelines.doctor.probes.canaries import Kind
-from pipelines.doctor.probes.requests import Reader
+from pipelines.doctor.probes.canaries import CanaryKind
+from pipelines.doctor.probes.requests import ProbeReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,8 +13,8 @@ class Probe:
     """One probe; `needs` is the kind of id that it requests."""
 
     surface: str
-    needs: Kind
-    ask: Callable[[Reader, str], Awaitable[object]]
+    needs: CanaryKind
+    ask: Callable[[ProbeReader, str], Awaitable[object]]
 
 
 PROBES: tuple[Probe, ...] = (
@@ -35,4 +35,4 @@ PROBES: tuple[Probe, ...] = (
     Probe(surface="chart_latest", needs="rank_id", ask=q.ask_chart_latest),
     Probe(surface="chart_html", needs="rank_id", ask=q.ask_chart_html),
 )
-BY_SURFACE = {probe.surface: probe for probe in PROBES}
+PROBE_BY_SURFACE = {probe.surface: probe for probe in PROBES}

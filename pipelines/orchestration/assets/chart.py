@@ -25,7 +25,7 @@ from dagster import (
     multi_asset,
 )
 
-from pipelines.charts.rules.backfill_plan import Filled, Gap, Progress
+from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult, Gap
 from pipelines.charts.rules.history import FIRST_DAY, Span
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.assets.decorators import KINDS, OWNERS, Result
@@ -37,7 +37,7 @@ CHART_LINKS = AssetKey(["marts", "chart_links"])
 CHART_PLATFORM = AssetKey(["marts", "chart_platform"])
 VARIANTS = AssetKey(["marts", "variants"])
 GROUP = "chart"
-_TELL_EVERY = 50
+_LOG_EVERY = 50
 _MOST_GAPS = 100
 
 months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offset=1)
@@ -73,7 +73,7 @@ def read_chart(
     last = window.end.date() - timedelta(days=1)
     span = Span(start=window.start.date(), end=last, asked_end=last)
     with chart.open() as desk:
-        filled = desk.fill(span, told=_teller(context))
+        filled = desk.fill(span, told=_progress_logger(context))
     told = _metadata(filled)
     if filled.error is not None:
         raise Failure(str(filled.error["detail"]), metadata=told)
@@ -103,9 +103,9 @@ def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
     )
 
 
-def _teller(context: AssetExecutionContext) -> Callable[[Progress], None]:
-    def tell(progress: Progress) -> None:
-        if progress.done_count % _TELL_EVERY == 0 or progress.done_count == progress.missing_count:
+def _progress_logger(context: AssetExecutionContext) -> Callable[[BackfillProgress], None]:
+    def tell(progress: BackfillProgress) -> None:
+        if progress.done_count % _LOG_EVERY == 0 or progress.done_count == progress.missing_count:
             context.log.info(
                 "%s of %s issues, %s requests, at %s",
                 progress.done_count,
@@ -117,7 +117,7 @@ def _teller(context: AssetExecutionContext) -> Callable[[Progress], None]:
     return tell
 
 
-def _metadata(filled: Filled) -> dict[str, MetadataValue]:
+def _metadata(filled: BackfillResult) -> dict[str, MetadataValue]:
     """Return counts and dates of a run only; text from outside stays out of the metadata."""
     counts = {
         "issues_seen": filled.issue_count,

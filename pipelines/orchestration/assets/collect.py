@@ -7,7 +7,7 @@ from dagster import AssetKey, MaterializeResult, ResourceParam
 
 from pipelines.orchestration.assets.decorators import Result, scan_asset
 from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
-from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import collect, screens, search
 
 TRACK = AssetKey(["raw", "tracks"])
@@ -20,7 +20,7 @@ VIDEO_DETAILS = AssetKey(["raw", "video_details"])
 
 
 @scan_asset(TRACK)
-def track(scan: ResourceParam[ScanSlot]) -> Result:
+def track(scan: ResourceParam[CurrentScan]) -> Result:
     """The track as the platform currently describes it."""
     with scan.stage("track") as session:
         found = collect.read_track(session)
@@ -28,7 +28,7 @@ def track(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK])
-def music_first_screen(scan: ResourceParam[ScanSlot]) -> Result:
+def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
     """Videos that the platform lists under the track's own music id, with their detail pages."""
     with scan.stage("music_first_screen") as session:
         new = collect.read_music_screen(session, session.music_id)
@@ -39,25 +39,25 @@ def music_first_screen(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
-def author_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
+def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the accounts that use the track, where re-uploads are found."""
     with scan.stage("author_first_screens") as session:
-        works = session.findings.videos() if session.listens else []
+        works = session.findings.videos() if session.verifies_audio else []
         new = screens.read_author_screens(session, works)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 
 
 @scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
-def hashtag_first_screens(scan: ResourceParam[ScanSlot]) -> Result:
+def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the hashtags that videos of the track share or that name the song."""
     with scan.stage("hashtag_first_screens") as session:
-        works = session.findings.videos() if session.listens else []
+        works = session.findings.videos() if session.verifies_audio else []
         new = screens.read_hashtag_screens(session, works)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 
 
 @scan_asset(SEARCH_PAGES, deps=[TRACK])
-def search_pages(scan: ResourceParam[ScanSlot]) -> Result:
+def search_pages(scan: ResourceParam[CurrentScan]) -> Result:
     """Guest search results for the song's name: candidates, never confirmations."""
     with scan.stage("search_pages") as session:
         new = search.read_search(session)
@@ -65,7 +65,7 @@ def search_pages(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(CANDIDATES, deps=[AUTHOR_FIRST_SCREENS, HASHTAG_FIRST_SCREENS, SEARCH_PAGES])
-def candidates(scan: ResourceParam[ScanSlot]) -> Result:
+def candidates(scan: ResourceParam[CurrentScan]) -> Result:
     """The candidate pool, with verified music ids and posts that name the song first."""
     with scan.stage("candidates") as session:
         chosen = collect.fill_pool(session)
@@ -79,7 +79,7 @@ def candidates(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(VIDEO_DETAILS, deps=[CANDIDATES])
-def video_details(scan: ResourceParam[ScanSlot]) -> Result:
+def video_details(scan: ResourceParam[CurrentScan]) -> Result:
     """Detail pages of the candidates: music id, author and the four exact counts."""
     with scan.stage("video_details") as session:
         read = collect.read_details(session)

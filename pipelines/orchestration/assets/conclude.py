@@ -12,7 +12,7 @@ from pipelines.orchestration.assets.decorators import GROUP, KINDS, OWNERS, Resu
 from pipelines.orchestration.assets.descriptions import deps_on
 from pipelines.orchestration.assets.metadata import coverage_metadata
 from pipelines.orchestration.partitions import tracks
-from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import conclude
 from pipelines.scan import rows as mart_rows
 from pipelines.scan.confirm import confirm_videos
@@ -20,7 +20,7 @@ from pipelines.scan.profiles import read_profiles
 from warehouse.lake.packing import pack_document
 
 CONFIRMED = AssetKey(["marts", "confirmed_videos"])
-HEARD = AssetKey(["marts", "audio_comparisons"])
+AUDIO_COMPARISONS = AssetKey(["marts", "audio_comparisons"])
 ACCOUNT_PROFILES = AssetKey(["raw", "account_profiles"])
 COVERAGE = AssetKey(["marts", "coverage"])
 RANKINGS = AssetKey(["marts", "rankings"])
@@ -43,14 +43,20 @@ def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
     partitions_def=tracks,
     specs=[
         _spec(
-            "confirmed_videos", "Videos that carry the unchanged recording, with evidence.", HEARD
+            "confirmed_videos",
+            "Videos that carry the unchanged recording, with evidence.",
+            AUDIO_COMPARISONS,
         ),
-        _spec("variants", "Videos that carry the recording at another speed or pitch.", HEARD),
+        _spec(
+            "variants",
+            "Videos that carry the recording at another speed or pitch.",
+            AUDIO_COMPARISONS,
+        ),
         _spec("audio_comparisons", "Every compared pair with its evidence, also rejected ones."),
         _spec("expansion_rounds", "Music ids that each round of the scan verified.", CONFIRMED),
     ],
 )
-def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
+def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
     with scan.stage("confirmed_videos") as session:
         confirm_videos(session)
@@ -65,7 +71,7 @@ def confirmed_videos(scan: ResourceParam[ScanSlot]) -> Iterator[Result]:
 
 
 @scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED])
-def account_profiles(scan: ResourceParam[ScanSlot]) -> Result:
+def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:
         known = read_profiles(session)
@@ -73,7 +79,7 @@ def account_profiles(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES])
-def coverage(scan: ResourceParam[ScanSlot]) -> Result:
+def coverage(scan: ResourceParam[CurrentScan]) -> Result:
     """The coverage report: requests, items and stop reason of each source."""
     with scan.stage("rankings") as session:
         rows = mart_rows.coverage_rows(session)
@@ -83,7 +89,7 @@ def coverage(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(RANKINGS, deps=[CONFIRMED, COVERAGE])
-def rankings(scan: ResourceParam[ScanSlot]) -> Result:
+def rankings(scan: ResourceParam[CurrentScan]) -> Result:
     """The confirmed videos in the sort order of the job."""
     with scan.stage("rankings") as session:
         session.document = conclude.result_document(session)
@@ -94,7 +100,7 @@ def rankings(scan: ResourceParam[ScanSlot]) -> Result:
 
 
 @scan_asset(JOB_RESULTS, deps=[RANKINGS, VIDEO_DETAILS])
-def job_results(scan: ResourceParam[ScanSlot]) -> Result:
+def job_results(scan: ResourceParam[CurrentScan]) -> Result:
     """The result as one immutable document, the source of every later read."""
     with scan.stage("job_results") as session:
         session.document = session.document or conclude.result_document(session)

@@ -25,7 +25,7 @@ from dagster import (
 
 from pipelines.orchestration.assets.lineage import COLUMNS_FROM
 from warehouse.tables import BY_NAME, Column, Table
-from warehouse.tables.dictionary import TYPE_WORDS
+from warehouse.tables.dictionary import TYPE_LABELS
 
 WRITES: Mapping[str, str] = {
     "raw/music_first_screen": "raw.capture_items",
@@ -39,7 +39,7 @@ WRITES: Mapping[str, str] = {
 
 _BARS = "▁▂▃▄▅▆▇█"
 
-type Metadata = Mapping[str, Any]
+type AssetMetadata = Mapping[str, Any]
 
 
 def asset_key(table: Table) -> AssetKey:
@@ -99,7 +99,7 @@ def _bar(count: int, most: int) -> str:
     return "·" if count == 0 else _BARS[(count * (len(_BARS) - 1) + most - 1) // most]
 
 
-def _of_key(key: AssetKey) -> Metadata:
+def _of_key(key: AssetKey) -> AssetMetadata:
     name = ".".join(key.path)
     table = BY_NAME.get(name)
     if table is None:
@@ -116,7 +116,7 @@ def _of_key(key: AssetKey) -> Metadata:
     return told if lineage is None else {**told, "dagster/column_lineage": lineage}
 
 
-def _of_step(table: Table) -> Metadata:
+def _of_step(table: Table) -> AssetMetadata:
     return {
         "dagster/column_schema": table_schema(table),
         "writes": MetadataValue.asset(asset_key(table)),
@@ -124,7 +124,7 @@ def _of_step(table: Table) -> Metadata:
     }
 
 
-def _links(console_url: str | None) -> Metadata:
+def _links(console_url: str | None) -> AssetMetadata:
     """Return links to console and API docs, if their public address is configured."""
     if console_url is None:
         return {}
@@ -142,7 +142,7 @@ def _place(table: Table) -> str:
 def _column(table: Table, column: Column) -> TableColumn:
     return TableColumn(
         column.name,
-        TYPE_WORDS[column.type],
+        TYPE_LABELS[column.type],
         description=_meaning(table, column),
         constraints=TableColumnConstraints(
             nullable=not column.required, unique=table.key == (column.name,)

@@ -3,10 +3,10 @@
 from dagster import AssetKey, MaterializeResult, ResourceParam
 
 from pipelines.orchestration.assets.collect import TRACK
-from pipelines.orchestration.assets.conclude import HEARD
+from pipelines.orchestration.assets.conclude import AUDIO_COMPARISONS
 from pipelines.orchestration.assets.decorators import Result, scan_asset
 from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
-from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import discover
 from pipelines.scan import rows as mart_rows
 from warehouse.lake.packing import pack_document
@@ -15,8 +15,8 @@ VIDEOS = AssetKey(["raw", "videos"])
 DISCOVERED = AssetKey(["marts", "discovered_videos"])
 
 
-@scan_asset(DISCOVERED, deps=[TRACK, HEARD, VIDEOS], group="discovery")
-def discovered_videos(scan: ResourceParam[ScanSlot]) -> Result:
+@scan_asset(DISCOVERED, deps=[TRACK, AUDIO_COMPARISONS, VIDEOS], group="discovery")
+def discovered_videos(scan: ResourceParam[CurrentScan]) -> Result:
     """Related videos of a track: its authors' first screens and the text candidates on them."""
     with scan.stage("track") as session:
         discover.discover(session)

@@ -23,11 +23,11 @@ from pipelines.doctor.documents import to_surface_documents
 from pipelines.documents.videos import Document
 from pipelines.orchestration.assets.decorators import KINDS, OWNERS
 from pipelines.orchestration.resources import HealthResource
-from warehouse.records.health import USES, SurfaceHealth
+from warehouse.records.health import SURFACE_USES, SurfaceHealth
 
 SURFACE_HEALTH = AssetKey(["marts", "surface_health"])
 GROUP = "health"
-_LOUD = frozenset({"changed", "unreachable"})
+_ERROR_OUTCOMES = frozenset({"changed", "unreachable"})
 _COLUMNS = ("surface", "words", "error_type", "reason_words", "last_worked_at", "advice")
 _LISTS = ("keys_came", "keys_went")
 
@@ -44,7 +44,7 @@ def check_name(surface: str) -> str:
     kinds=KINDS,
     check_specs=[
         AssetCheckSpec(check_name(surface), asset=SURFACE_HEALTH, description=use.label)
-        for surface, use in USES.items()
+        for surface, use in SURFACE_USES.items()
     ],
 )
 def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
@@ -71,7 +71,7 @@ def _results(
             asset_key=SURFACE_HEALTH,
             passed=health.outcome == "works",
             severity=AssetCheckSeverity.ERROR
-            if health.outcome in _LOUD
+            if health.outcome in _ERROR_OUTCOMES
             else AssetCheckSeverity.WARN,
             metadata=_metadata(document),
         )

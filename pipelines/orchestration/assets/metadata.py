@@ -7,11 +7,11 @@ from typing import Any
 
 from dagster import MetadataValue, TableColumn, TableRecord, TableSchema
 
-from pipelines.scan.scan_run import ScanSession
-from warehouse.records.coverage import merged
+from pipelines.scan.scan_run import ScanRun
+from warehouse.records.coverage import merge_coverage
 from warehouse.records.videos import Track
 
-type Metadata = dict[str, Any]
+type RunMetadata = dict[str, Any]
 
 _LEDGER = TableSchema(
     columns=[
@@ -22,7 +22,7 @@ _LEDGER = TableSchema(
 )
 
 
-def track_metadata(session: ScanSession, track: Track) -> Metadata:
+def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
     """Return the track of a run, with links to the job and the public page."""
     return {
         "music_id": MetadataValue.text(track.music_id),
@@ -35,7 +35,7 @@ def track_metadata(session: ScanSession, track: Track) -> Metadata:
     }
 
 
-def _job_link(session: ScanSession) -> MetadataValue[Any]:
+def _job_link(session: ScanRun) -> MetadataValue[Any]:
     """Link to the job in the console, or its API path if no console address is configured."""
     console_url = session.runtime.settings.console_url
     if console_url is None:
@@ -43,7 +43,7 @@ def _job_link(session: ScanSession) -> MetadataValue[Any]:
     return MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
 
 
-def coverage_metadata(session: ScanSession) -> Metadata:
+def coverage_metadata(session: ScanRun) -> RunMetadata:
     """Return the coverage report so far as a table."""
     records = [
         TableRecord({
@@ -54,7 +54,7 @@ def coverage_metadata(session: ScanSession) -> Metadata:
             "new_items": entry.new_items,
             "stop_reason": entry.stop_reason,
         })
-        for entry in merged(session.findings.ledger)
+        for entry in merge_coverage(session.findings.ledger)
     ]  # fmt: skip
     return {
         "requests_used": session.captures.requests_used,

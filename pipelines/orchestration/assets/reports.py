@@ -27,12 +27,12 @@ from pipelines.reports.catalogue import Notebook, read_catalogue
 from warehouse.records.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from pipelines.reports.build import Made
+    from pipelines.reports.build import RenderedReport
 
 GROUP = "reports"
 _AS_OF = "a date or time: only data committed until then; empty: the newest commit"
 _PDF = "also as PDF; needs Chromium"
-_BESIDE = TableSchema(
+_FILES_SCHEMA = TableSchema(
     columns=[
         TableColumn("file", "string", description="table of the report, as CSV"),
         TableColumn("size_bytes", "int", description="file size [bytes]"),
@@ -62,7 +62,7 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         group_name=GROUP,
         owners=OWNERS,
         kinds={"jupyter", "html"},
-        metadata={"dagster/column_schema": _BESIDE},
+        metadata={"dagster/column_schema": _FILES_SCHEMA},
         description=f"{notebook.title}: {notebook.purpose}",
         config_schema=_schema(notebook),
         output_required=False,
@@ -80,16 +80,16 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
             # With default parameters there may be no data yet: not an error of a scheduled run.
             context.log.warning("no report: %s", error)
             return
-        yield MaterializeResult(metadata=_told(made))
+        yield MaterializeResult(metadata=_metadata(made))
 
     return page
 
 
-def _told(made: "Made") -> dict[str, MetadataValue[Any]]:
+def _metadata(made: "RenderedReport") -> dict[str, MetadataValue[Any]]:
     told: dict[str, MetadataValue[Any]] = {
         "page": _place(made.page),
         "size_bytes": MetadataValue.int(made.page.stat().st_size),
-        "tables": MetadataValue.table(records=_records(made.tables), schema=_BESIDE),
+        "tables": MetadataValue.table(records=_records(made.tables), schema=_FILES_SCHEMA),
         "is_demo_data": MetadataValue.bool(made.is_demo),
     }
     return told if made.pdf is None else {**told, "pdf": _place(made.pdf)}

@@ -24,9 +24,9 @@ from pydantic import Field
 from pipelines.documents.videos import Document, to_time
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.partitions import watchlists
-from pipelines.orchestration.resources import WatchResource
-from pipelines.watchlists.run import Watcher
-from warehouse.records.watchlists import WatchRun
+from pipelines.orchestration.resources import WatchlistResource
+from pipelines.watchlists.run import WatchlistRunner
+from warehouse.records.watchlists import WatchlistRun
 
 WATCHED_SCREENS = AssetKey(["raw", "watched_screens"])
 WATCH_DIGESTS = AssetKey(["marts", "watch_digests"])
@@ -56,7 +56,7 @@ class EndedRun(Config):
     kinds={"delta"},
 )
 def watched_screens(
-    context: AssetExecutionContext, config: BegunRun, watches: ResourceParam[WatchResource]
+    context: AssetExecutionContext, config: BegunRun, watches: ResourceParam[WatchlistResource]
 ) -> Result:
     """First screens and profiles of a watchlist's accounts and hashtags; submits its tracks."""
     name = context.partition_key
@@ -89,7 +89,7 @@ def watched_screens(
     kinds={"json", "html"},
 )
 def watch_digests(
-    context: AssetExecutionContext, config: EndedRun, watches: ResourceParam[WatchResource]
+    context: AssetExecutionContext, config: EndedRun, watches: ResourceParam[WatchlistResource]
 ) -> Result:
     """Changes since the previous run: one grouped digest as JSON and HTML."""
     with watches.open() as watcher:
@@ -97,20 +97,20 @@ def watch_digests(
         run = None if run_id is None else watcher.conclude(run_id)
     if run is None or run.digest is None:
         raise Failure("Nothing to conclude yet: no run is open, or its scans are still running")
-    return Result(metadata=_told(run, run.digest))
+    return Result(metadata=_metadata(run, run.digest))
 
 
-def _open_run(watcher: Watcher, name: str) -> str | None:
+def _open_run(watcher: WatchlistRunner, name: str) -> str | None:
     return next(
         (run.run_id for run in watcher.control.watch_runs(name, limit=1) if run.ended_at is None),
         None,
     )
 
 
-def _told(run: WatchRun, digest: Document) -> dict[str, MetadataValue]:
+def _metadata(run: WatchlistRun, digest: Document) -> dict[str, MetadataValue]:
     """Convert to metadata; text from outside is shown as text, never as markup."""
     records = [
-        TableRecord({name: str(_shown(entry, name)) for name in _COLUMNS})
+        TableRecord({name: str(_cell(entry, name)) for name in _COLUMNS})
         for entry in digest["entries"]
     ]
     counts = {name: digest[name] for name in ("change_count", "completed_count", "failed_count")}
@@ -123,7 +123,7 @@ def _told(run: WatchRun, digest: Document) -> dict[str, MetadataValue]:
     }
 
 
-def _shown(entry: Document, name: str) -> object:
+def _cell(entry: Document, name: str) -> object:
     if name == "change_count":
         return "" if entry["changes"] is None else entry["changes"][name]
     if name == "error":

@@ -11,18 +11,18 @@ from dagster import AssetCheckResult, AssetCheckSpec, ResourceParam, multi_asset
 
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
 from pipelines.orchestration.assets.conclude import CONFIRMED
-from pipelines.orchestration.resources import ScanSlot
-from pipelines.scan.rules.expansion import Confirmed
-from warehouse.records.evidence import holds_as_heard
+from pipelines.orchestration.resources import CurrentScan
+from pipelines.scan.rules.expansion import ConfirmedVideo
+from warehouse.records.evidence import is_confirmed_unshifted
 
 
-def repeated(confirmed: Sequence[Confirmed]) -> list[str]:
+def repeated(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
     """Videos that are confirmed twice."""
     counts = Counter(entry.video.aweme_id for entry in confirmed)
     return [aweme_id for aweme_id, times in counts.items() if times > 1]
 
 
-def with_negative_counts(confirmed: Sequence[Confirmed]) -> list[str]:
+def with_negative_counts(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
     """Videos with an engagement count below zero."""
     return [
         entry.video.aweme_id
@@ -31,12 +31,12 @@ def with_negative_counts(confirmed: Sequence[Confirmed]) -> list[str]:
     ]
 
 
-def with_unknown_link(confirmed: Sequence[Confirmed]) -> list[str]:
+def with_unknown_link(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
     """Videos without a known link type; matching text alone is not a link."""
     return [entry.video.aweme_id for entry in confirmed if entry.link_type not in SOURCE_CHANNEL_ZH]
 
 
-def without_evidence(confirmed: Sequence[Confirmed]) -> list[str]:
+def without_evidence(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
     """Audio links whose evidence does not meet the rules at unchanged speed and pitch."""
     return [
         entry.video.aweme_id
@@ -44,7 +44,7 @@ def without_evidence(confirmed: Sequence[Confirmed]) -> list[str]:
         if entry.link_type != "exact_music_id"
         and (
             entry.comparison is None
-            or not holds_as_heard(entry.comparison.pair, entry.comparison.limits)
+            or not is_confirmed_unshifted(entry.comparison.pair, entry.comparison.limits)
         )
     ]
 
@@ -64,7 +64,7 @@ FINDERS = {
         for name, finder in FINDERS.items()
     ],
 )
-def confirmed_set(scan: ResourceParam[ScanSlot]) -> Iterator[AssetCheckResult]:
+def confirmed_set(scan: ResourceParam[CurrentScan]) -> Iterator[AssetCheckResult]:
     """Check the confirmed videos before they are ranked."""
     for name, finder in FINDERS.items():
         wrong = finder(scan.confirmed())

@@ -25,12 +25,12 @@ from dagster import (
 from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days
 from pipelines.orchestration.resources import ReviewResource
-from warehouse.maintenance.table_review import Finding, Review
+from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.tables import TABLES, Table
 from warehouse.tables.row_rules import MEANINGS, rule_names
 
 
-def to_result(key: AssetKey, finding: Finding, row_count: int) -> AssetCheckResult:
+def to_result(key: AssetKey, finding: RuleResult, row_count: int) -> AssetCheckResult:
     """Convert a finding to a check result. Row keys are shown as text, never as markup."""
     told: dict[str, Any] = {"row_count": row_count, "wrong_count": finding.wrong_count}
     if finding.examples:
@@ -46,7 +46,7 @@ def to_result(key: AssetKey, finding: Finding, row_count: int) -> AssetCheckResu
     )
 
 
-def to_observation(key: AssetKey, review: Review) -> AssetObservation:
+def to_observation(key: AssetKey, review: TableReview) -> AssetObservation:
     """Convert a review to an asset observation with row count, files and size."""
     return AssetObservation(
         key,

@@ -13,7 +13,7 @@ from pipelines.settings import Settings
 log = structlog.get_logger(__name__)
 
 
-class LocalEnding:
+class LocalScanHandle:
     """A scan running in a process of the pool."""
 
     def __init__(self, future: ProcessFuture[ScanEnd], pool: ProcessPool) -> None:
@@ -34,7 +34,7 @@ class LocalEnding:
         """Kill its process."""
         self._future.cancel()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
 
-    def needs_beat(self) -> bool:
+    def needs_heartbeat(self) -> bool:
         """Return True: a scan process sends no heartbeat itself."""
         return True
 
@@ -43,7 +43,7 @@ class LocalEnding:
         return bool(self._future.running() or self._future.done())
 
 
-class LocalRuns:
+class LocalScanRunner:
     """A pool of warm processes, each running one scan at a time."""
 
     outlive_worker = False
@@ -52,14 +52,14 @@ class LocalRuns:
         self._settings = settings
         self._pool = _build_pool(settings)
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> LocalEnding:
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> LocalScanHandle:
         """Start a scan in a free process; replace the pool if a killed process broke it."""
         if not self._pool.active:
             log.error("the pool of scan processes broke; creating a new one")
             self.close()
             self._pool = _build_pool(self._settings)
         future = self._pool.schedule(run_scan, args=[job_id, waited_for])
-        return LocalEnding(future, self._pool)
+        return LocalScanHandle(future, self._pool)
 
     def close(self) -> None:
         """Kill all processes."""

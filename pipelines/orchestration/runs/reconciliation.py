@@ -18,7 +18,7 @@ from dagster import (
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 
 from pipelines.orchestration.runs.launcher import ORIGIN_TAG
-from warehouse.records.jobs import FINAL, Job, Origin
+from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
 
 SETTLED_AFTER = timedelta(seconds=10)
 """The run of a job that has just ended may be about to report its end itself."""
@@ -27,14 +27,16 @@ _OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
 _ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
 
 
-class JobRows(Protocol):
+class JobCancelStore(Protocol):
     """The methods of the control store that reconciliation needs."""
 
     def job(self, job_id: str) -> Job | None: ...
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
 
 
-def pass_on_cancels(instance: DagsterInstance, control: JobRows, job_ids: Collection[str]) -> None:
+def cancel_jobs_of_terminated_runs(
+    instance: DagsterInstance, control: JobCancelStore, job_ids: Collection[str]
+) -> None:
     """Request cancellation of the jobs whose run was terminated in Dagster's UI."""
     if not job_ids:
         return
@@ -43,8 +45,8 @@ def pass_on_cancels(instance: DagsterInstance, control: JobRows, job_ids: Collec
         control.request_cancel(run.run_id)
 
 
-def end_left_runs(
-    instance: DagsterInstance, control: JobRows, *, now: datetime | None = None
+def end_orphaned_runs(
+    instance: DagsterInstance, control: JobCancelStore, *, now: datetime | None = None
 ) -> list[str]:
     """End up to `MOST_AT_ONCE` runs whose job has ended or is gone; return their ids."""
     now = now or datetime.now(UTC)
@@ -93,4 +95,4 @@ def _is_settled(job: Job | None, now: datetime) -> bool:
     if job is None:
         return True
     ended_at = job.finished_at
-    return job.status in FINAL and ended_at is not None and now - ended_at >= SETTLED_AFTER
+    return job.status in FINAL_STATUSES and ended_at is not None and now - ended_at >= SETTLED_AFTER

@@ -20,14 +20,14 @@ from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.runs.launcher import ORIGIN_TAG
 from pipelines.orchestration.runs.scan_runs import QUIET, open_instance
-from pipelines.orchestration.worker.job_run import Outcome, ScanEnd, attempt
+from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.scan.runtime import Runtime, open_runtime
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
-from warehouse.records.jobs import KINDS, Job
+from warehouse.records.jobs import JOB_KINDS, Job
 
-LOOK_EVERY_S = 0.5
-PATIENCE_S = 60.0
+RUN_POLL_S = 0.5
+DAEMON_TIMEOUT_S = 60.0
 QUEUE_DAEMON = "QUEUED_RUN_COORDINATOR"
 DAEMON_LOST_AFTER_S = 120.0  # its heartbeat comes every 30 s
 REPOSITORY = "__repository__"
@@ -42,7 +42,7 @@ _NOT_BEGUN = (
 )
 
 
-class RemoteEnding:
+class RemoteScanHandle:
     """A job that is prepared here and then runs elsewhere."""
 
     def __init__(self, job_id: str, prepared: Future[ScanEnd], instance: DagsterInstance) -> None:
@@ -71,7 +71,7 @@ class RemoteEnding:
         if run is not None and not run.is_finished:
             self._instance.report_run_canceled(run)
 
-    def needs_beat(self) -> bool:
+    def needs_heartbeat(self) -> bool:
         """Whether the run has not begun yet; from then on it sends its own heartbeats."""
         if not self._prepared.done():
             return True
@@ -83,7 +83,7 @@ class RemoteEnding:
 
     def _look(self) -> DagsterRunStatus | None:
         now = time.monotonic()
-        if now - self._looked_at >= LOOK_EVERY_S:
+        if now - self._looked_at >= RUN_POLL_S:
             self._looked_at = now
             run = self._instance.get_run_by_id(self._job_id)
             self._status = None if run is None else run.status
@@ -94,7 +94,7 @@ HANDED_OVER = "handed_over"
 _ENDED = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
 
 
-class RemoteRuns:
+class RemoteScanRunner:
     """Submits scans to Dagster's queue through the shared storage; its daemon launches them."""
 
     outlive_worker = True
@@ -104,20 +104,20 @@ class RemoteRuns:
         self._runtime: Runtime = open_runtime(settings, self._stack)
         self._instance = self._stack.enter_context(open_instance(self._runtime.home))
         definitions = build_definitions()
-        self._jobs = {kind: definitions.resolve_job_def(kind) for kind in KINDS}
+        self._jobs = {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
         self._threads = ThreadPoolExecutor(settings.worker_runs, thread_name_prefix="prepare")
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> RemoteEnding:
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> RemoteScanHandle:
         """Prepare the job in a thread and submit its run if it needs one."""
-        prepare = partial(attempt, self._runtime, job_id, self._submit, waited_for=waited_for)
-        return RemoteEnding(job_id, self._threads.submit(prepare), self._instance)
+        prepare = partial(execute_job, self._runtime, job_id, self._submit, waited_for=waited_for)
+        return RemoteScanHandle(job_id, self._threads.submit(prepare), self._instance)
 
     def close(self) -> None:
         """Stop submitting; remote runs continue."""
         self._threads.shutdown(cancel_futures=True)
         self._stack.close()
 
-    def _submit(self, job: Job, music_id: str) -> Outcome | None:
+    def _submit(self, job: Job, music_id: str) -> ScanOutcome | None:
         """Queue a run with the job's own id; the run writes its end itself.
 
         Raises:
@@ -145,16 +145,16 @@ def check_daemon(instance: DagsterInstance) -> None:
     It waits because `sametrack up` starts worker and daemon at the same time.
 
     Raises:
-        WorkerUnavailableError: No recent heartbeat after `PATIENCE_S`.
+        WorkerUnavailableError: No recent heartbeat after `DAEMON_TIMEOUT_S`.
     """
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + DAEMON_TIMEOUT_S
     while not _is_daemon_alive(instance):
         if time.monotonic() >= until:
             raise WorkerUnavailableError(
                 "Dagster's daemon, which launches runs, is not running",
                 hint="Start it (`sametrack up` does) or set RUNS=local, then retry",
             )
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(RUN_POLL_S)
 
 
 def _is_daemon_alive(instance: DagsterInstance) -> bool:

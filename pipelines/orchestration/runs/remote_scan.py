@@ -10,20 +10,20 @@ from contextlib import ExitStack, contextmanager
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, resource
 
 from pipelines.logs import configure_logging
-from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.launcher import ORIGIN_TAG
-from pipelines.orchestration.worker.job_run import finish
+from pipelines.orchestration.worker.job_run import finish_job
 from pipelines.scan.runtime import Runtime, open_runtime
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
-from warehouse.records.jobs import FINAL, Job
+from warehouse.records.jobs import FINAL_STATUSES, Job
 
 
 @resource(description="The scan of this run, if it is the run of a job.")
-def scan_of_run(context: InitResourceContext) -> Iterator[ScanSlot]:
+def scan_of_run(context: InitResourceContext) -> Iterator[CurrentScan]:
     """Provide the session of the run's job, if it has one."""
-    slot, run, instance = ScanSlot(), context.run, context.instance
+    slot, run, instance = CurrentScan(), context.run, context.instance
     if run is None or instance is None or ORIGIN_TAG not in run.tags:
         yield slot
         return
@@ -32,14 +32,14 @@ def scan_of_run(context: InitResourceContext) -> Iterator[ScanSlot]:
 
 
 @contextmanager
-def _session_of(run: DagsterRun, instance: DagsterInstance, slot: ScanSlot) -> Iterator[None]:
+def _session_of(run: DagsterRun, instance: DagsterInstance, slot: CurrentScan) -> Iterator[None]:
     configure_logging()
     with ExitStack() as stack:
         runtime = open_runtime(Settings(), stack)
         job = _job_of(runtime, run)
-        stack.callback(lambda: finish(runtime, job.job_id, slot.outcome()))
-        stack.enter_context(_beating(runtime, job))
-        session = stack.enter_context(ScanSession(runtime, job, music_id=job.music_id or ""))
+        stack.callback(lambda: finish_job(runtime, job.job_id, slot.outcome()))
+        stack.enter_context(_heartbeat(runtime, job))
+        session = stack.enter_context(ScanRun(runtime, job, music_id=job.music_id or ""))
         session.on_canceling = lambda: instance.report_run_canceling(run)
         slot.session = session
         yield
@@ -47,19 +47,19 @@ def _session_of(run: DagsterRun, instance: DagsterInstance, slot: ScanSlot) -> I
 
 def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
     job = runtime.control.job(run.run_id)
-    if job is None or job.status in FINAL:
+    if job is None or job.status in FINAL_STATUSES:
         raise WorkerUnavailableError("The job of this run has ended before the run began")
     return job
 
 
 @contextmanager
-def _beating(runtime: Runtime, job: Job) -> Iterator[None]:
+def _heartbeat(runtime: Runtime, job: Job) -> Iterator[None]:
     """Send heartbeats from a thread: steps may take longer than the heartbeat timeout."""
     stop = threading.Event()
 
     def beat() -> None:
         while True:
-            runtime.control.beat_job(job.job_id)
+            runtime.control.heartbeat_job(job.job_id)
             if stop.wait(runtime.settings.heartbeat_s):
                 return
 

@@ -24,17 +24,17 @@ from dagster._core.storage.dagster_run import DagsterRun
 from pipelines.logs import configure_logging
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.partitions import partition_key, tracks
-from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.launcher import ORIGIN_TAG
-from pipelines.orchestration.worker.job_run import Outcome, ScanEnd, attempt
-from pipelines.orchestration.worker.low_priority import give_way
+from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
+from pipelines.orchestration.worker.low_priority import lower_process_priority
 from pipelines.scan.runtime import Runtime, open_runtime
-from pipelines.scan.scan_run import ScanSession
+from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
 from warehouse.home.folder import Home
-from warehouse.records.jobs import KINDS, Job
+from warehouse.records.jobs import JOB_KINDS, Job
 
-PARENT_LOOK_EVERY_S = 0.5
+PARENT_POLL_S = 0.5
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run events are in Dagster's event log; the worker's stderr stays readable."""
 
@@ -45,7 +45,7 @@ class RunProcess:
 
     runtime: Runtime
     instance: DagsterInstance
-    slot: ScanSlot
+    slot: CurrentScan
     jobs: Mapping[str, JobDefinition]
 
 
@@ -68,24 +68,24 @@ def warm(settings: Settings) -> None:
     global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
-    _follow_parent(os.getppid())
+    _exit_with_parent(os.getppid())
     if settings.worker_gives_way:
-        give_way()
+        lower_process_priority()
     runtime = open_runtime(settings, _open)
-    slot = ScanSlot()
+    slot = CurrentScan()
     definitions = build_definitions(scan=slot)
     instance = _open.enter_context(open_instance(runtime.home))
     _process = RunProcess(
-        runtime, instance, slot, {kind: definitions.resolve_job_def(kind) for kind in KINDS}
+        runtime, instance, slot, {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
     )
 
 
-def _follow_parent(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Watchdog: exit when the parent worker is gone for any reason."""
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(PARENT_LOOK_EVERY_S)
+            time.sleep(PARENT_POLL_S)
         os._exit(1)
 
     threading.Thread(target=watch, name="follow-parent", daemon=True).start()
@@ -96,11 +96,11 @@ def run_scan(job_id: str, waited_for: str | None = None) -> ScanEnd:
     assert _process is not None, "`warm` runs first in every process"
     process = _process
     process.slot.clear()
-    return attempt(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
+    return execute_job(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
 
 
-def _run(process: RunProcess, job: Job, music_id: str) -> Outcome:
-    with ScanSession(process.runtime, job, music_id=music_id) as session:
+def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:
+    with ScanRun(process.runtime, job, music_id=music_id) as session:
         run = _create_run(process, job, partition_key(job.kind, session.subject))
         session.on_canceling = lambda: process.instance.report_run_canceling(run)
         process.slot.session = session
@@ -127,8 +127,8 @@ def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
     )
 
 
-def _outcome(process: RunProcess, run: DagsterRun) -> Outcome:
+def _outcome(process: RunProcess, run: DagsterRun) -> ScanOutcome:
     ended = process.instance.get_run_by_id(run.run_id)
     if ended is not None and ended.status == DagsterRunStatus.SUCCESS:
-        return Outcome("completed")
+        return ScanOutcome("completed")
     return process.slot.outcome()

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScanOutcome:
     """How a scan ended, and the error that ended it, if any."""
 
     status: JobStatus
@@ -38,10 +38,10 @@ class ScanEnd:
     waits_for: str | None = None
 
 
-def attempt(
+def execute_job(
     runtime: Runtime,
     job_id: str,
-    scan: Callable[[Job, str], Outcome | None],
+    scan: Callable[[Job, str], ScanOutcome | None],
     *,
     waited_for: str | None = None,
 ) -> ScanEnd:
@@ -58,18 +58,18 @@ def attempt(
         prepared = prepare_scan(runtime, job, waited_for=waited_for)
         if prepared.waits_for is not None:
             return ScanEnd("waiting", prepared.waits_for)
-        outcome = Outcome("completed") if prepared.is_served else scan(job, prepared.music_id)
+        outcome = ScanOutcome("completed") if prepared.is_served else scan(job, prepared.music_id)
     except RunCancelledError:
-        outcome = Outcome("cancelled")
+        outcome = ScanOutcome("cancelled")
     except SametrackError as fault:
-        outcome = Outcome("failed", fault)
+        outcome = ScanOutcome("failed", fault)
     if outcome is None:
         return ScanEnd("handed_over")
-    finish(runtime, job_id, outcome)
+    finish_job(runtime, job_id, outcome)
     return ScanEnd(outcome.status)
 
 
-def finish(runtime: Runtime, job_id: str, outcome: Outcome) -> None:
+def finish_job(runtime: Runtime, job_id: str, outcome: ScanOutcome) -> None:
     """Write the end of a job and the expiry of its result, release leases, compact the lake."""
     error = outcome.error
     if outcome.status == "failed" and error is None:

@@ -11,12 +11,12 @@ NICENESS = 10
 _SELF = Path("/proc/self")
 
 
-def give_way() -> None:
+def lower_process_priority() -> None:
     """Lower the priority of this process within its session."""
     os.nice(NICENESS)
 
 
-def give_way_as_session(proc: Path = _SELF) -> bool:
+def lower_session_priority(proc: Path = _SELF) -> bool:
     """Lower the priority of this process's session; return False if that is not possible.
 
     Linux shares the CPU among sessions first (sched(7), autogroup), and niceness counts only

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from dagster import DagsterInstance, RunsFilter
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 
-from pipelines.orchestration.runs.reconciliation import end_left_runs
+from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
@@ -19,8 +19,8 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.compaction import tidy_lake
-from warehouse.maintenance.retention import PAYLOADS, SOUNDS, remove_old
+from warehouse.maintenance.compaction import maintain_lake
+from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
 
 JOBS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
@@ -28,7 +28,7 @@ RESULTS = "marts.job_results"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
+class MaintenanceReport:
     """The counts of one maintenance step; `is_more` if work is left for the next one."""
 
     jobs: int = 0
@@ -44,15 +44,15 @@ class Swept:
     files_deleted: int = 0
     is_more: bool = False
 
-    def plus(self, other: "Swept") -> "Swept":
+    def plus(self, other: "MaintenanceReport") -> "MaintenanceReport":
         """Add the counts of a later step; `is_more` is that of the later one."""
         mine, theirs = asdict(self), asdict(other)
         sums = {name: mine[name] + theirs[name] for name in mine if name != "is_more"}
-        return Swept(**sums, is_more=other.is_more)
+        return MaintenanceReport(**sums, is_more=other.is_more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keeper:
+class StoreMaintainer:
     """Deletes expired data and compacts the stores, with their retention settings."""
 
     control: ControlStore
@@ -64,18 +64,18 @@ class Keeper:
     sound_days: int
     jobs_at_once: int = JOBS_AT_ONCE
 
-    def sweep(self, now: datetime | None = None) -> Swept:
+    def sweep(self, now: datetime | None = None) -> MaintenanceReport:
         """Delete a bounded part of the expired data."""
         now = now or datetime.now(UTC)
-        ended = end_left_runs(self.instance, self.control, now=now)
-        links_and_leases = self.control.delete_run_out(now)
+        ended = end_orphaned_runs(self.instance, self.control, now=now)
+        links_and_leases = self.control.delete_expired_state(now)
         expired = self.control.expired_jobs(now, limit=self.jobs_at_once)
         # Results first: a job row without its result would be a completed job that cannot be read.
         # If this fails halfway, the next sweep finds the same rows again.
         results = self.lake.delete(RESULTS, "job_id", expired)
         jobs = self.control.delete_jobs(expired)
         runs = self._delete_runs(now - timedelta(days=self.run_days))
-        return Swept(
+        return MaintenanceReport(
             jobs=jobs,
             results=results,
             links_and_leases=links_and_leases,
@@ -84,7 +84,7 @@ class Keeper:
             is_more=len(expired) == self.jobs_at_once or runs == RUNS_AT_ONCE,
         )
 
-    def maintain(self, now: datetime | None = None) -> Swept:
+    def maintain(self, now: datetime | None = None) -> MaintenanceReport:
         """Delete all expired data, old payloads and sounds, then sort and compact the lake.
 
         Raises:
@@ -96,15 +96,17 @@ class Keeper:
             total = total.plus(self.sweep(now))
         self.excerpts.trim()
         payloads, sounds = self._remove_old(now)
-        tidied = asdict(tidy_lake(self.lake))
+        tidied = asdict(maintain_lake(self.lake))
         return replace(total, payloads=payloads, sounds=sounds, **tidied)
 
     def _remove_old(self, now: datetime) -> tuple[int, int]:
         """Delete old payloads and sounds; return both counts."""
         with closing(Engine(self.lake)) as engine:
             return (
-                remove_old(self.lake, engine, PAYLOADS, now - timedelta(days=self.payload_days)),
-                remove_old(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
+                delete_expired(
+                    self.lake, engine, PAYLOADS, now - timedelta(days=self.payload_days)
+                ),
+                delete_expired(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
             )
 
     def _delete_runs(self, before: datetime) -> int:
@@ -116,7 +118,7 @@ class Keeper:
         return len(found)
 
 
-def chosen_home(settings: Settings) -> Home:
+def open_selected_home(settings: Settings) -> Home:
     """Open the home of the selected profile.
 
     Raises:
@@ -126,16 +128,16 @@ def chosen_home(settings: Settings) -> Home:
     return open_home(settings.data_home, choose_profile(settings).name)
 
 
-def open_keeper(
+def open_maintainer(
     settings: Settings, home: Home, instance: DagsterInstance, stack: ExitStack
-) -> Keeper:
+) -> StoreMaintainer:
     """Open the stores of a home for maintenance; closing `stack` closes them.
 
     Raises:
         WarehouseError: A store cannot be opened.
     """
     control = open_control(settings.control_url or home.control_url, world=home.world)
-    return Keeper(
+    return StoreMaintainer(
         control=stack.enter_context(closing(control)),
         lake=open_lake(settings.lake_url or home.lake_url, world=home.world),
         instance=instance,

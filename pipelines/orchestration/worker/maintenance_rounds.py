@@ -11,7 +11,12 @@ from typing import Self
 import structlog
 
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.worker.maintenance import Keeper, Swept, chosen_home, open_keeper
+from pipelines.orchestration.worker.maintenance import (
+    MaintenanceReport,
+    StoreMaintainer,
+    open_maintainer,
+    open_selected_home,
+)
 from pipelines.settings import Settings
 
 SWEEP_EVERY_S = 600.0
@@ -20,7 +25,7 @@ FIRST_SWEEP_S = 60.0
 log = structlog.get_logger(__name__)
 
 
-def maintain_once(settings: Settings) -> Swept:
+def maintain_once(settings: Settings) -> MaintenanceReport:
     """Run all maintenance on newly opened stores.
 
     Raises:
@@ -31,18 +36,18 @@ def maintain_once(settings: Settings) -> Swept:
         return _open(settings, stack).maintain()
 
 
-def sweep_once(settings: Settings) -> Swept:
+def sweep_once(settings: Settings) -> MaintenanceReport:
     """Run one bounded sweep on newly opened stores, for a background thread."""
     with ExitStack() as stack:
         return _open(settings, stack).sweep()
 
 
-def _open(settings: Settings, stack: ExitStack) -> Keeper:
-    home = chosen_home(settings)
-    return open_keeper(settings, home, stack.enter_context(open_instance(home)), stack)
+def _open(settings: Settings, stack: ExitStack) -> StoreMaintainer:
+    home = open_selected_home(settings)
+    return open_maintainer(settings, home, stack.enter_context(open_instance(home)), stack)
 
 
-class Sweeper:
+class MaintenanceThread:
     """Runs bounded maintenance sweeps periodically in a background thread."""
 
     def __init__(self, settings: Settings) -> None:

@@ -22,24 +22,24 @@ from dagster import DagsterInstance
 from pebble import ProcessExpired
 
 from pipelines.logs import configure_logging
-from pipelines.orchestration.runs.local_runs import LocalRuns
+from pipelines.orchestration.runs.local_runs import LocalScanRunner
 from pipelines.orchestration.runs.reconciliation import (
-    end_left_runs,
+    cancel_jobs_of_terminated_runs,
+    end_orphaned_runs,
     end_run,
     is_finished,
-    pass_on_cancels,
 )
-from pipelines.orchestration.runs.remote_runs import RemoteRuns
+from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.job_run import ScanEnd
-from pipelines.orchestration.worker.low_priority import give_way_as_session
-from pipelines.orchestration.worker.maintenance_rounds import Sweeper
+from pipelines.orchestration.worker.low_priority import lower_session_priority
+from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.job_endings import WORKER_GONE, lost_ending
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
-from warehouse.records.jobs import FINAL
+from warehouse.records.jobs import FINAL_STATUSES
 
 CLAIM_EVERY_S = 0.05
 WAITERS_EVERY_S = 0.5
@@ -50,7 +50,7 @@ CANCEL_GRACE_S = 30.0
 log = structlog.get_logger(__name__)
 
 
-class Ending(Protocol):
+class ScanHandle(Protocol):
     """A scan in progress."""
 
     def done(self) -> bool:
@@ -62,24 +62,24 @@ class Ending(Protocol):
     def abandon(self) -> None:
         """Kill the scan."""
 
-    def needs_beat(self) -> bool:
+    def needs_heartbeat(self) -> bool:
         """Whether the worker must send heartbeats for the scan."""
 
     def has_begun(self) -> bool:
         """Whether a process runs the scan; before that, nothing checks for its cancellation."""
 
 
-class Runs(Protocol):
+class ScanRunner(Protocol):
     """Launches scans; with `outlive_worker` they continue when the worker stops."""
 
     outlive_worker: bool
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> Ending: ...
+    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> ScanHandle: ...
 
     def close(self) -> None: ...
 
 
-class Rhythm:
+class IntervalTimer:
     """A timer that is due at most once per interval."""
 
     def __init__(self, every_s: float) -> None:
@@ -105,27 +105,27 @@ class Worker:
     settings: Settings
     control: ControlStore
     instance: DagsterInstance
-    runs: Runs
+    runs: ScanRunner
     clock: Callable[[], float] = time.monotonic
     utc: Callable[[], datetime] = lambda: datetime.now(UTC)
-    running: dict[str, Ending] = field(default_factory=dict)
+    running: dict[str, ScanHandle] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
     _asked_at: dict[str, float] = field(default_factory=dict)
-    _begun_anew: set[str] = field(default_factory=set)
-    _rhythms: dict[str, Rhythm] = field(default_factory=dict)
+    _restarted: set[str] = field(default_factory=set)
+    _timers: dict[str, IntervalTimer] = field(default_factory=dict)
 
     def step(self) -> None:
         """Handle ended scans, claim jobs, send heartbeats, fail jobs of lost workers."""
-        self._note_endings()
+        self._handle_ended_scans()
         if self._is_due("waiters", WAITERS_EVERY_S):
-            self._look_at_waiters()
+            self._check_waiting_jobs()
         self._claim()
         if self._is_due("beat", self.settings.heartbeat_s):
-            mine = [name for name, ending in self.running.items() if ending.needs_beat()]
+            mine = [name for name, ending in self.running.items() if ending.needs_heartbeat()]
             self.control.beat(self.worker_id, [*mine, *self.waiting])
             self._fail_lost()
-            pass_on_cancels(self.instance, self.control, self.running)
-            self._end_what_hangs()
+            cancel_jobs_of_terminated_runs(self.instance, self.control, self.running)
+            self._kill_hanging_scans()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
             self._reconcile()
 
@@ -148,7 +148,7 @@ class Worker:
     def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:
         self.running[job_id] = self.runs.launch_scan(job_id, waited_for=waited_for)
 
-    def _note_endings(self) -> None:
+    def _handle_ended_scans(self) -> None:
         for job_id, ending in list(self.running.items()):
             if not ending.done():
                 continue
@@ -157,38 +157,38 @@ class Worker:
             try:
                 end = ending.result()
             except BrokenProcessPool as fault:
-                self._begin_anew(job_id, fault)
+                self._restart_scan(job_id, fault)
             except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
                 log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
                 self._fail(job_id, _why(fault))
             else:
-                self._note_end(job_id, end)
+                self._handle_end(job_id, end)
 
-    def _begin_anew(self, job_id: str, fault: BrokenProcessPool) -> None:
+    def _restart_scan(self, job_id: str, fault: BrokenProcessPool) -> None:
         """Start the scan once more: its process was gone before the scan began."""
         log.error("scan process was gone", job_id=job_id, fault=repr(fault))
-        if job_id in self._begun_anew:
-            self._begun_anew.remove(job_id)
+        if job_id in self._restarted:
+            self._restarted.remove(job_id)
             self._fail(job_id, _why(fault))
         else:
-            self._begun_anew.add(job_id)
+            self._restarted.add(job_id)
             self._launch(job_id)
 
-    def _note_end(self, job_id: str, end: ScanEnd) -> None:
-        self._begun_anew.discard(job_id)
+    def _handle_end(self, job_id: str, end: ScanEnd) -> None:
+        self._restarted.discard(job_id)
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
         else:
             self._fail(job_id, "The run ended without a status")  # no effect if it has one
 
-    def _look_at_waiters(self) -> None:
+    def _check_waiting_jobs(self) -> None:
         """Restart jobs whose equal job has ended, before claiming new ones; end cancelled ones."""
         for job_id, twin_id in list(self.waiting.items()):
             twin = self.control.job(twin_id)
             is_cancelled = self.control.is_cancel_requested(job_id)
             if is_cancelled:
                 self._fail(job_id, "Cancelled while it waited")
-            elif twin is not None and twin.status not in FINAL:
+            elif twin is not None and twin.status not in FINAL_STATUSES:
                 continue
             elif len(self.running) < self.settings.worker_runs:
                 self._launch(job_id, waited_for=twin_id)
@@ -199,18 +199,18 @@ class Worker:
     def _fail_lost(self) -> None:
         for job in self.control.lost_jobs(self.settings.worker_lost_after_s):
             ending = self.running.get(job.job_id)
-            if job.job_id in self.waiting or (ending is not None and ending.needs_beat()):
+            if job.job_id in self.waiting or (ending is not None and ending.needs_heartbeat()):
                 continue
             self._fail(job.job_id, WORKER_GONE)
 
-    def _end_what_hangs(self) -> None:
+    def _kill_hanging_scans(self) -> None:
         """Kill cancelled scans that do not stop, scans whose run is over, and unstarted ones.
 
         Waiting for an unstarted scan would take long: preparing a process takes seconds.
         """
         now = self.clock()
         for job_id in list(self.running):
-            if not self._should_be_over(job_id):
+            if not self._should_have_ended(job_id):
                 self._asked_at.pop(job_id, None)
                 continue
             asked_at = self._asked_at.setdefault(job_id, now)
@@ -220,13 +220,13 @@ class Worker:
                 log.error("scan does not stop", job_id=job_id)
                 self.running[job_id].abandon()
 
-    def _should_be_over(self, job_id: str) -> bool:
+    def _should_have_ended(self, job_id: str) -> bool:
         if self.control.is_cancel_requested(job_id):
             return True
         return is_finished(self.instance, job_id)
 
     def _reconcile(self) -> None:
-        for run_id in end_left_runs(self.instance, self.control, now=self.utc()):
+        for run_id in end_orphaned_runs(self.instance, self.control, now=self.utc()):
             log.info("run ended after its job", job_id=run_id)
 
     def _fail(self, job_id: str, why: str) -> None:
@@ -242,7 +242,7 @@ class Worker:
             end_run(self.instance, run, self.control.job(job_id))
 
     def _is_due(self, name: str, every_s: float) -> bool:
-        return self._rhythms.setdefault(name, Rhythm(every_s)).is_due(self.clock())
+        return self._timers.setdefault(name, IntervalTimer(every_s)).is_due(self.clock())
 
 
 def _why(fault: BaseException) -> str:
@@ -255,13 +255,13 @@ def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_logging()
     if settings.worker_gives_way:
-        give_way_as_session()
+        lower_session_priority()
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     with ExitStack() as stack:
         worker = _build_worker(settings, stack)
-        stack.enter_context(Sweeper(settings))
+        stack.enter_context(MaintenanceThread(settings))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
         while not stop.wait(CLAIM_EVERY_S):
             worker.step()
@@ -273,7 +273,9 @@ def run_worker(settings: Settings) -> int:
 def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    runs: Runs = RemoteRuns(settings) if settings.runs == "remote" else LocalRuns(settings)
+    runs: ScanRunner = (
+        RemoteScanRunner(settings) if settings.runs == "remote" else LocalScanRunner(settings)
+    )
     stack.callback(runs.close)
     return Worker(
         worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.page_loader import PageLoader
-from pipelines.platform.browser.visit import Loaded, Visit
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.http.client import Ask, GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import Manners
+from pipelines.platform.browser.visit import LoadedPage, Visit
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.link_gate import check_address
-from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.parsers.pages import parse_container
-from pipelines.platform.profiles import Profile
-from pipelines.platform.surfaces import Surfaces
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import PageWithoutDataError, UpstreamError
 
 FRESH_S = 30.0
@@ -25,7 +25,7 @@ FRESH_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class FirstScreen:
     """The page that loads a surface, and how the entity is named in the request and in the page.
 
     `is_extra`: the page may leave this surface out; it is then requested directly.
@@ -37,14 +37,14 @@ class Screen:
     is_extra: bool = False
 
 
-SCREENS: Mapping[str, Screen] = {
-    "user_posts": Screen("user_page", "sec_uid", "sec_uid"),
-    "user_info": Screen("user_page", "sec_uid", "sec_uid", is_extra=True),
-    "music_list": Screen("music_page", "music_id", "music_id"),
-    "music_info": Screen("music_page", "music_id", "music_id", is_extra=True),
-    "hashtag_list": Screen("hashtag_page", "ch_id", "ch_id"),
-    "hashtag_info": Screen("hashtag_page", "ch_id", "ch_id", is_extra=True),
-    "search_stream": Screen("search_page", "keyword", "term"),
+FIRST_SCREENS: Mapping[str, FirstScreen] = {
+    "user_posts": FirstScreen("user_page", "sec_uid", "sec_uid"),
+    "user_info": FirstScreen("user_page", "sec_uid", "sec_uid", is_extra=True),
+    "music_list": FirstScreen("music_page", "music_id", "music_id"),
+    "music_info": FirstScreen("music_page", "music_id", "music_id", is_extra=True),
+    "hashtag_list": FirstScreen("hashtag_page", "ch_id", "ch_id"),
+    "hashtag_info": FirstScreen("hashtag_page", "ch_id", "ch_id", is_extra=True),
+    "search_stream": FirstScreen("search_page", "keyword", "term"),
 }
 """The page that loads each surface."""
 PAGES = frozenset({"user_page", "video_page", "note_page", "slides_page"})
@@ -60,19 +60,19 @@ class BrowserClient(GuestClient):
 
     def __init__(
         self,
-        profile: Profile,
-        turns: Turns,
+        profile: PlatformProfile,
+        turns: HostRateLimiter,
         *,
         pages: PageLoader,
         limits: HttpLimits | None = None,
-        manners: Manners | None = None,
+        host_policy: HostPolicy | None = None,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
-        super().__init__(profile, turns, limits=limits, manners=manners)
+        super().__init__(profile, turns, limits=limits, host_policy=host_policy)
         self._pages = pages
         self._clock = clock
-        self._surfaces = Surfaces(self)
-        self._brought: dict[tuple[str, str], tuple[float, Answer]] = {}
+        self._surfaces = SurfaceReader(self)
+        self._brought: dict[tuple[str, str], tuple[float, HttpResponse]] = {}
 
     async def aclose(self) -> None:
         """Close every connection and the browser."""
@@ -81,9 +81,9 @@ class BrowserClient(GuestClient):
         finally:
             await super().aclose()
 
-    async def fetch(self, ask: Ask) -> Answer:
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Load a page, or a surface that a page loads, in the browser; anything else directly."""
-        screen = SCREENS.get(ask.surface)
+        screen = FIRST_SCREENS.get(ask.surface)
         if screen is not None:
             return await self._screen(ask, screen)
         if ask.surface in PAGES:
@@ -92,7 +92,7 @@ class BrowserClient(GuestClient):
             return self._shown((await self._load(visit)).document)
         return await super().fetch(ask)
 
-    async def _screen(self, ask: Ask, screen: Screen) -> Answer:
+    async def _screen(self, ask: HttpRequest, screen: FirstScreen) -> HttpResponse:
         entity = ask.params[screen.asked_by]
         brought_at, known = self._brought.pop((ask.surface, entity), (0.0, None))
         if known is not None and self._clock.monotonic() - brought_at < FRESH_S:
@@ -100,7 +100,7 @@ class BrowserClient(GuestClient):
         await self._permit(ask)
         loaded = await self._load(self._visit(ask.surface, screen, entity))
         for surface, answer in loaded.answers.items():
-            if surface != ask.surface and surface in SCREENS:
+            if surface != ask.surface and surface in FIRST_SCREENS:
                 self._brought[(surface, entity)] = (self._clock.monotonic(), answer)
         found = loaded.answers.get(ask.surface)
         if found is not None:
@@ -112,7 +112,7 @@ class BrowserClient(GuestClient):
             "the page did not load its first screen", surface=ask.surface, reason="not_loaded"
         )
 
-    async def _load(self, visit: Visit) -> Loaded:
+    async def _load(self, visit: Visit) -> LoadedPage:
         """Open a page, and apply the status rules (429, 5xx) to its responses."""
         check_address(
             visit.url,
@@ -131,7 +131,7 @@ class BrowserClient(GuestClient):
             await self._heeded(answer, address)
         return loaded
 
-    def _visit(self, surface: str, screen: Screen, entity: str) -> Visit:
+    def _visit(self, surface: str, screen: FirstScreen, entity: str) -> Visit:
         paths = self.profile.paths
         return Visit(
             surface=screen.page,
@@ -139,17 +139,17 @@ class BrowserClient(GuestClient):
             wanted=surface,
             paths={
                 name: getattr(paths, name)
-                for name, other in SCREENS.items()
+                for name, other in FIRST_SCREENS.items()
                 if other.page == screen.page
             },
         )
 
-    def _shown(self, document: Answer) -> Answer:
+    def _shown(self, document: HttpResponse) -> HttpResponse:
         """Return the document; if a redirect that is an answer led to it, with its `location`."""
         is_answer = self._surfaces.ends_at(document.url)
         return replace(document, location=document.url) if is_answer else document
 
-    def _refuse(self, document: Answer, surface: str) -> None:
+    def _refuse(self, document: HttpResponse, surface: str) -> None:
         """Raise the error that the page itself shows as the reason why it loaded nothing.
 
         Raises:

@@ -19,13 +19,13 @@ from playwright.async_api import Browser, BrowserContext, Error, Page, Route
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.process import CLOSE_S, BrowserProcess
 from pipelines.platform.browser.proxy import GateProxy
-from pipelines.platform.browser.visit import Loaded, Visit, Watch, to_answer
-from pipelines.platform.call_trace import note_answer, note_request
+from pipelines.platform.browser.visit import LoadedPage, Visit, VisitState, to_http_response
+from pipelines.platform.call_trace import record_request, record_response
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import Dialler
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
     RegionBlockedError,
     StructureChangedError,
@@ -34,8 +34,8 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 
-_ASKED = frozenset({"document", "xhr", "fetch"})
-_PASSED = _ASKED | {"script"}
+_RATE_LIMITED_TYPES = frozenset({"document", "xhr", "fetch"})
+_ALLOWED_TYPES = _RATE_LIMITED_TYPES | {"script"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +67,8 @@ class PageLoader:
 
     def __init__(
         self,
-        profile: Profile,
-        turns: Turns,
+        profile: PlatformProfile,
+        turns: HostRateLimiter,
         *,
         chromium: Path,
         allowed: Collection[str],
@@ -96,7 +96,7 @@ class PageLoader:
         """
         return dict(self._refused)
 
-    async def load(self, visit: Visit) -> Loaded:
+    async def load(self, visit: Visit) -> LoadedPage:
         """Open a page and wait for the surface that is wanted of it.
 
         Raises:
@@ -108,13 +108,13 @@ class PageLoader:
             BudgetSpentError: Today's budget for the host is used up.
         """
         async with self._one_at_a_time:
-            watch = Watch(visit)
+            watch = VisitState(visit)
             try:
                 return await self._visit(watch)
             except Error as error:
                 raise self._named(watch, error) from error
             finally:
-                _book(watch)
+                _record_visit(watch)
 
     async def aclose(self) -> None:
         """End the browser, its driver and the proxy."""
@@ -123,7 +123,7 @@ class PageLoader:
         finally:
             await self._proxy.aclose()
 
-    async def _visit(self, watch: Watch) -> Loaded:
+    async def _visit(self, watch: VisitState) -> LoadedPage:
         await self._proxy.start()
         browser = await self._process.started(proxy=self._proxy.address)
         self._proxy.begin()
@@ -137,7 +137,7 @@ class PageLoader:
                 async with asyncio.timeout(CLOSE_S):
                     await page.close()
 
-    async def _within_limits(self, opening: Coroutine[Any, Any, Loaded]) -> Loaded:
+    async def _within_limits(self, opening: Coroutine[Any, Any, LoadedPage]) -> LoadedPage:
         """Await a visit, and end it as soon as the page exceeds its size limit."""
         opened = asyncio.create_task(opening)
         over = asyncio.create_task(self._proxy.traffic.over.wait())
@@ -149,7 +149,7 @@ class PageLoader:
         finally:
             await _end({opened, over})
 
-    async def _open(self, page: Page, watch: Watch) -> Loaded:
+    async def _open(self, page: Page, watch: VisitState) -> LoadedPage:
         patience_ms = self.limits.page_s * 1000
         await page.route("**/*", lambda route: self._route(route, watch))
         # Playwright marks the object of a bound method, and this one has slots.
@@ -159,15 +159,15 @@ class PageLoader:
         if response is None:
             raise Error("the page has no document")
         await page.wait_for_load_state("domcontentloaded", timeout=patience_ms)
-        document = to_answer(watch.visit.surface, response, await response.body())
+        document = to_http_response(watch.visit.surface, response, await response.body())
         watch.answers[watch.visit.surface] = document
         if watch.visit.wanted != watch.visit.surface:
             await self._wait(page, watch)
         if watch.error is not None:
             raise watch.error
-        return Loaded(document, dict(watch.answers))
+        return LoadedPage(document, dict(watch.answers))
 
-    async def _wait(self, page: Page, watch: Watch) -> None:
+    async def _wait(self, page: Page, watch: VisitState) -> None:
         """Wait for the wanted response plus `settle_s`, or until the page is idle without it."""
         quiet = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
         came = asyncio.create_task(watch.came.wait())
@@ -184,7 +184,7 @@ class PageLoader:
         finally:
             await _end({quiet, came})
 
-    async def _route(self, route: Route, watch: Watch) -> None:
+    async def _route(self, route: Route, watch: VisitState) -> None:
         """Let a request through at the host's rate if it only reads and a first screen needs it."""
         request = route.request
         kind, host = request.resource_type, urlsplit(request.url).hostname or ""
@@ -193,10 +193,10 @@ class PageLoader:
                 self._refused[host] += 1
                 await route.abort()
                 return
-            if request.method != "GET" or kind not in _PASSED or watch.error is not None:
+            if request.method != "GET" or kind not in _ALLOWED_TYPES or watch.error is not None:
                 await route.abort()
                 return
-            if kind in _ASKED:
+            if kind in _RATE_LIMITED_TYPES:
                 await self._turns.wait(host, surface=watch.visit.surface)
                 watch.requests += 1
             await route.continue_()
@@ -206,7 +206,7 @@ class PageLoader:
         except Error:
             return  # the page was closed while its request waited
 
-    def _named(self, watch: Watch, error: Error) -> UpstreamError:
+    def _named(self, watch: VisitState, error: Error) -> UpstreamError:
         """Return the upstream error for a failed visit."""
         surface, host = watch.visit.surface, urlsplit(watch.went_to).hostname or ""
         if watch.error is not None:
@@ -247,13 +247,13 @@ async def _context(browser: Browser) -> BrowserContext:
     return context
 
 
-def _book(watch: Watch) -> None:
+def _record_visit(watch: VisitState) -> None:
     """Record the visit on the caller's trace: the browser's events run in other tasks."""
     for _ in range(watch.requests):
-        note_request()
+        record_request()
     last = watch.answers.get(watch.visit.wanted) or watch.answers.get(watch.visit.surface)
     if last is not None:
-        note_answer(last)
+        record_response(last)
 
 
 async def _end(tasks: Collection[asyncio.Task[Any]]) -> None:

@@ -18,7 +18,7 @@ SURFACE = "browser"
 START_S = 90.0
 """The first start on a cold disk reads 300 MB while other programs run."""
 CLOSE_S = 5.0
-_SILENCED = (
+_DISABLED_FEATURES = (
     "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,"
     "InterestFeedContentSuggestions,MediaRouter,OptimizationHints,PrivacySandboxSettings4,"
     "SafeBrowsing,Translate"
@@ -29,7 +29,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-default-apps",
     "--disable-domain-reliability",
-    f"--disable-features={_SILENCED}",
+    f"--disable-features={_DISABLED_FEATURES}",
     "--disable-quic",
     "--disable-sync",
     "--dns-prefetch-disable",

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from pipelines.platform.http.link_gate import Address, Dialler, check_address
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.link_gate import CheckedAddress, Dialler, check_address
+from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import UpstreamError
 
 SURFACE = "browser"
@@ -27,11 +27,11 @@ _DROPPED = frozenset({
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 })  # fmt: skip
 
-type Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+type StreamPair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ProxyRequest:
     """A request to the proxy: a tunnel, or one plain request."""
 
     method: str
@@ -40,7 +40,7 @@ class Order:
     headers: tuple[tuple[str, str], ...]
 
 
-def read_order(head: bytes) -> Order | None:
+def parse_proxy_request(head: bytes) -> ProxyRequest | None:
     """Parse the head of a proxy request; None if it is malformed.
 
     Only CONNECT, and GET and HEAD with an absolute URL are accepted: a guest posts nothing.
@@ -56,9 +56,9 @@ def read_order(head: bytes) -> Order | None:
         return None
     method, target = found["method"], found["target"]
     if method == "CONNECT":
-        return Order(method, f"https://{target}/", is_tunnel=True, headers=headers)
+        return ProxyRequest(method, f"https://{target}/", is_tunnel=True, headers=headers)
     if method in {"GET", "HEAD"} and target.startswith("http://"):
-        return Order(method, target, is_tunnel=False, headers=headers)
+        return ProxyRequest(method, target, is_tunnel=False, headers=headers)
     return None
 
 
@@ -89,7 +89,7 @@ class GateProxy:
 
     def __init__(
         self,
-        profile: Profile,
+        profile: PlatformProfile,
         *,
         allowed: Iterable[str],
         limit_bytes: int,
@@ -141,9 +141,9 @@ class GateProxy:
             self._open.discard(task)
             await _close(writer)
 
-    async def _serve(self, browser: Ends) -> None:
+    async def _serve(self, browser: StreamPair) -> None:
         async with asyncio.timeout(HEAD_S):
-            order = read_order(await browser[0].readuntil(b"\r\n\r\n"))
+            order = parse_proxy_request(await browser[0].readuntil(b"\r\n\r\n"))
         if order is None:
             self.traffic.refuse("?")
             return
@@ -164,7 +164,7 @@ class GateProxy:
         finally:
             await _close(host[1])
 
-    def _checked(self, order: Order) -> Address | None:
+    def _checked(self, order: ProxyRequest) -> CheckedAddress | None:
         """Return the address if the gate permits it in the form requested, else None."""
         try:
             address = check_address(
@@ -177,7 +177,7 @@ class GateProxy:
             return None
         return address
 
-    async def _dial(self, address: Address) -> Ends | None:
+    async def _dial(self, address: CheckedAddress) -> StreamPair | None:
         """Connect to the host's checked address; None if that fails."""
         try:
             ip = await self._dialler.dial_address(address.host, surface=SURFACE)
@@ -189,7 +189,9 @@ class GateProxy:
         self.traffic.connections += 1
         return host
 
-    async def _begin(self, order: Order, address: Address, browser: Ends, host: Ends) -> None:
+    async def _begin(
+        self, order: ProxyRequest, address: CheckedAddress, browser: StreamPair, host: StreamPair
+    ) -> None:
         if order.is_tunnel:
             browser[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             await browser[1].drain()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Request, Response
 
-from pipelines.platform.call_trace import Answer
+from pipelines.platform.call_trace import HttpResponse
 from warehouse.records.errors import UpstreamError
 from warehouse.records.times import observed_now
 
@@ -32,15 +32,15 @@ class Visit:
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedPage:
     """Result of a visit: the document, and the last response of each surface."""
 
-    document: Answer
-    answers: dict[str, Answer] = field(default_factory=dict)
+    document: HttpResponse
+    answers: dict[str, HttpResponse] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class Watch:
+class VisitState:
     """State of a visit in progress.
 
     `error` is the rate limit or budget error that ended it; `went_to` the last address that the
@@ -48,7 +48,7 @@ class Watch:
     """
 
     visit: Visit
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, HttpResponse] = field(default_factory=dict)
     reading: set[asyncio.Task[None]] = field(default_factory=set)
     came: asyncio.Event = field(default_factory=asyncio.Event)
     error: UpstreamError | None = None
@@ -74,15 +74,15 @@ class Watch:
             if response.ok:
                 return  # the page navigated away before the response was complete
             body = b""  # the browser keeps no body of an error response without one
-        self.answers[surface] = to_answer(surface, response, body)
+        self.answers[surface] = to_http_response(surface, response, body)
         if surface == self.visit.wanted:
             self.came.set()
 
 
-def to_answer(surface: str, response: Response, body: bytes) -> Answer:
+def to_http_response(surface: str, response: Response, body: bytes) -> HttpResponse:
     """Convert a browser response to the form that our own client returns."""
     headers = response.headers
-    return Answer(
+    return HttpResponse(
         surface=surface,
         url=response.url,
         status=response.status,

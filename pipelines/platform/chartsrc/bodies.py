@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from http import HTTPStatus
 
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.parsers.fields import LARGEST, Node, parse_json
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.parsers.fields import MAX_INT, JsonNode, parse_json
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 
 _COMMENTS = re.compile(rb"\A(?:\s*<!--[^<>]*-->)+|(?:<!--[^<>]*-->\s*)+\Z")
@@ -21,7 +21,7 @@ _ALONE = frozenset({"timestamp"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChartWords:
+class ChartRefusalTexts:
     """Texts that the chart sends instead of a document, from the profile."""
 
     denied: tuple[str, ...]
@@ -29,15 +29,15 @@ class ChartWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChartSeen:
+class ChartParseContext:
     """Context of a chart payload: surface, time, and the texts that mean a refusal."""
 
     surface: str
     observed_at: datetime
-    words: ChartWords
+    words: ChartRefusalTexts
 
 
-def refuse_chart_answer(answer: Answer) -> None:
+def refuse_chart_answer(answer: HttpResponse) -> None:
     """Raise for a refusal that the HTTP response alone shows.
 
     Raises:
@@ -46,14 +46,14 @@ def refuse_chart_answer(answer: Answer) -> None:
     """
     surface, status = answer.surface, answer.status
     if status == HTTPStatus.FORBIDDEN:
-        raise refused("forbidden", "the chart forbids this", surface=surface, status=status)
+        raise refusal_error("forbidden", "the chart forbids this", surface=surface, status=status)
     if status != HTTPStatus.OK or not answer.body.strip():
         word = "empty_body" if status == HTTPStatus.OK else f"status {status}"
         detail = f"the chart sent no document ({word})"
-        raise refused("chart_http", detail, surface=surface, status=status, reason=word)
+        raise refusal_error("chart_http", detail, surface=surface, status=status, reason=word)
 
 
-def parse_document(body: bytes, *, seen: ChartSeen) -> Node:
+def parse_document(body: bytes, *, seen: ChartParseContext) -> JsonNode:
     """Parse the JSON object of a chart response.
 
     Raises:
@@ -68,32 +68,32 @@ def parse_document(body: bytes, *, seen: ChartSeen) -> Node:
     return document
 
 
-def text_refusal(body: bytes, seen: ChartSeen) -> UpstreamError | None:
+def refusal_from_text(body: bytes, seen: ChartParseContext) -> UpstreamError | None:
     """Return the error for a body that is a known refusal text; None for any other body."""
     text = body[:_TEXT_KEPT].decode("utf-8", "replace")
     if any(word in text for word in seen.words.denied):
-        return refused("chart_denied", "the chart's firewall refused", surface=seen.surface)
+        return refusal_error("chart_denied", "the chart's firewall refused", surface=seen.surface)
     if any(word in text for word in seen.words.unknown):
-        return refused("chart_wrong_id", "the chart knows no such id", surface=seen.surface)
+        return refusal_error("chart_wrong_id", "the chart knows no such id", surface=seen.surface)
     return None
 
 
-def refuse_failure(document: Node) -> None:
+def refuse_failure(document: JsonNode) -> None:
     """Raise when the document itself reports a failure.
 
     Raises:
         ChartUnavailableError: It does.
     """
-    status, code = whole(document, "status"), whole(document, "errcode")
+    status, code = non_negative_int(document, "status"), non_negative_int(document, "errcode")
     if status not in {None, 1}:
         detail = f"the chart answered with status {status}"
-        raise refused("chart_status", detail, surface=document.surface)
+        raise refusal_error("chart_status", detail, surface=document.surface)
     if code:
         detail = f"the chart answered with error {code}"
-        raise refused("chart_errcode", detail, surface=document.surface)
+        raise refusal_error("chart_errcode", detail, surface=document.surface)
 
 
-def chart_data(document: Node) -> Node:
+def chart_data(document: JsonNode) -> JsonNode:
     """Return the `data` of a document.
 
     Raises:
@@ -101,28 +101,28 @@ def chart_data(document: Node) -> Node:
     """
     data = document.must_node("data")
     if data.values and data.values.keys() <= _ALONE:
-        raise refused("chart_no_such", "there is no such chart", surface=data.surface)
+        raise refusal_error("chart_no_such", "there is no such chart", surface=data.surface)
     return data
 
 
-def empty_list(surface: str) -> UpstreamError:
+def empty_list_error(surface: str) -> UpstreamError:
     """Return the error for a list without entries, as a cold edge node sends it."""
-    return refused("chart_empty", "the chart came without entries", surface=surface)
+    return refusal_error("chart_empty", "the chart came without entries", surface=surface)
 
 
-def whole(node: Node, key: str) -> int | None:
+def non_negative_int(node: JsonNode, key: str) -> int | None:
     """Return a non-negative integer, also from a text; None when absent or empty."""
     value = node.values.get(key)
     if not isinstance(value, str):
         return node.whole(key)
     if not value:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) < len(str(LARGEST))):
+    if not (value.isascii() and value.isdigit() and len(value) < len(str(MAX_INT))):
         raise node.changed(key, value)
     return int(value)
 
 
-def day(node: Node, *keys: str) -> date | None:
+def find_date(node: JsonNode, *keys: str) -> date | None:
     """Return the date at the start of the first of these texts that has one, else None."""
     for key in keys:
         found = _DATE.match(node.text(key) or "")
@@ -134,6 +134,8 @@ def day(node: Node, *keys: str) -> date | None:
     return None
 
 
-def _not_a_document(body: bytes, seen: ChartSeen) -> UpstreamError:
-    known = text_refusal(body, seen)
-    return known or refused("chart_text", "the chart sent no JSON object", surface=seen.surface)
+def _not_a_document(body: bytes, seen: ChartParseContext) -> UpstreamError:
+    known = refusal_from_text(body, seen)
+    return known or refusal_error(
+        "chart_text", "the chart sent no JSON object", surface=seen.surface
+    )

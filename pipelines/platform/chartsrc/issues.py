@@ -3,17 +3,17 @@
 from datetime import date
 
 from pipelines.platform.chartsrc.bodies import (
-    ChartSeen,
+    ChartParseContext,
     chart_data,
-    day,
-    empty_list,
+    empty_list_error,
+    find_date,
     parse_document,
 )
-from pipelines.platform.parsers.fields import Node
+from pipelines.platform.parsers.fields import JsonNode
 from warehouse.records.charts import ChartIndex, ChartIssue
 
 
-def parse_issues(body: bytes, *, seen: ChartSeen) -> ChartIndex:
+def parse_issues(body: bytes, *, seen: ChartParseContext) -> ChartIndex:
     """Parse all issues, newest first; those without a date come last.
 
     Raises:
@@ -31,16 +31,16 @@ def parse_issues(body: bytes, *, seen: ChartSeen) -> ChartIndex:
             issue = _issue(entry, seen)
             found.setdefault(issue.volid, issue)
     if not found:
-        raise empty_list(seen.surface)
+        raise empty_list_error(seen.surface)
     newest_first = sorted(found.values(), key=lambda i: i.chart_date or date.min, reverse=True)
     return ChartIndex(issues=tuple(newest_first), latest_volid=data.id("rank_cid"))
 
 
-def _issue(entry: Node, seen: ChartSeen) -> ChartIssue:
+def _issue(entry: JsonNode, seen: ChartParseContext) -> ChartIssue:
     return ChartIssue(
         volid=entry.must_id("volid"),
         surface=seen.surface,
         observed_at=seen.observed_at,
         name=entry.name("volname") or entry.name("voltitle"),
-        chart_date=day(entry, "voltime", "outer_text"),
+        chart_date=find_date(entry, "voltime", "outer_text"),
     )

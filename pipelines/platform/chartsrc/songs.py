@@ -12,17 +12,17 @@ from datetime import date
 from typing import NoReturn
 
 from pipelines.platform.chartsrc.bodies import (
-    ChartSeen,
+    ChartParseContext,
     chart_data,
-    day,
-    empty_list,
+    empty_list_error,
+    find_date,
+    non_negative_int,
     parse_document,
-    text_refusal,
-    whole,
+    refusal_from_text,
 )
 from pipelines.platform.chartsrc.song import parse_song, parse_song_of_page
-from pipelines.platform.parsers.fields import Node
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.charts import ChartPage
 
 PAGE_SIZE = 100  # songs on a page of `chart_songs`, as requested by us
@@ -33,7 +33,7 @@ _FEATURES = re.compile(r"global\.features\s*=\s*(?=\[)")
 _UPDATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\s*更新", re.ASCII)
 
 
-def parse_songs(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
+def parse_songs(body: bytes, *, page: int, seen: ChartParseContext) -> ChartPage:
     """Parse a page of `chart_songs`.
 
     Raises:
@@ -42,12 +42,12 @@ def parse_songs(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
         StructureChangedError: Keys or types are unknown.
     """
     data = chart_data(parse_document(body, seen=seen))
-    total, first = whole(data, "total"), (page - 1) * PAGE_SIZE + 1
+    total, first = non_negative_int(data, "total"), (page - 1) * PAGE_SIZE + 1
     shown = _listed(data, "info", is_end=total is not None and total > 0 and first > total)
     return _page(shown, page=page, first=first, total=total, seen=seen)
 
 
-def parse_latest(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
+def parse_latest(body: bytes, *, page: int, seen: ChartParseContext) -> ChartPage:
     """Parse a page of `chart_latest`.
 
     Raises:
@@ -55,17 +55,22 @@ def parse_latest(body: bytes, *, page: int, seen: ChartSeen) -> ChartPage:
     """
     document = parse_document(body, seen=seen)
     songs, about = document.must_node("songs"), document.node("info")
-    total, size = whole(songs, "total"), whole(songs, "pagesize") or _LATEST_SIZE
+    total, size = (
+        non_negative_int(songs, "total"),
+        non_negative_int(songs, "pagesize") or _LATEST_SIZE,
+    )
     first = (page - 1) * size + 1
     shown = _listed(songs, "list", is_end=total is not None and total > 0 and first > total)
     found = _page(shown, page=page, first=first, total=total, seen=seen)
-    told = None if about is None else day(about, "rank_id_publish_date")
+    told = None if about is None else find_date(about, "rank_id_publish_date")
     if told is not None and found.chart_date not in {None, told}:
         raise _other_issue(seen.surface, f"{told} and {found.chart_date}")
     return replace(found, chart_date=found.chart_date or told)
 
 
-def parse_song_page(body: bytes, *, page: int, page_size: int, seen: ChartSeen) -> ChartPage:
+def parse_song_page(
+    body: bytes, *, page: int, page_size: int, seen: ChartParseContext
+) -> ChartPage:
     """Parse a page of `chart_html` or `chart_html_old`, with its date if the page shows one.
 
     Raises:
@@ -74,10 +79,10 @@ def parse_song_page(body: bytes, *, page: int, page_size: int, seen: ChartSeen) 
     text = body.decode("utf-8", "replace")
     found = _FEATURES.search(text)
     if found is None:
-        raise text_refusal(body, seen) or refused(
+        raise refusal_from_text(body, seen) or refusal_error(
             "no_container", "the page holds no list of songs", surface=seen.surface
         )
-    listed = Node({"features": _decoded(text, found.end(), seen)}, seen.surface, "$")
+    listed = JsonNode({"features": _decoded(text, found.end(), seen)}, seen.surface, "$")
     first = (page - 1) * page_size + 1
     songs = tuple(parse_song_of_page(song, first + n) for n, song in _listed(listed, "features"))
     return ChartPage(
@@ -111,22 +116,27 @@ def check_issue(
         raise _other_issue(page.surface, f"asked for issue {volid}")
 
 
-def _listed(node: Node, key: str, *, is_end: bool = False) -> Iterable[tuple[int, Node]]:
+def _listed(node: JsonNode, key: str, *, is_end: bool = False) -> Iterable[tuple[int, JsonNode]]:
     """Return the songs with their positions from 0; an empty list is an error except at the end."""
     if not node.has(key):
         raise node.missing(key)
     found = list(node.nodes(key))
     if not found and (not is_end or node.values[key] is None):
-        raise empty_list(node.surface)
+        raise empty_list_error(node.surface)
     return enumerate(found)
 
 
 def _page(
-    shown: Iterable[tuple[int, Node]], *, page: int, first: int, total: int | None, seen: ChartSeen
+    shown: Iterable[tuple[int, JsonNode]],
+    *,
+    page: int,
+    first: int,
+    total: int | None,
+    seen: ChartParseContext,
 ) -> ChartPage:
     nodes = list(shown)
     volids = {node.id("rank_cid") for _, node in nodes} - {None}
-    days = {day(node, "rank_id_publish_date") for _, node in nodes} - {None}
+    days = {find_date(node, "rank_id_publish_date") for _, node in nodes} - {None}
     if len(volids) > 1 or len(days) > 1:
         raise _other_issue(seen.surface, "songs of several issues")
     return ChartPage(
@@ -140,12 +150,14 @@ def _page(
     )
 
 
-def _decoded(text: str, start: int, seen: ChartSeen) -> object:
+def _decoded(text: str, start: int, seen: ChartParseContext) -> object:
     """Decode the JSON value at an offset of a script; code follows it."""
     try:
         value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
     except (ValueError, RecursionError) as exc:
-        raise refused("not_json", "the list of songs is not JSON", surface=seen.surface) from exc
+        raise refusal_error(
+            "not_json", "the list of songs is not JSON", surface=seen.surface
+        ) from exc
     return value
 
 
@@ -156,8 +168,8 @@ def _no_constant(word: str) -> NoReturn:
 def _shown_day(text: str) -> date | None:
     """Return the date of the update that the page shows, else None."""
     found = _UPDATED.search(text)
-    return None if found is None else day(Node({"day": found[1]}, "", ""), "day")
+    return None if found is None else find_date(JsonNode({"day": found[1]}, "", ""), "day")
 
 
 def _other_issue(surface: str, what: str) -> Exception:
-    return refused("chart_other_issue", f"another issue came: {what}", surface=surface)
+    return refusal_error("chart_other_issue", f"another issue came: {what}", surface=surface)

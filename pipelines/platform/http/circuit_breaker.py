@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from pipelines.platform.http.robots import DISALLOWED
-from pipelines.platform.profiles import Circuit
+from pipelines.platform.profiles import CircuitTimes
 from warehouse.records.errors import (
     BudgetSpentError,
     ChartUnavailableError,
@@ -27,7 +27,7 @@ from warehouse.records.errors import (
 
 OPEN_REASON = "circuit_open"
 """The `reason` of an error of our own: no request was made."""
-_TOO_MANY: tuple[tuple[type[UpstreamError], int], ...] = (
+_FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
     (ForbiddenError, 1),
     (VerificationDemandedError, 1),
     (LoginRequiredError, 1),
@@ -41,12 +41,12 @@ _TOO_MANY: tuple[tuple[type[UpstreamError], int], ...] = (
 One demand for verification or an account is enough, since it concerns the visitor. A burst of
 empty responses is how an address gets blocked gradually.
 """
-_SAYS_NOTHING = (RateLimitedError, BudgetSpentError)  # these are handled per host
+_HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
-_OURS = frozenset({DISALLOWED})  # no request was made
+_NO_REQUEST_REASONS = frozenset({DISALLOWED})  # no request was made
 
 
-class Passage(Protocol):
+class CircuitPermission(Protocol):
     """The control store's decision on whether a surface may be requested."""
 
     @property
@@ -70,10 +70,10 @@ class Passage(Protocol):
         """Type of the error that opened the circuit."""
 
 
-class CircuitBook(Protocol):
+class CircuitStore(Protocol):
     """The part of the control store that holds circuit state."""
 
-    def enter_circuit(self, host: str, surface: str, *, probe_s: float) -> Passage:
+    def check_circuit(self, host: str, surface: str, *, probe_s: float) -> CircuitPermission:
         """Decide whether a surface may be requested."""
 
     def note_failure(
@@ -92,14 +92,14 @@ class CircuitBook(Protocol):
     def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
         """Record a successful request."""
 
-    def give_up_probe(self, host: str, surface: str) -> None:
+    def release_probe(self, host: str, surface: str) -> None:
         """Release the probe, which ended without a result."""
 
 
-class Circuits:
+class CircuitBreaker:
     """The circuits of one client."""
 
-    def __init__(self, book: CircuitBook, times: Circuit) -> None:
+    def __init__(self, book: CircuitStore, times: CircuitTimes) -> None:
         self._book = book
         self._times = times
 
@@ -111,7 +111,7 @@ class Circuits:
             UpstreamError: The circuit is open; of the class of the error that opened it.
         """
         passage = await asyncio.to_thread(
-            self._book.enter_circuit, host, surface, probe_s=self._times.probe_s
+            self._book.check_circuit, host, surface, probe_s=self._times.probe_s
         )
         if not passage.is_allowed:
             raise _refusal(passage, host, surface)
@@ -122,14 +122,14 @@ class Circuits:
             raise
         except BaseException:
             if passage.is_probe:
-                await asyncio.shield(asyncio.to_thread(self._book.give_up_probe, host, surface))
+                await asyncio.shield(asyncio.to_thread(self._book.release_probe, host, surface))
             raise
         await self._worked(passage, host, surface, with_data=True)
 
     async def _learn(
-        self, error: SametrackError, passage: Passage, host: str, surface: str
+        self, error: SametrackError, passage: CircuitPermission, host: str, surface: str
     ) -> None:
-        threshold = too_many(error)
+        threshold = failure_threshold(error)
         reason = error.reason if isinstance(error, UpstreamError) else None
         if threshold is not None:
             await asyncio.to_thread(
@@ -142,12 +142,14 @@ class Circuits:
                 open_s=self._times.open_s,
                 longest_s=self._times.longest_s,
             )
-        elif not isinstance(error, _SAYS_NOTHING) and reason not in _OURS:
+        elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._worked(passage, host, surface, with_data=False)
         elif passage.is_probe:
-            await asyncio.to_thread(self._book.give_up_probe, host, surface)
+            await asyncio.to_thread(self._book.release_probe, host, surface)
 
-    async def _worked(self, passage: Passage, host: str, surface: str, *, with_data: bool) -> None:
+    async def _worked(
+        self, passage: CircuitPermission, host: str, surface: str, *, with_data: bool
+    ) -> None:
         if not passage.is_clean:
             await asyncio.to_thread(
                 self._book.note_success,
@@ -158,15 +160,15 @@ class Circuits:
             )
 
 
-def too_many(error: SametrackError) -> int | None:
+def failure_threshold(error: SametrackError) -> int | None:
     """Return how many errors of this class in a row open a circuit; None if it does not count."""
-    if isinstance(error, UpstreamError) and error.reason in _ONE_ITEM | _OURS:
+    if isinstance(error, UpstreamError) and error.reason in _ONE_ITEM | _NO_REQUEST_REASONS:
         return None
-    return next((count for kind, count in _TOO_MANY if isinstance(error, kind)), None)
+    return next((count for kind, count in _FAILURE_THRESHOLDS if isinstance(error, kind)), None)
 
 
-def _refusal(passage: Passage, host: str, surface: str) -> UpstreamError:
-    kinds: dict[str, type[UpstreamError]] = {kind.type: kind for kind, _ in _TOO_MANY}
+def _refusal(passage: CircuitPermission, host: str, surface: str) -> UpstreamError:
+    kinds: dict[str, type[UpstreamError]] = {kind.type: kind for kind, _ in _FAILURE_THRESHOLDS}
     kind = kinds.get(passage.cause or "", UnreachableError)
     return kind(
         f"{surface} at {host} refused lately; its circuit is open for {passage.wait_s:.0f} s more",

@@ -19,21 +19,21 @@ from urllib.parse import urlsplit
 import httpx2
 import stamina
 
-from pipelines.platform.call_trace import Answer, note_answer, note_request
+from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.body_sinks import BodySink, Sink
-from pipelines.platform.http.host_policy import Manners
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
-    Address,
+    CheckedAddress,
     Dialler,
     check_address,
     join_address,
 )
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.http.request import Ask, HttpLimits
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.request import HttpLimits, HttpRequest
 from pipelines.platform.http.revalidation import NOT_MODIFIED
 from pipelines.platform.http.transport import DIAL, PinnedTransport
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
     ForbiddenError,
     RateLimitedError,
@@ -43,7 +43,7 @@ from warehouse.records.errors import (
 )
 from warehouse.records.times import observed_now
 
-__all__ = ["USER_AGENT", "Ask", "GuestClient", "HttpLimits"]
+__all__ = ["USER_AGENT", "GuestClient", "HttpLimits", "HttpRequest"]
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
 _HEADERS = {
@@ -55,7 +55,7 @@ _HEADERS = {
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TOO_MANY = 429
 _OK = 200
-_CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+_ACCEPTED_CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _VALIDATORS = ("ETag", "Last-Modified", "Cache-Control")
 _SERVER_FAULT = 500
 
@@ -72,22 +72,22 @@ class GuestClient:
         BudgetSpentError: Today's budget for the host is used up.
     """
 
-    _manners = Manners()  # no host policy, as in tests
+    _manners = HostPolicy()  # no host policy, as in tests
 
     def __init__(
         self,
-        profile: Profile,
-        turns: Turns,
+        profile: PlatformProfile,
+        turns: HostRateLimiter,
         *,
         limits: HttpLimits | None = None,
-        manners: Manners | None = None,
+        host_policy: HostPolicy | None = None,
         dialler: Dialler | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.profile = profile
         self.limits = limits or HttpLimits()
         self._turns = turns
-        self._manners = manners or Manners()
+        self._manners = host_policy or HostPolicy()
         self._faults: Counter[str] = Counter()
         self._dialler = dialler or Dialler(profile)
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
@@ -113,7 +113,7 @@ class GuestClient:
         await self._client.aclose()
 
     @asynccontextmanager
-    async def circuit(self, ask: Ask) -> AsyncIterator[None]:
+    async def circuit(self, ask: HttpRequest) -> AsyncIterator[None]:
         """Guard a request and its interpretation; errors raised inside count against the surface.
 
         Raises:
@@ -128,7 +128,7 @@ class GuestClient:
                     await self._back_off(host)
                 raise
 
-    async def fetch(self, ask: Ask) -> Answer:
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
         await self._permit(ask)
         ask = replace(ask, known=await self._manners.recall(ask.address))
@@ -138,21 +138,21 @@ class GuestClient:
             answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
         elif answer.status == _OK and self._manners.memory is not None:
             await self._manners.memory.keep(ask.address, answer.validators, answer.body)
-        note_answer(answer)
+        record_response(answer)
         return answer
 
-    async def save(self, ask: Ask, sink: Sink) -> Answer:
+    async def save(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
         """Read a body into a sink; the `body` of the returned response stays empty."""
         async with self.circuit(ask):
             await self._permit(ask)
             answer = await self._patiently(ask, sink)
-        note_answer(answer)
+        record_response(answer)
         return answer
 
-    async def _permit(self, ask: Ask) -> None:
-        async def fetch(url: str) -> Answer:
+    async def _permit(self, ask: HttpRequest) -> None:
+        async def fetch(url: str) -> HttpResponse:
             total_s = self.limits.robots_s
-            robots = Ask(
+            robots = HttpRequest(
                 surface="robots", url=url, allowed=ask.allowed, total_s=total_s, attempts=1
             )
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
@@ -160,17 +160,17 @@ class GuestClient:
 
         await self._manners.permit(ask.address, ask.surface, fetch)
 
-    async def _patiently(self, ask: Ask, sink: Sink) -> Answer:
+    async def _patiently(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
         """Retry after each 429 as long as the requested wait is within the maximum."""
         for _ in range(self.limits.attempts - 1):
             try:
                 return await self._follow(ask, sink)
             except RateLimitedError as error:
-                if (error.retry_after or 0.0) > self._turns.patience_s:
+                if (error.retry_after or 0.0) > self._turns.max_wait_s:
                     raise
         return await self._follow(ask, sink)
 
-    async def _follow(self, ask: Ask, sink: Sink) -> Answer:
+    async def _follow(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
         target = ask.address
         for hop in range(MAX_REDIRECTS + 1):
             address = check_address(
@@ -187,7 +187,7 @@ class GuestClient:
             f"more than {MAX_REDIRECTS} redirects", surface=ask.surface, reason="redirect_loop"
         )
 
-    async def _retried(self, address: Address, ask: Ask, sink: Sink) -> Answer:
+    async def _retried(self, address: CheckedAddress, ask: HttpRequest, sink: Sink) -> HttpResponse:
         attempts = stamina.retry_context(
             on=UnreachableError,
             attempts=ask.attempts or self.limits.attempts,
@@ -214,7 +214,7 @@ class GuestClient:
         if wait_s > 0:
             await self._turns.leave_alone(host, wait_s)
 
-    async def _in_turn(self, address: Address, ask: Ask, sink: Sink) -> Answer:
+    async def _in_turn(self, address: CheckedAddress, ask: HttpRequest, sink: Sink) -> HttpResponse:
         """Send one request when the rate limiter allows; slow preparation happens before."""
         async with self._slots[address.host]:
             dial = await self._dialler.dial_address(address.host, surface=ask.surface)
@@ -222,7 +222,7 @@ class GuestClient:
             await self._turns.wait(address.host, surface=ask.surface)
             return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
-    async def _heeded(self, answer: Answer, address: Address) -> Answer:
+    async def _heeded(self, answer: HttpResponse, address: CheckedAddress) -> HttpResponse:
         """Raise for 429 and 5xx, and pause the host where the response asks for it."""
         if answer.status == _TOO_MANY:
             wait_s = await self._turns.pause(address.host, answer.retry_after)
@@ -243,10 +243,12 @@ class GuestClient:
         self._faults.pop(address.host, None)
         return answer
 
-    async def _exchange(self, address: Address, dial: str, ask: Ask, sink: Sink) -> Answer:
+    async def _exchange(
+        self, address: CheckedAddress, dial: str, ask: HttpRequest, sink: Sink
+    ) -> HttpResponse:
         """Send one request; its body goes to the sink."""
         sink.begin()
-        note_request()
+        record_request()
         words = dict(ask.known.headers) if ask.known else None
         try:
             async with (
@@ -278,7 +280,7 @@ def _check_coding(response: httpx2.Response, surface: str) -> None:
         StructureChangedError: The body has another coding, or several.
     """
     coding = response.headers.get("Content-Encoding", "").strip().lower()
-    if coding not in _CODINGS:
+    if coding not in _ACCEPTED_CODINGS:
         raise StructureChangedError(
             "the body is compressed in a way that was not requested",
             surface=surface,
@@ -286,9 +288,9 @@ def _check_coding(response: httpx2.Response, surface: str) -> None:
         )
 
 
-def _answer(response: httpx2.Response, *, surface: str, url: str) -> Answer:
+def _answer(response: httpx2.Response, *, surface: str, url: str) -> HttpResponse:
     """Return the response without its body, which is in the sink."""
-    return Answer(
+    return HttpResponse(
         surface=surface,
         url=url,
         status=response.status_code,

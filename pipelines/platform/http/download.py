@@ -7,9 +7,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
 
-from pipelines.platform.call_trace import Answer, open_trail
+from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.body_sinks import FileSink
-from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.reading import SoundFile
 from warehouse.records.errors import AudioUnavailableError, SubstitutionError, UnreachableError
 from warehouse.records.videos import VideoDetail
@@ -33,12 +33,12 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
             f"the video {detail.video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
     *earlier, last = detail.play_urls[:MAX_ADDRESSES]
-    with open_trail() as trail:
+    with open_call_trace() as call_trace:
         for url in earlier:
             try:
                 return await _download(client, url, detail.video.aweme_id, into)
             except (AudioUnavailableError, SubstitutionError, UnreachableError):
-                trail.last = None  # the next URL of the same sound may succeed
+                call_trace.last = None  # the next URL of the same sound may succeed
         return await _download(client, last, detail.video.aweme_id, into)
 
 
@@ -46,10 +46,10 @@ async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) ->
     descriptor, name = await asyncio.to_thread(_new_file, into)
     part = Path(name)
     try:
-        with os.fdopen(descriptor, "w+b") as file, open_trail() as trail:
+        with os.fdopen(descriptor, "w+b") as file, open_call_trace() as call_trace:
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
             answer = await client.save(_ask(client, url), sink)
-            suffix = _recognised(answer, file)
+            suffix = _recognise_sound(answer, file)
         # The video's id keeps two videos with the same sound from removing each other's file.
         path = into / f"{sink.sha256}-{aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
@@ -60,12 +60,12 @@ async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) ->
         sha256=sink.sha256,
         size_bytes=sink.size_bytes,
         content_type=answer.content_type,
-        request_count=trail.request_count,
+        request_count=call_trace.request_count,
     )
 
 
-def _ask(client: GuestClient, url: str) -> Ask:
-    return Ask(
+def _ask(client: GuestClient, url: str) -> HttpRequest:
+    return HttpRequest(
         surface=SURFACE,
         url=url,
         allowed=client.profile.media.hosts,
@@ -78,7 +78,7 @@ def _new_file(into: Path) -> tuple[int, str]:
     return tempfile.mkstemp(prefix=".part-", dir=into)
 
 
-def _recognised(answer: Answer, file: BinaryIO) -> str:
+def _recognise_sound(answer: HttpResponse, file: BinaryIO) -> str:
     """Return the file suffix if the response is a sound.
 
     Raises:

@@ -9,24 +9,29 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.http.circuit_breaker import CircuitBook, Circuits
-from pipelines.platform.http.politeness import HostBook
-from pipelines.platform.http.revalidation import Bodies, Known, Memory, VisitBook
-from pipelines.platform.http.robots import FetchRobots, Robots, RobotsBook
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.circuit_breaker import CircuitBreaker, CircuitStore
+from pipelines.platform.http.rate_limiter import HostRateStore
+from pipelines.platform.http.revalidation import (
+    BodyArchive,
+    ResponseMemory,
+    StoredResponse,
+    ValidatorStore,
+)
+from pipelines.platform.http.robots import FetchRobots, RobotsPolicy, RobotsStore
+from pipelines.platform.profiles import PlatformProfile
 
 
-class PoliteBook(HostBook, CircuitBook, VisitBook, RobotsBook, Protocol):
+class HostPolicyStore(HostRateStore, CircuitStore, ValidatorStore, RobotsStore, Protocol):
     """The parts of the control store that host policy needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manners:
+class HostPolicy:
     """Host policy of one client."""
 
-    circuits: Circuits | None = None
-    memory: Memory | None = None
-    robots: Robots | None = None
+    circuits: CircuitBreaker | None = None
+    memory: ResponseMemory | None = None
+    robots: RobotsPolicy | None = None
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
@@ -42,22 +47,22 @@ class Manners:
         if self.robots is not None:
             await self.robots.permit(url, surface, fetch)
 
-    async def recall(self, address: str) -> Known | None:
+    async def recall(self, address: str) -> StoredResponse | None:
         """See `Memory.recall`."""
         return None if self.memory is None else await self.memory.recall(address)
 
 
-def build_manners(
-    profile: Profile,
-    book: PoliteBook,
+def build_host_policy(
+    profile: PlatformProfile,
+    book: HostPolicyStore,
     *,
-    is_robots_obeyed: bool,
-    bodies: Bodies | None = None,
+    obeys_robots: bool,
+    bodies: BodyArchive | None = None,
     clock: Clock = MACHINE_CLOCK,
-) -> Manners:
+) -> HostPolicy:
     """Build the policy of a profile's client. Without `bodies` no request is conditional."""
-    return Manners(
-        circuits=Circuits(book, profile.circuit),
-        memory=None if bodies is None else Memory(book, bodies),
-        robots=Robots(book, is_obeyed=is_robots_obeyed, clock=clock),
+    return HostPolicy(
+        circuits=CircuitBreaker(book, profile.circuit),
+        memory=None if bodies is None else ResponseMemory(book, bodies),
+        robots=RobotsPolicy(book, is_obeyed=obeys_robots, clock=clock),
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from pipelines.platform.http.host_names import host_matches
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import SubstitutionError, UnreachableError
 
 MAX_REDIRECTS = 5
@@ -44,7 +44,7 @@ _SPECIAL = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class CheckedAddress:
     """A parsed URL. `target` is path and query; the fragment is dropped."""
 
     scheme: str
@@ -65,7 +65,7 @@ class Address:
         return self.target.partition("?")[0]
 
 
-def read_address(text: str) -> Address | None:
+def read_address(text: str) -> CheckedAddress | None:
     """Parse an absolute http(s) URL; None if it is not of the strict form.
 
     Refused: control characters, blanks, backslashes, non-ASCII characters, user information, IP
@@ -80,10 +80,12 @@ def read_address(text: str) -> Address | None:
         return None
     port = int(found["port"]) if found["port"] else {"http": 80, "https": 443}[scheme]
     target = found["target"]
-    return Address(scheme, host, port, target if target.startswith("/") else f"/{target}")
+    return CheckedAddress(scheme, host, port, target if target.startswith("/") else f"/{target}")
 
 
-def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surface: str) -> Address:
+def check_address(
+    text: str, *, allowed: Iterable[str], profile: PlatformProfile, surface: str
+) -> CheckedAddress:
     """Return the parsed URL if it may be contacted.
 
     Plain http is upgraded where the profile uses https for the host. A missing port means the
@@ -113,7 +115,7 @@ def check_address(text: str, *, allowed: Iterable[str], profile: Profile, surfac
             surface=surface,
             reason="odd_scheme",
         )
-    return Address(scheme, address.host, port, address.target)
+    return CheckedAddress(scheme, address.host, port, address.target)
 
 
 def join_address(base: str, location: str, *, surface: str) -> str:
@@ -162,7 +164,7 @@ class Dialler:
 
     def __init__(
         self,
-        profile: Profile,
+        profile: PlatformProfile,
         *,
         resolve: Resolve = look_up,
         clock: Callable[[], float] = time.monotonic,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
-from pipelines.platform.http.revalidation import Known
+from pipelines.platform.http.revalidation import StoredResponse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class HttpLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class HttpRequest:
     """One request.
 
     `ends_at` is True for redirect targets that are the answer themselves; `known` is the stored
@@ -44,7 +44,7 @@ class Ask:
     ends_at: Callable[[str], bool] = lambda _location: False
     total_s: float | None = None
     attempts: int | None = None
-    known: Known | None = None
+    known: StoredResponse | None = None
 
     @property
     def address(self) -> str:

@@ -10,23 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from warehouse.control.records import Remembered
+from warehouse.control.records import CacheValidators
 
 NOT_MODIFIED = 304
-_LONGEST_WORD = 1000  # validators are short; a longer one is not worth storing
+_MAX_VALIDATOR_LENGTH = 1000  # validators are short; a longer one is not worth storing
 
 
-class VisitBook(Protocol):
+class ValidatorStore(Protocol):
     """The part of the control store that keeps validators."""
 
-    def remember_answer(self, address: str, answer: Remembered) -> None:
+    def save_validators(self, address: str, answer: CacheValidators) -> None:
         """Store a validator."""
 
-    def recall_answer(self, address: str) -> Remembered | None:
+    def read_validators(self, address: str) -> CacheValidators | None:
         """Return the validator of a URL."""
 
 
-class Bodies(Protocol):
+class BodyArchive(Protocol):
     """The archive of bodies."""
 
     def read_body(self, sha256: str) -> bytes | None:
@@ -34,21 +34,21 @@ class Bodies(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StoredResponse:
     """A stored body, and the headers that ask the server whether it is still current."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
-class Memory:
+class ResponseMemory:
     """Stored responses by URL, for conditional requests."""
 
-    def __init__(self, book: VisitBook, bodies: Bodies) -> None:
+    def __init__(self, book: ValidatorStore, bodies: BodyArchive) -> None:
         self._book = book
         self._bodies = bodies
 
-    async def recall(self, address: str) -> Known | None:
+    async def recall(self, address: str) -> StoredResponse | None:
         """Return the stored response for a URL if it can be revalidated."""
         return await asyncio.to_thread(self._recall, address)
 
@@ -58,18 +58,18 @@ class Memory:
         is_private = "no-store" in headers.get("Cache-Control", "").lower()
         if is_private or not body or not (etag or modified):
             return
-        if len(etag or "") > _LONGEST_WORD or len(modified or "") > _LONGEST_WORD:
+        if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
             return
-        answer = Remembered(etag, modified, hashlib.sha256(body).hexdigest())
-        await asyncio.to_thread(self._book.remember_answer, _key(address), answer)
+        answer = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
+        await asyncio.to_thread(self._book.save_validators, _key(address), answer)
 
-    def _recall(self, address: str) -> Known | None:
-        answer = self._book.recall_answer(_key(address))
+    def _recall(self, address: str) -> StoredResponse | None:
+        answer = self._book.read_validators(_key(address))
         body = None if answer is None else self._bodies.read_body(answer.payload_sha256)
         if answer is None or body is None:
             return None
         words = {"If-None-Match": answer.etag, "If-Modified-Since": answer.last_modified}
-        return Known(body, {name: word for name, word in words.items() if word})
+        return StoredResponse(body, {name: word for name, word in words.items() if word})
 
 
 def _key(address: str) -> str:

@@ -17,23 +17,23 @@ from uuid import uuid4
 from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.call_trace import Answer
+from pipelines.platform.call_trace import HttpResponse
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"
 """The product token that a robots.txt may use for us; it is part of our User-Agent."""
 DAY_S = 86_400.0
-TRY_AGAIN_S = 3600.0  # when the file could not be read
-READING_S = 10.0  # how long to wait for another process that reads the file
-LOOKS = 50
+REFETCH_AFTER_S = 3600.0  # when the file could not be read
+FETCH_LEASE_S = 10.0  # how long to wait for another process that reads the file
+MAX_POLLS = 50
 DISALLOWED = "robots_disallow"
 _LONGEST_BODY = 512 * 1024  # the RFC asks for 500 KiB at least
 
-Verdict = Literal["allowed", "disallowed", "unknown"]
-type FetchRobots = Callable[[str], Awaitable[Answer]]
+PathVerdict = Literal["allowed", "disallowed", "unknown"]
+type FetchRobots = Callable[[str], Awaitable[HttpResponse]]
 
 
-class RobotsFile(Protocol):
+class RobotsFileRecord(Protocol):
     """A host's file as stored."""
 
     @property
@@ -49,38 +49,38 @@ class RobotsFile(Protocol):
         """When it was read."""
 
 
-class RobotsBook(Protocol):
+class RobotsStore(Protocol):
     """The part of the control store that holds robots.txt files and decisions."""
 
-    def robots_file(self, host: str, *, max_age_s: float) -> RobotsFile | None:
+    def robots_file(self, host: str, *, max_age_s: float) -> RobotsFileRecord | None:
         """Return a host's file if it is not older than `max_age_s`."""
 
-    def keep_robots_file(self, host: str, *, status: int | None, body: str) -> None:
+    def save_robots_file(self, host: str, *, status: int | None, body: str) -> None:
         """Store a host's file."""
 
     def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Acquire a lease; False if another owner holds it."""
 
-    def record_robots(self, host: str, surface: str, *, decision: Verdict, reason: str) -> None:
+    def record_robots(self, host: str, surface: str, *, decision: PathVerdict, reason: str) -> None:
         """Store a decision."""
 
 
-class Decision(NamedTuple):
+class PathDecision(NamedTuple):
     """Decision for a path, with its reason."""
 
-    verdict: Verdict
+    verdict: PathVerdict
     reason: str
 
 
-class Robots:
+class RobotsPolicy:
     """robots.txt decisions of one client."""
 
-    def __init__(self, book: RobotsBook, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK) -> None:
+    def __init__(self, book: RobotsStore, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK) -> None:
         self._book = book
         self._is_obeyed = is_obeyed
         self._clock = clock
         self._files: dict[str, tuple[float, int | None, Protego]] = {}
-        self._kept: dict[tuple[str, str], tuple[float, Verdict]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, PathVerdict]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
@@ -94,7 +94,7 @@ class Robots:
         host = urlsplit(url).hostname or ""
         async with self._locks.setdefault(host, asyncio.Lock()):
             status, rules = await self._file(host, url, fetch)
-            decision = _judge(status, rules, url)
+            decision = _decide(status, rules, url)
             await self._keep(host, surface, decision)
         if self._is_obeyed and decision.verdict == "disallowed":
             raise ForbiddenError(
@@ -104,7 +104,7 @@ class Robots:
                 hint="set ROBOTS=record to read it and only record the decision",
             )
 
-    async def _keep(self, host: str, surface: str, decision: Decision) -> None:
+    async def _keep(self, host: str, surface: str, decision: PathDecision) -> None:
         """Store a decision; a disallowed URL of a surface outweighs its allowed ones."""
         kept_at, kept = self._kept.get((host, surface), (0.0, None))
         is_fresh = kept is not None and self._clock.monotonic() - kept_at < DAY_S
@@ -121,10 +121,10 @@ class Robots:
 
     async def _file(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, Protego]:
         read_at, status, rules = self._files.get(host, (0.0, None, None))
-        if rules is not None and self._clock.monotonic() - read_at < _lasts_s(status):
+        if rules is not None and self._clock.monotonic() - read_at < _valid_for_s(status):
             return status, rules
         file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=DAY_S)
-        if file is None or self._age_s(file) > _lasts_s(file.status):
+        if file is None or self._age_s(file) > _valid_for_s(file.status):
             status, body = await self._renewed(host, url, fetch)
         else:
             status, body = file.status, file.body
@@ -134,37 +134,37 @@ class Robots:
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
         """Return the current file. One process fetches it; the others poll the store for it."""
         mine = await asyncio.to_thread(
-            self._book.acquire_lease, f"robots:{host}", uuid4().hex, READING_S
+            self._book.acquire_lease, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
         )
-        for _ in range(0 if mine else LOOKS):
-            await self._clock.sleep(READING_S / LOOKS)
-            file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=READING_S)
+        for _ in range(0 if mine else MAX_POLLS):
+            await self._clock.sleep(FETCH_LEASE_S / MAX_POLLS)
+            file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=FETCH_LEASE_S)
             if file is not None:
                 return file.status, file.body
         status, body = await _read(url, fetch)
-        await asyncio.to_thread(self._book.keep_robots_file, host, status=status, body=body)
+        await asyncio.to_thread(self._book.save_robots_file, host, status=status, body=body)
         return status, body
 
-    def _age_s(self, file: RobotsFile) -> float:
+    def _age_s(self, file: RobotsFileRecord) -> float:
         return (self._clock.now() - file.fetched_at).total_seconds()
 
 
-def _judge(status: int | None, rules: Protego, url: str) -> Decision:
+def _decide(status: int | None, rules: Protego, url: str) -> PathDecision:
     """Decide by RFC 9309, section 2.3.1."""
     if status is None:
-        return Decision("unknown", "no response")
+        return PathDecision("unknown", "no response")
     if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return Decision("allowed", f"no robots.txt: status {status}")
+        return PathDecision("allowed", f"no robots.txt: status {status}")
     if status != HTTPStatus.OK:
-        return Decision("unknown", f"status {status}")
+        return PathDecision("unknown", f"status {status}")
     if rules.can_fetch(url, AGENT):
-        return Decision("allowed", "no matching rule")
-    return Decision("disallowed", "disallowed by a rule")
+        return PathDecision("allowed", "no matching rule")
+    return PathDecision("disallowed", "disallowed by a rule")
 
 
-def _lasts_s(status: int | None) -> float:
+def _valid_for_s(status: int | None) -> float:
     """Return how long a file is valid; without a response, not for long."""
-    return TRY_AGAIN_S if status is None else DAY_S
+    return REFETCH_AFTER_S if status is None else DAY_S
 
 
 async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
@@ -172,7 +172,7 @@ async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
     parts = urlsplit(url)
     address = f"{parts.scheme}://{parts.netloc}/robots.txt"
 
-    async def visit() -> Answer:
+    async def visit() -> HttpResponse:
         return await fetch(address)
 
     try:

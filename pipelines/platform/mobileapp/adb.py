@@ -95,7 +95,7 @@ class AdbPhone:
         """`device` when it is online."""
         return await self._call(lambda: str(self._device.get_state()))
 
-    async def is_stand_in(self) -> bool:
+    async def is_simulated(self) -> bool:
         """Whether it identifies itself as the simulated device."""
         return (await self._shell("getprop", STAND_IN_PROPERTY)).strip() == "1"
 

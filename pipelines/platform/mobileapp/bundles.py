@@ -14,8 +14,8 @@ import orjson
 from pipelines.platform.mobileapp.layouts import App, Layout
 from pipelines.platform.mobileapp.screens import read_track, read_work
 from pipelines.platform.mobileapp.tree import TreeError, parse_tree
-from pipelines.platform.parsers.videos import Seen
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage
 
 CONTENT_TYPE = "application/json"
@@ -50,7 +50,7 @@ def pack_work(item: Item, *, layout: str, music_id: str, account: Author | None 
     )
 
 
-def parse_app_track(body: bytes, *, music_id: str, app: App, seen: Seen) -> Track:
+def parse_app_track(body: bytes, *, music_id: str, app: App, seen: ParseContext) -> Track:
     """The track on its page.
 
     Raises:
@@ -67,7 +67,7 @@ def parse_app_track(body: bytes, *, music_id: str, app: App, seen: Seen) -> Trac
     )
 
 
-def parse_app_page(body: bytes, *, music_id: str, app: App, seen: Seen) -> VideoPage:
+def parse_app_page(body: bytes, *, music_id: str, app: App, seen: ParseContext) -> VideoPage:
     """Some videos of a track, in the order shown.
 
     Raises:
@@ -78,7 +78,7 @@ def parse_app_page(body: bytes, *, music_id: str, app: App, seen: Seen) -> Video
     return VideoPage(videos=tuple(videos), cursor=said["cursor"], has_more=said["has_more"])
 
 
-def parse_app_work(body: bytes, *, app: App, seen: Seen) -> VideoDetail:
+def parse_app_work(body: bytes, *, app: App, seen: ParseContext) -> VideoDetail:
     """One video with the counts that the app shows; its sound is not available here.
 
     Raises:
@@ -91,14 +91,16 @@ def parse_app_work(body: bytes, *, app: App, seen: Seen) -> VideoDetail:
     return VideoDetail(video=video)
 
 
-def _opened(body: bytes, app: App, seen: Seen) -> tuple[dict[str, Any], Layout]:
+def _opened(body: bytes, app: App, seen: ParseContext) -> tuple[dict[str, Any], Layout]:
     try:
         said = orjson.loads(body)
     except orjson.JSONDecodeError as exc:
-        raise refused("not_json", "the body is none of the app", surface=seen.surface) from exc
+        raise refusal_error(
+            "not_json", "the body is none of the app", surface=seen.surface
+        ) from exc
     layout = app.layout_named(said["layout"])
     if layout is None:
-        raise refused(
+        raise refusal_error(
             "structure",
             "the layout of this body is not known",
             surface=seen.surface,
@@ -107,16 +109,16 @@ def _opened(body: bytes, app: App, seen: Seen) -> tuple[dict[str, Any], Layout]:
     return said, layout
 
 
-def _tree(dump: str, seen: Seen) -> Any:
+def _tree(dump: str, seen: ParseContext) -> Any:
     try:
         return parse_tree(dump)
     except TreeError as exc:
-        raise refused(
+        raise refusal_error(
             "structure", "it is no accessibility tree", surface=seen.surface, reason=str(exc)
         ) from exc
 
 
-def _video(item: Item, music_id: str, layout: Layout, seen: Seen) -> Video:
+def _video(item: Item, music_id: str, layout: Layout, seen: ParseContext) -> Video:
     shown = read_work(_tree(item.work, seen), layout)
     return Video(
         aweme_id=item.aweme_id,

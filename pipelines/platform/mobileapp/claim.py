@@ -22,10 +22,10 @@ PATIENCE_S = 600.0
 class Claim:
     """The turn of one reader at a device."""
 
-    def __init__(self, address: str, *, clock: Clock, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, address: str, *, clock: Clock, max_wait_s: float = PATIENCE_S) -> None:
         self._serial = address.partition("@")[0]
         self._clock = clock
-        self._patience_s = patience_s
+        self._patience_s = max_wait_s
         self._token = uuid4().hex.encode()
         name = f"sametrack-device-{os.getuid()}-{quote(address, safe='')}.lock"
         self._path = Path(tempfile.gettempdir()) / name

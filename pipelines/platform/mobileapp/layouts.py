@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pipelines.platform import profiles
-from pipelines.platform.profiles import KNOWN, Rate
+from pipelines.platform.profiles import KNOWN_PROFILES, HostRate
 from warehouse.records.errors import InvalidParameterError
 
 _FOLDER = Path(profiles.__file__).parent
@@ -106,15 +106,15 @@ class Layout(_Part):
 
 class App(_Part):
     """The app of a platform. `link`: the form of a track's public link that opens it;
-    `patience_s`: how long a screen may take to come.
+    `max_wait_s`: how long a screen may take to come.
     """
 
     package: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]{3,128}$")]
-    is_stand_in: bool = False
+    is_simulated: bool = False
     link: Literal["music_page", "public_music"] = "music_page"
     work_link: Literal["video_page", "public_video"] = "video_page"
-    patience_s: float = Field(20.0, gt=0)
-    rate: Rate
+    max_wait_s: float = Field(20.0, gt=0)
+    rate: HostRate
     layouts: tuple[Layout, ...]
 
     def layout_for(self, version: str) -> Layout | None:
@@ -143,7 +143,7 @@ def load_app(profile: str | Path | None) -> App | None:
     """
     if profile is None:
         return None
-    path = _FOLDER / f"{profile}{_SUFFIX}" if profile in KNOWN else _beside(Path(profile))
+    path = _FOLDER / f"{profile}{_SUFFIX}" if profile in KNOWN_PROFILES else _beside(Path(profile))
     if not path.is_file():
         return None
     try:

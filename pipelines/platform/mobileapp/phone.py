@@ -48,7 +48,7 @@ class Phone(Protocol):
     async def state(self) -> str:
         """`device` when it is online."""
 
-    async def is_stand_in(self) -> bool:
+    async def is_simulated(self) -> bool:
         """Whether it identifies itself as the simulated device."""
 
     async def version_of(self, package: str) -> str | None:

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pipelines.clock import Clock
-from pipelines.platform.call_trace import note_item, note_request
-from pipelines.platform.http.politeness import Turns
+from pipelines.platform.call_trace import note_item, record_request
+from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.bundles import Item
 from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, Layout, Selector
@@ -26,7 +26,7 @@ from pipelines.platform.mobileapp.screens import (
     seen_ids,
 )
 from pipelines.platform.mobileapp.tree import TreeError, parse_tree
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
 
 SURFACE = "music_app"
@@ -92,7 +92,7 @@ class AppReader:
         phone: Phone,
         app: App,
         *,
-        turns: Turns,
+        turns: HostRateLimiter,
         claim: Claim,
         clock: Clock,
         link_of: LinkOf,
@@ -178,7 +178,7 @@ class AppReader:
                     page.items.append(item)
                     note_item(item.aweme_id)
                 elif page.nameless >= NAMELESS:
-                    raise refused(
+                    raise refusal_error(
                         "structure", "no video names its link", surface=SURFACE, reason="no_link"
                     )
 
@@ -235,16 +235,18 @@ class AppReader:
 
     async def _settle(self, wanted: Kind, layout: Layout) -> Screen:
         """The wanted screen once it shows."""
-        give_up_at = self._clock.monotonic() + self.app.patience_s
+        give_up_at = self._clock.monotonic() + self.app.max_wait_s
         while True:
             screen = await self._look(layout)
             kind = kind_of(screen.tree, layout)
             if kind == wanted:
                 return screen
             if kind == "login":
-                raise refused("app_login", "the app asks for a login", surface=SURFACE)
+                raise refusal_error("app_login", "the app asks for a login", surface=SURFACE)
             if kind == "verification":
-                raise refused("app_verification", "the app demands verification", surface=SURFACE)
+                raise refusal_error(
+                    "app_verification", "the app demands verification", surface=SURFACE
+                )
             if kind == "dialog":
                 await self._close_dialog(screen, layout)
             if self._clock.monotonic() >= give_up_at:
@@ -253,7 +255,7 @@ class AppReader:
 
     async def _look(self, layout: Layout) -> Screen:
         """What the screen shows; a playing video is paused first."""
-        give_up_at = self._clock.monotonic() + self.app.patience_s
+        give_up_at = self._clock.monotonic() + self.app.max_wait_s
         while True:
             try:
                 dump = await self._phone.dump()
@@ -262,7 +264,7 @@ class AppReader:
                 raise unavailable("lost", self._phone.serial) from exc
             except NotIdleError as exc:
                 if self._clock.monotonic() >= give_up_at:
-                    raise refused(
+                    raise refusal_error(
                         "unreachable", "the screen never stands still", surface=SURFACE
                     ) from exc
                 if layout.work.is_paused_by_tap:
@@ -279,7 +281,7 @@ class AppReader:
     async def _tap(self, screen: Screen, selector: Selector) -> None:
         node = find(screen.tree, selector)
         if node is None:
-            raise refused(
+            raise refusal_error(
                 "structure",
                 "a button is not where the layout has it",
                 surface=SURFACE,
@@ -290,7 +292,7 @@ class AppReader:
     async def _act(self, step: Callable[[], Awaitable[None]]) -> None:
         """A step that lets the app ask its platform for something: in turn, and counted."""
         await self._turns.wait(self.host, surface=SURFACE)
-        note_request()
+        record_request()
         await step()
 
     async def _comes_back(self, error: UpstreamError) -> bool:
@@ -320,8 +322,8 @@ async def find_layout(phone: Phone, app: App) -> Layout:
     """
     if await phone.state() != "device":
         raise unavailable("offline", phone.serial)
-    if await phone.is_stand_in() != app.is_stand_in:
-        raise unavailable("real_device" if app.is_stand_in else "stand_in_device", phone.serial)
+    if await phone.is_simulated() != app.is_simulated:
+        raise unavailable("real_device" if app.is_simulated else "stand_in_device", phone.serial)
     version = await phone.version_of(app.package)
     if version is None:
         raise AppUnreadableError(
@@ -352,7 +354,7 @@ def unavailable(reason: str, serial: str) -> DeviceUnavailableError:
 
 
 def _unknown(screen: Screen, wanted: Kind, kind: Kind) -> UpstreamError:
-    return refused(
+    return refusal_error(
         "structure",
         f"the app shows another screen than {wanted} ({kind})",
         surface=SURFACE,

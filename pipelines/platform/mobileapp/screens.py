@@ -10,7 +10,7 @@ from typing import Literal
 
 from pipelines.platform.mobileapp.layouts import Layout, Selector
 from pipelines.platform.mobileapp.tree import Node
-from pipelines.platform.parsers.counts import Count, parse_count
+from pipelines.platform.parsers.counts import ParsedCount, parse_count
 from warehouse.records.videos import Statistics
 
 type Kind = Literal[
@@ -89,7 +89,7 @@ def read_track(tree: Tree, layout: Layout) -> TrackShown:
 def read_work(tree: Tree, layout: Layout) -> WorkShown:
     """One video of a feed."""
     at = layout.work
-    counts: dict[str, Count | None] = {
+    counts: dict[str, ParsedCount | None] = {
         "digg_count": _count(tree, at.digg),
         "comment_count": _count(tree, at.comment),
         "collect_count": _count(tree, at.collect),
@@ -110,7 +110,7 @@ def seen_ids(tree: Tree) -> str:
     return ", ".join(list(ids)[:_SEEN_IDS]) or "no ids"
 
 
-def _count(tree: Tree, selector: Selector) -> Count | None:
+def _count(tree: Tree, selector: Selector) -> ParsedCount | None:
     said = read(tree, selector)
     return None if said is None else parse_count(said)
 

@@ -3,18 +3,18 @@
 from dataclasses import replace
 
 from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import Node, first_address, parse_json
-from pipelines.platform.parsers.negatives import refuse_status, says_unknown
+from pipelines.platform.parsers.fields import JsonNode, first_address, parse_json
 from pipelines.platform.parsers.pages import find_account
-from pipelines.platform.parsers.videos import Seen
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.refusals import refuse_status, says_unknown
+from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import SubstitutionError, UnresolvedIdError
 from warehouse.records.videos import Account
 
 _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
 
 
-def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
+def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account:
     """Parse the requested account from `user_info`.
 
     Raises:
@@ -35,7 +35,7 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     return _account(info, sec_uid, seen)
 
 
-def parse_user_by_handle(body: bytes, *, handle: str, seen: Seen) -> Account:
+def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Account:
     """The account with a public handle.
 
     Raises:
@@ -56,7 +56,7 @@ def parse_user_by_handle(body: bytes, *, handle: str, seen: Seen) -> Account:
     return _account(info, sec_uid, seen)
 
 
-def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
+def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account:
     """Parse the account of a share page, which shows fewer counts: zeros there mean unknown.
 
     Raises:
@@ -67,7 +67,7 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     refuse_status(result)
     info = result.node("user_info")
     if info is None:
-        raise refused(
+        raise refusal_error(
             "page_without_data",
             "the page contains no account",
             surface=seen.surface,
@@ -89,7 +89,7 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: Seen) -> Account:
     )
 
 
-def _account(info: Node, sec_uid: str, seen: Seen) -> Account:
+def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
     avatars = (first_address(info.node(key)) for key in _AVATARS)
     return Account(
         sec_uid=sec_uid,
@@ -110,7 +110,7 @@ def _account(info: Node, sec_uid: str, seen: Seen) -> Account:
     )
 
 
-def _exact(info: Node, key: str) -> int | None:
+def _exact(info: JsonNode, key: str) -> int | None:
     """Return an exact count. An account has no field that marks rounding, so rounded is unknown."""
     count = read_count(info, key)
     return count.value if count is not None and count.is_exact else None

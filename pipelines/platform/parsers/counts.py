@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from pipelines.platform.parsers.fields import LARGEST, Node
+from pipelines.platform.parsers.fields import MAX_INT, JsonNode
 
 _COUNT = re.compile(
     r"(?P<whole>[0-9]{1,18}|[0-9]{1,3}(?:,[0-9]{3}){1,5})(?:\.(?P<part>[0-9]{1,6}))?"
@@ -13,14 +13,14 @@ _COUNT = re.compile(
 _UNITS = {"": 1, "k": 10**3, "千": 10**3, "w": 10**4, "万": 10**4, "m": 10**6, "亿": 10**8}
 
 
-class Count(NamedTuple):
+class ParsedCount(NamedTuple):
     """A count; `is_exact` is False if it was shown rounded."""
 
     value: int
     is_exact: bool
 
 
-def read_count(node: Node, key: str) -> Count | None:
+def read_count(node: JsonNode, key: str) -> ParsedCount | None:
     """Return the count under a key; None when absent, null or an empty text.
 
     Raises:
@@ -31,14 +31,14 @@ def read_count(node: Node, key: str) -> Count | None:
         return None
     if not isinstance(value, str):
         whole = node.whole(key)
-        return None if whole is None else Count(whole, is_exact=True)
+        return None if whole is None else ParsedCount(whole, is_exact=True)
     count = parse_count(value)
     if count is None:
         raise node.changed(key, value)
     return count
 
 
-def parse_count(text: str) -> Count | None:
+def parse_count(text: str) -> ParsedCount | None:
     """Parse "1234", "1,234", "1.2w", "1.2万", "1亿" or "100+"; return None for anything else."""
     found = _COUNT.fullmatch(text.strip())
     if found is None or (found["part"] and not found["unit"]):
@@ -48,4 +48,4 @@ def parse_count(text: str) -> Count | None:
     value = int(found["whole"].replace(",", "")) * factor
     value += int(part or "0") * factor // 10 ** len(part)
     is_exact = not found["unit"] and not found["more"]
-    return Count(value, is_exact) if value <= LARGEST else None
+    return ParsedCount(value, is_exact) if value <= MAX_INT else None

@@ -10,14 +10,14 @@ import orjson
 
 from warehouse.records.errors import StructureChangedError
 
-LARGEST = 2**63 - 1
+MAX_INT = 2**63 - 1
 MAX_ID_LENGTH = 30
 _KEYS_SHOWN = 24
 _KEY_LENGTH_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """One JSON object with its path in the document. `values` is as decoded."""
 
     values: dict[str, object]
@@ -28,16 +28,16 @@ class Node:
         """True when the key is there, null included."""
         return key in self.values
 
-    def node(self, key: str) -> "Node | None":
+    def node(self, key: str) -> "JsonNode | None":
         """The object under a key; None when absent or null."""
         value = self.values.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):
             raise self.changed(key, value)
-        return Node(value, self.surface, f"{self.path}.{key}")
+        return JsonNode(value, self.surface, f"{self.path}.{key}")
 
-    def must_node(self, key: str) -> "Node":
+    def must_node(self, key: str) -> "JsonNode":
         """Return the object under a key.
 
         Raises:
@@ -48,12 +48,12 @@ class Node:
             raise self.missing(key)
         return found
 
-    def nodes(self, key: str) -> Iterator["Node"]:
+    def nodes(self, key: str) -> Iterator["JsonNode"]:
         """The objects of a list; nothing when absent or null."""
         for position, value in enumerate(self.items(key)):
             if not isinstance(value, dict):
                 raise self.changed(f"{key}[{position}]", value)
-            yield Node(value, self.surface, f"{self.path}.{key}[{position}]")
+            yield JsonNode(value, self.surface, f"{self.path}.{key}[{position}]")
 
     def items(self, key: str) -> list[object]:
         """A list as decoded; empty when absent or null."""
@@ -101,7 +101,7 @@ class Node:
         value = self.values.get(key)
         if value is None:
             return None
-        if type(value) is not int or not 0 <= value <= LARGEST:
+        if type(value) is not int or not 0 <= value <= MAX_INT:
             raise self.changed(key, value)
         return value
 
@@ -136,7 +136,7 @@ class Node:
         return ", ".join(names) or "no keys"
 
 
-def parse_json(body: bytes, *, surface: str) -> Node:
+def parse_json(body: bytes, *, surface: str) -> JsonNode:
     """Decode a body that must be one JSON object.
 
     Raises:
@@ -152,16 +152,16 @@ def parse_json(body: bytes, *, surface: str) -> Node:
         raise StructureChangedError(
             "the body is not a JSON object", surface=surface, reason=type(value).__name__
         )
-    return Node(value, surface, "$")
+    return JsonNode(value, surface, "$")
 
 
-def first_address(node: Node | None) -> str | None:
+def first_address(node: JsonNode | None) -> str | None:
     """Return the first http(s) URL of a `{url_list: [...]}` object, or None."""
     found = addresses(node)
     return found[0] if found else None
 
 
-def addresses(node: Node | None) -> tuple[str, ...]:
+def addresses(node: JsonNode | None) -> tuple[str, ...]:
     """Return all http(s) URLs of a `{url_list: [...]}` object, in order, without duplicates."""
     if node is None:
         return ()

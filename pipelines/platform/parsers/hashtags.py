@@ -1,14 +1,14 @@
 """Parser of `hashtag_info`: one hashtag. Its videos are a list surface: `lists.py`."""
 
 from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import Node, parse_json
-from pipelines.platform.parsers.negatives import refuse_status, says_unknown
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.refusals import refuse_status, says_unknown
+from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import SubstitutionError, UnresolvedIdError
 from warehouse.records.videos import HashtagInfo
 
 
-def parse_hashtag_info(body: bytes, *, ch_id: str, seen: Seen) -> HashtagInfo:
+def parse_hashtag_info(body: bytes, *, ch_id: str, seen: ParseContext) -> HashtagInfo:
     """Parse the requested hashtag.
 
     Raises:
@@ -31,7 +31,7 @@ def parse_hashtag_info(body: bytes, *, ch_id: str, seen: Seen) -> HashtagInfo:
     return _hashtag(info, ch_id, seen)
 
 
-def _info(answer: Node) -> Node | None:
+def _info(answer: JsonNode) -> JsonNode | None:
     """Return the description; null or empty with a good status means no such hashtag."""
     refuse_status(answer)
     if not answer.has("ch_info"):
@@ -40,7 +40,7 @@ def _info(answer: Node) -> Node | None:
     return info if info is not None and info.values else None
 
 
-def _hashtag(info: Node, ch_id: str, seen: Seen) -> HashtagInfo:
+def _hashtag(info: JsonNode, ch_id: str, seen: ParseContext) -> HashtagInfo:
     """Convert a hashtag. An existing one has users, so a 0 is a count hidden from guests (None)."""
     if not info.has("cha_name"):
         raise info.missing("cha_name")

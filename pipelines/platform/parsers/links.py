@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 from pipelines.platform.http.host_names import host_matches
 
-Kind = Literal["music", "video", "user", "hashtag", "mix", "trends", "short"]
+LinkTargetKind = Literal["music", "video", "user", "hashtag", "mix", "trends", "short"]
 _LAST_RESORT = frozenset({"mix", "trends"})  # reported only when the text has no useful link
 
 MAX_TEXT_LENGTH = 10_000
@@ -26,7 +26,7 @@ _LINK = re.compile(
 _ID = re.compile(r"[0-9]{5,30}", re.ASCII)
 _CODE = re.compile(r"[A-Za-z0-9_-]{4,64}", re.ASCII)
 SEC_UID = re.compile(r"MS4wLjABAAAA[A-Za-z0-9_-]{4,200}", re.ASCII)
-_KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, LinkTargetKind] = {
     "video": "video",
     "note": "video",
     "slides": "video",
@@ -34,7 +34,7 @@ _KINDS: Mapping[str, Kind] = {
     "challenge": "hashtag",
     "mix": "mix",
 }
-_ID_PARAMETERS: Mapping[str, tuple[str, Kind]] = {
+_ID_PARAMETERS: Mapping[str, tuple[str, LinkTargetKind]] = {
     "music": ("music_id", "music"),
     "challenge": ("ch_id", "hashtag"),
     "trends": ("trends_id", "trends"),
@@ -45,7 +45,7 @@ _ID_PARAMETERS: Mapping[str, tuple[str, Kind]] = {
 class LinkTarget:
     """Target of a link. `url` is set for a short link, which has to be followed."""
 
-    kind: Kind
+    kind: LinkTargetKind
     id: str
     url: str | None = None
 

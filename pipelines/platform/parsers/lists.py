@@ -6,11 +6,16 @@ unchanged: if a surface repeats the current page's, the walk detects that it sta
 
 from dataclasses import replace
 
-from pipelines.platform.parsers.fields import Node, parse_json
-from pipelines.platform.parsers.negatives import refuse_status
-from pipelines.platform.parsers.pages import chosen_work, find_account_lists
-from pipelines.platform.parsers.videos import Seen, parse_detail, parse_list_item, parse_unavailable
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.pages import find_account_lists, find_requested_video
+from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.videos import (
+    ParseContext,
+    parse_detail,
+    parse_list_item,
+    parse_unavailable,
+)
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import SubstitutionError, UpstreamError
 from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
 
@@ -19,7 +24,7 @@ _HAS_MORE_KEYS = ("has_more", "hasMore")
 _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
-def parse_music_list(body: bytes, *, music_id: str, seen: Seen) -> VideoPage:
+def parse_music_list(body: bytes, *, music_id: str, seen: ParseContext) -> VideoPage:
     """Parse one page of `music_list`; most items do not name their music.
 
     Raises:
@@ -35,7 +40,7 @@ def parse_music_list(body: bytes, *, music_id: str, seen: Seen) -> VideoPage:
     return page
 
 
-def parse_hashtag_list(body: bytes, *, seen: Seen) -> VideoPage:
+def parse_hashtag_list(body: bytes, *, seen: ParseContext) -> VideoPage:
     """Parse one page of `hashtag_list`; its items show no counts.
 
     Raises:
@@ -44,7 +49,7 @@ def parse_hashtag_list(body: bytes, *, seen: Seen) -> VideoPage:
     return _list(body, seen)
 
 
-def parse_user_posts(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
+def parse_user_posts(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPage:
     """Parse one page of `user_posts`.
 
     Raises:
@@ -56,7 +61,7 @@ def parse_user_posts(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
     return _of_account(_page(answer, ("aweme_list",), ("max_cursor",), seen), sec_uid, seen)
 
 
-def parse_user_page(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
+def parse_user_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPage:
     """Parse the first screen of posts in the HTML of an account's share page.
 
     Raises:
@@ -67,7 +72,9 @@ def parse_user_page(body: bytes, *, sec_uid: str, seen: Seen) -> VideoPage:
     return _of_account(_page(lists, _LIST_KEYS, _MAX_CURSOR_KEYS, seen), sec_uid, seen)
 
 
-def parse_slides_info(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
+def parse_slides_info(
+    body: bytes, *, aweme_id: str, seen: ParseContext
+) -> VideoDetail | UnavailableVideo:
     """Parse `slides_info`, the second source of a video's detail.
 
     Raises:
@@ -79,7 +86,7 @@ def parse_slides_info(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail 
     refuse_status(answer)
     if not answer.has("aweme_details"):
         raise answer.missing("aweme_details")
-    found = chosen_work(
+    found = find_requested_video(
         answer.nodes("aweme_details"), answer.nodes("filter_list"), aweme_id=aweme_id, seen=seen
     )
     if found is None:
@@ -87,7 +94,9 @@ def parse_slides_info(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail 
     return found
 
 
-def parse_detail_body(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
+def parse_detail_body(
+    body: bytes, *, aweme_id: str, seen: ParseContext
+) -> VideoDetail | UnavailableVideo:
     """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
 
     Raises:
@@ -109,14 +118,14 @@ def parse_detail_body(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail 
     return parse_detail(detail, seen)
 
 
-def _list(body: bytes, seen: Seen) -> VideoPage:
+def _list(body: bytes, seen: ParseContext) -> VideoPage:
     answer = parse_json(body, surface=seen.surface)
     refuse_status(answer)
     return _page(answer, ("aweme_list",), ("cursor",), seen)
 
 
 def _page(
-    node: Node, list_keys: tuple[str, ...], cursor_keys: tuple[str, ...], seen: Seen
+    node: JsonNode, list_keys: tuple[str, ...], cursor_keys: tuple[str, ...], seen: ParseContext
 ) -> VideoPage:
     list_key, more_key = _present(node, list_keys), _present(node, _HAS_MORE_KEYS)
     has_more = node.flag(more_key)
@@ -130,14 +139,14 @@ def _page(
     return VideoPage(videos=videos, cursor=cursor, has_more=has_more)
 
 
-def _present(node: Node, keys: tuple[str, ...]) -> str:
+def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
     found = next((key for key in keys if node.has(key)), None)
     if found is None:
         raise node.missing(keys[0])
     return found
 
 
-def _of_account(page: VideoPage, sec_uid: str, seen: Seen) -> VideoPage:
+def _of_account(page: VideoPage, sec_uid: str, seen: ParseContext) -> VideoPage:
     """Drop items of other accounts; if nothing is left, the page is a substitution."""
     own = tuple(
         video for video in page.videos if video.author is None or video.author.sec_uid == sec_uid
@@ -147,8 +156,8 @@ def _of_account(page: VideoPage, sec_uid: str, seen: Seen) -> VideoPage:
     return replace(page, videos=own)
 
 
-def _empty_detail(seen: Seen) -> UpstreamError:
-    return refused(
+def _empty_detail(seen: ParseContext) -> UpstreamError:
+    return refusal_error(
         "empty_detail",
         "the response contains neither the video nor a reason",
         surface=seen.surface,

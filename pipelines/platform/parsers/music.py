@@ -1,15 +1,15 @@
 """Parser of `music_info`: one music id."""
 
-from pipelines.platform.parsers.fields import MAX_ID_LENGTH, Node, first_address, parse_json
-from pipelines.platform.parsers.negatives import refuse_status, says_unknown
-from pipelines.platform.parsers.videos import Seen, read_extra
+from pipelines.platform.parsers.fields import MAX_ID_LENGTH, JsonNode, first_address, parse_json
+from pipelines.platform.parsers.refusals import refuse_status, says_unknown
+from pipelines.platform.parsers.videos import ParseContext, read_extra
 from warehouse.records.errors import InvalidMusicInputError, SubstitutionError
 from warehouse.records.videos import Track
 
 _COVERS = ("cover_large", "cover_hd", "cover_medium", "cover_thumb")
 
 
-def parse_music_info(body: bytes, *, music_id: str, seen: Seen) -> Track:
+def parse_music_info(body: bytes, *, music_id: str, seen: ParseContext) -> Track:
     """Parse the requested track.
 
     Raises:
@@ -32,7 +32,7 @@ def parse_music_info(body: bytes, *, music_id: str, seen: Seen) -> Track:
     return _track(info, music_id, seen)
 
 
-def _info(answer: Node) -> Node | None:
+def _info(answer: JsonNode) -> JsonNode | None:
     """Return the description; null or empty with a good status means no such track."""
     refuse_status(answer)
     if not answer.has("music_info"):
@@ -41,7 +41,7 @@ def _info(answer: Node) -> Node | None:
     return info if info is not None and info.values else None
 
 
-def _track(info: Node, music_id: str, seen: Seen) -> Track:
+def _track(info: JsonNode, music_id: str, seen: ParseContext) -> Track:
     if not info.has("title"):
         raise info.missing("title")
     extra = read_extra(info)

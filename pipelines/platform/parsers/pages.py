@@ -10,20 +10,25 @@ from urllib.parse import unquote_to_bytes
 import orjson
 from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.platform.parsers.fields import Node
-from pipelines.platform.parsers.videos import Seen, parse_detail, parse_unavailable, refuse_region
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.videos import (
+    ParseContext,
+    parse_detail,
+    parse_unavailable,
+    refuse_region,
+)
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, SubstitutionError
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _ROUTER = "window._ROUTER_DATA"
-_WORK_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
+_VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
 _ALONE = "aweme_detail"
-_DEEPEST = 6
+_MAX_DEPTH = 6
 
 
-def parse_container(body: bytes, *, surface: str) -> Node:
+def parse_container(body: bytes, *, surface: str) -> JsonNode:
     """Return the data object of a share page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
 
     Raises:
@@ -35,10 +40,12 @@ def parse_container(body: bytes, *, surface: str) -> Node:
             return _decoded(text.partition("=")[2].strip().rstrip(";").encode(), surface)
         if script.attributes.get("id") == "RENDER_DATA":
             return _decoded(unquote_to_bytes(text.strip()), surface)
-    raise refused("no_container", "the page has no data container", surface=surface)
+    raise refusal_error("no_container", "the page has no data container", surface=surface)
 
 
-def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | UnavailableVideo:
+def parse_video_page(
+    body: bytes, *, aweme_id: str, seen: ParseContext
+) -> VideoDetail | UnavailableVideo:
     """Parse the video on a video, note or slides page.
 
     Raises:
@@ -48,11 +55,13 @@ def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | 
         StructureChangedError: Keys or types are unknown.
     """
     container = parse_container(body, surface=seen.surface)
-    _, result = _found(container, _WORK_KEYS)
+    _, result = _found(container, _VIDEO_KEYS)
     refuse_region(result)
-    found = chosen_work(_shown(result), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen)
+    found = find_requested_video(
+        _shown(result), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen
+    )
     if found is None:
-        raise refused(
+        raise refusal_error(
             "page_without_data",
             "the page contains neither the video nor a reason",
             surface=seen.surface,
@@ -61,7 +70,7 @@ def parse_work_page(body: bytes, *, aweme_id: str, seen: Seen) -> VideoDetail | 
     return found
 
 
-def _shown(result: Node) -> Iterator[Node]:
+def _shown(result: JsonNode) -> Iterator[JsonNode]:
     """Yield the videos of a result: a list, or (on note pages) a single one."""
     alone = result.node(_ALONE)
     if alone is not None:
@@ -72,8 +81,8 @@ def _shown(result: Node) -> Iterator[Node]:
     return iter(()) if items is None else result.nodes(items)
 
 
-def chosen_work(
-    shown: Iterator[Node], filtered: Iterator[Node], *, aweme_id: str, seen: Seen
+def find_requested_video(
+    shown: Iterator[JsonNode], filtered: Iterator[JsonNode], *, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo | None:
     """Return the requested video among those shown or filtered; None when there is neither.
 
@@ -98,7 +107,7 @@ def chosen_work(
     return None
 
 
-def find_account_lists(body: bytes, *, surface: str) -> Node:
+def find_account_lists(body: bytes, *, surface: str) -> JsonNode:
     """Return the object of a user page that holds the list of videos.
 
     Raises:
@@ -108,7 +117,7 @@ def find_account_lists(body: bytes, *, surface: str) -> Node:
     return _found(parse_container(body, surface=surface), ("postListData",))[1]
 
 
-def find_account(body: bytes, *, surface: str) -> tuple[Node, Node]:
+def find_account(body: bytes, *, surface: str) -> tuple[JsonNode, JsonNode]:
     """Return the object of a user page that holds the account, and the account's result in it.
 
     Raises:
@@ -118,7 +127,7 @@ def find_account(body: bytes, *, surface: str) -> tuple[Node, Node]:
     return _found(parse_container(body, surface=surface), ("userInfoRes",))
 
 
-def _decoded(text: bytes, surface: str) -> Node:
+def _decoded(text: bytes, surface: str) -> JsonNode:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
@@ -129,10 +138,10 @@ def _decoded(text: bytes, surface: str) -> Node:
         raise StructureChangedError(
             "the data container is not an object", surface=surface, reason=type(value).__name__
         )
-    return Node(value, surface, "$")
+    return JsonNode(value, surface, "$")
 
 
-def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
+def _found(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNode]:
     """Return the parent of the first object under one of `keys` near the top, and that object.
 
     Raises:
@@ -140,13 +149,13 @@ def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
         StructureChangedError: The value under such a key is not an object.
     """
     level = [container]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         for node in level:
             for key in keys:
                 if node.values.get(key) is not None:
                     return node, node.must_node(key)
         level = [child for node in level for child in _children(node)]
-    raise refused(
+    raise refusal_error(
         "page_without_data",
         "the page contains no data",
         surface=container.surface,
@@ -154,13 +163,13 @@ def _found(container: Node, keys: tuple[str, ...]) -> tuple[Node, Node]:
     )
 
 
-def _children(node: Node) -> Iterator[Node]:
+def _children(node: JsonNode) -> Iterator[JsonNode]:
     for key, value in node.values.items():
         if isinstance(value, dict):
-            yield Node(value, node.surface, f"{node.path}.{key}")
+            yield JsonNode(value, node.surface, f"{node.path}.{key}")
 
 
-def _shown_keys(container: Node) -> str:
+def _shown_keys(container: JsonNode) -> str:
     loader = container.values.get("loaderData")
-    shown = Node(loader, container.surface, "$") if isinstance(loader, dict) else container
+    shown = JsonNode(loader, container.surface, "$") if isinstance(loader, dict) else container
     return shown.keys_seen()

@@ -6,20 +6,20 @@ after a demand for verification is a success, a demand after data is a refusal.
 
 from collections.abc import Iterator
 
-from pipelines.platform.parsers.fields import Node, parse_json
-from pipelines.platform.parsers.negatives import refuse_status
-from pipelines.platform.parsers.videos import Seen, parse_list_item
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.videos import ParseContext, parse_list_item
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
-_WORK = 1  # the type of an item that is a video
+_VIDEO_CARD = 1  # the type of an item that is a video
 _LONGEST_LENGTH = 8  # hex digits of a frame's length
 _LINE_ENDS = b"\r\n"
 
 
-def parse_search_stream(body: bytes, *, place: SearchPlace, seen: Seen) -> SearchPage:
+def parse_search_stream(body: bytes, *, place: SearchPosition, seen: ParseContext) -> SearchPage:
     """Parse the first screen: frames of a hex length and a document each, ended by a length of 0.
 
     Raises:
@@ -33,7 +33,7 @@ def parse_search_stream(body: bytes, *, place: SearchPlace, seen: Seen) -> Searc
     return _page(_merged(documents, seen), place, seen)
 
 
-def parse_search_single(body: bytes, *, place: SearchPlace, seen: Seen) -> SearchPage:
+def parse_search_single(body: bytes, *, place: SearchPosition, seen: ParseContext) -> SearchPage:
     """Parse a later page: one document.
 
     Raises:
@@ -44,7 +44,7 @@ def parse_search_single(body: bytes, *, place: SearchPlace, seen: Seen) -> Searc
     return _page(answer, place, seen)
 
 
-def read_frames(body: bytes, seen: Seen) -> list[bytes]:
+def read_frames(body: bytes, seen: ParseContext) -> list[bytes]:
     """Split a framed body into its documents.
 
     Raises:
@@ -65,7 +65,7 @@ def read_frames(body: bytes, seen: Seen) -> list[bytes]:
     raise _broken(seen, "the stream ends before its end mark")
 
 
-def _length(line: bytes, seen: Seen) -> int:
+def _length(line: bytes, seen: ParseContext) -> int:
     try:
         if 0 < len(line) <= _LONGEST_LENGTH and line.isalnum():
             return int(line, 16)
@@ -87,7 +87,7 @@ def _cut(rest: bytes, length: int) -> tuple[bytes, bytes]:
     return line, after
 
 
-def _merged(documents: list[Node], seen: Seen) -> Node:
+def _merged(documents: list[JsonNode], seen: ParseContext) -> JsonNode:
     """Merge documents: items concatenated, all other fields from the last document."""
     values: dict[str, object] = {}
     items: list[object] = []
@@ -108,10 +108,10 @@ def _merged(documents: list[Node], seen: Seen) -> Node:
         raise refusal
     if "data" in values:
         values["data"] = items
-    return Node(values, seen.surface, "$")
+    return JsonNode(values, seen.surface, "$")
 
 
-def _page(answer: Node, place: SearchPlace, seen: Seen) -> SearchPage:
+def _page(answer: JsonNode, place: SearchPosition, seen: ParseContext) -> SearchPage:
     if not answer.has("data"):
         raise answer.missing("data")
     nil_type = _nil_type(answer)
@@ -121,33 +121,33 @@ def _page(answer: Node, place: SearchPlace, seen: Seen) -> SearchPage:
     if cursor is None and has_more:
         raise answer.missing("cursor")
     items = list(answer.nodes("data"))
-    works = list(_works(items, seen))
+    works = list(_videos(items, seen))
     shown: dict[str, Video] = {}
     for work in works:
         shown.setdefault(work.aweme_id, work)
     return SearchPage(
         videos=tuple(shown.values()),
-        next_place=_next_place(answer, place, cursor),
+        next_position=_next_place(answer, place, cursor),
         has_more=has_more,
         nil_type=nil_type,
         skipped_cards=len(items) - len(works),
     )
 
 
-def _works(items: list[Node], seen: Seen) -> Iterator[Video]:
+def _videos(items: list[JsonNode], seen: ParseContext) -> Iterator[Video]:
     """Yield the videos among the cards, and the first one of a collection; skip other cards."""
     for item in items:
         work = item.node("aweme_info")
         collection = item.node("aweme_mix_info")
         if work is None and collection is not None:
             work = next(collection.nodes("mix_items"), None)
-        elif work is None and item.values.get("type") == _WORK:
+        elif work is None and item.values.get("type") == _VIDEO_CARD:
             raise item.missing("aweme_info")
         if work is not None:
             yield parse_list_item(work, seen)
 
 
-def _nil_type(answer: Node) -> str | None:
+def _nil_type(answer: JsonNode) -> str | None:
     """Return the platform's code for "no result"; None if there is none, or there are results."""
     nil = answer.node("search_nil_info")
     if nil is None or answer.items("data"):
@@ -155,16 +155,16 @@ def _nil_type(answer: Node) -> str | None:
     return nil.name("search_nil_type") or nil.name("search_nil_item")
 
 
-def _next_place(answer: Node, place: SearchPlace, cursor: int | None) -> SearchPlace:
+def _next_place(answer: JsonNode, place: SearchPosition, cursor: int | None) -> SearchPosition:
     """Return where the next page begins. `logid` is the search id; without one the last is kept."""
     extra, log = answer.node("extra"), answer.node("log_pb")
     search_id = (extra.name("logid") if extra else None) or (log.name("impr_id") if log else None)
-    return SearchPlace(
+    return SearchPosition(
         cursor=place.cursor if cursor is None else cursor,
         search_id=search_id or place.search_id,
         backtrace=answer.text("backtrace") or place.backtrace,
     )
 
 
-def _broken(seen: Seen, detail: str) -> UpstreamError:
-    return refused("broken_frame", detail, surface=seen.surface)
+def _broken(seen: ParseContext, detail: str) -> UpstreamError:
+    return refusal_error("broken_frame", detail, surface=seen.surface)

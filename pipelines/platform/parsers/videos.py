@@ -11,8 +11,8 @@ from datetime import datetime
 import orjson
 
 from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import Node, addresses, first_address
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.parsers.fields import JsonNode, addresses, first_address
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import (
     Author,
     Hashtag,
@@ -29,7 +29,7 @@ _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ParseContext:
     """Context of a payload: surface, time, and `link_of`, which builds a video's public link."""
 
     surface: str
@@ -37,7 +37,7 @@ class Seen:
     link_of: Callable[[str], str]
 
 
-def parse_detail(item: Node, seen: Seen) -> VideoDetail | UnavailableVideo:
+def parse_detail(item: JsonNode, seen: ParseContext) -> VideoDetail | UnavailableVideo:
     """Parse a video of a detail surface.
 
     Raises:
@@ -65,7 +65,7 @@ def parse_detail(item: Node, seen: Seen) -> VideoDetail | UnavailableVideo:
     )
 
 
-def parse_list_item(item: Node, seen: Seen) -> Video:
+def parse_list_item(item: JsonNode, seen: ParseContext) -> Video:
     """Parse a trimmed video of a list surface."""
     item.must_id("aweme_id")
     author = item.node("author")
@@ -75,7 +75,7 @@ def parse_list_item(item: Node, seen: Seen) -> Video:
     return _video(item, seen, None if author is None else _author(author), statistics, is_exact)
 
 
-def parse_unavailable(item: Node, *, aweme_id: str) -> UnavailableVideo:
+def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
     """Parse an entry of a filter list, or the `filter_detail` of a detail body."""
     return UnavailableVideo(
         aweme_id=aweme_id,
@@ -86,23 +86,27 @@ def parse_unavailable(item: Node, *, aweme_id: str) -> UnavailableVideo:
     )
 
 
-def refuse_region(node: Node) -> None:
+def refuse_region(node: JsonNode) -> None:
     """Raise if the platform marks the data as served in another region.
 
     Raises:
         RegionBlockedError: It does.
     """
     if node.flag("is_oversea"):
-        raise refused(
+        raise refusal_error(
             "is_oversea", "the platform serves this region elsewhere", surface=node.surface
         )
 
 
 def _video(
-    item: Node, seen: Seen, author: Author | None, statistics: Statistics, is_exact: bool
+    item: JsonNode,
+    seen: ParseContext,
+    author: Author | None,
+    statistics: Statistics,
+    is_exact: bool,
 ) -> Video:
     aweme_id = item.must_id("aweme_id")
-    video = item.node("video") or Node({}, item.surface, f"{item.path}.video")
+    video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
     images = len(item.items("images"))
     # A photo post has no length, and a trimmed item may leave out its pictures.
     is_video = not images and (item.has("images") or video.whole("duration"))
@@ -128,7 +132,7 @@ def _video(
     )
 
 
-def _statistics(node: Node, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
+def _statistics(node: JsonNode, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
     counts = {name: read_count(node, name) for name in _COUNTS}
     known = {
         name: count
@@ -139,7 +143,7 @@ def _statistics(node: Node, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
     return Statistics(**values), all(count.is_exact for count in known.values())
 
 
-def _author(node: Node) -> Author | None:
+def _author(node: JsonNode) -> Author | None:
     sec_uid = node.name("sec_uid")
     if sec_uid is None:
         return None
@@ -152,7 +156,7 @@ def _author(node: Node) -> Author | None:
     )
 
 
-def _music(node: Node | None) -> Music | None:
+def _music(node: JsonNode | None) -> Music | None:
     """Parse the music; without an id (`music: {}` of a trimmed item) it is unknown."""
     if node is None:
         return None
@@ -169,7 +173,7 @@ def _music(node: Node | None) -> Music | None:
     )
 
 
-def _mapped_title(node: Node) -> str | None:
+def _mapped_title(node: JsonNode) -> str | None:
     """Return the title of the song that the platform maps a user sound to; None if unreadable."""
     extra = read_extra(node)
     mapped = extra.get("music_display_mapping_title")
@@ -179,7 +183,7 @@ def _mapped_title(node: Node) -> str | None:
     return None if matched is None else matched.name("title")
 
 
-def read_extra(node: Node) -> dict[str, object]:
+def read_extra(node: JsonNode) -> dict[str, object]:
     """Decode the JSON text under `extra`; empty if it is no object."""
     text = node.text("extra")
     try:
@@ -189,7 +193,7 @@ def read_extra(node: Node) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _hashtags(item: Node) -> tuple[Hashtag, ...]:
+def _hashtags(item: JsonNode) -> tuple[Hashtag, ...]:
     found: dict[str, Hashtag] = {}
     for entry in item.nodes("text_extra"):
         ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
@@ -198,7 +202,7 @@ def _hashtags(item: Node) -> tuple[Hashtag, ...]:
     return tuple(found.values())
 
 
-def _play_urls(item: Node) -> tuple[str, ...]:
+def _play_urls(item: JsonNode) -> tuple[str, ...]:
     """Return the URLs of the video's own sound.
 
     A photo post plays an audio file, and the music's own file is the same sound. A video may play
@@ -212,7 +216,7 @@ def _play_urls(item: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _is_silent(item: Node) -> bool:
+def _is_silent(item: JsonNode) -> bool:
     video = item.node("video")
     play = video.node("play_addr") if video is not None else None
     if play is None:

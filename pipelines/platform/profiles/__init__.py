@@ -19,7 +19,7 @@ from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
 _FOLDER = Path(__file__).parent
-KNOWN = ("public", "sandbox")
+KNOWN_PROFILES = ("public", "sandbox")
 
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 Host = Annotated[str, StringConstraints(pattern=rf"^{_LABEL}(\.{_LABEL})+$", max_length=253)]
@@ -32,7 +32,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
-class Hosts(_Part):
+class ProfileHosts(_Part):
     """Hosts of our own requests. `plain` hosts are requested by http even if the rest is https."""
 
     web: Host
@@ -45,7 +45,7 @@ class Hosts(_Part):
     plain: tuple[Host, ...] = ()
 
 
-class Links(_Part):
+class LinkRules(_Part):
     """Hosts of links that users may paste, and of permitted redirects."""
 
     share: tuple[HostRule, ...]
@@ -54,7 +54,7 @@ class Links(_Part):
     chart: tuple[HostRule, ...]
 
 
-class Media(_Part):
+class MediaHosts(_Part):
     """Hosts that sound may be read from, redirects included."""
 
     hosts: tuple[HostRule, ...]
@@ -66,7 +66,7 @@ class BrowserHosts(_Part):
     hosts: tuple[HostRule, ...] = ()
 
 
-class Paths(_Part):
+class SurfacePaths(_Part):
     """Paths of the surfaces. The names of the fields are the names of the surfaces."""
 
     video_page: UrlPath
@@ -112,17 +112,17 @@ _HOST_OF: Mapping[str, str] = {
     "chart_html": "chart_web",
     "chart_html_old": "chart_old",
 }
-"""Field of `Hosts` that serves a surface; all other surfaces are on the share host."""
+"""Field of `ProfileHosts` that serves a surface; all other surfaces are on the share host."""
 
 
-class Chart(_Part):
+class ChartProfile(_Part):
     """Which chart is read: its id, and the client version that its song list requires."""
 
     rank_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
     song_version: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
 
 
-class Rate(_Part):
+class HostRate(_Part):
     """Rate limit of one host for all processes together; `parallel` is per process."""
 
     per_second: float = Field(gt=0)
@@ -130,7 +130,7 @@ class Rate(_Part):
     parallel: int = Field(ge=1, le=64)
 
 
-class Circuit(_Part):
+class CircuitTimes(_Part):
     """Times of the circuit breaker, in seconds.
 
     `open_s` is the first open period, `longest_s` the limit after many failed probes, `probe_s` how
@@ -142,7 +142,7 @@ class Circuit(_Part):
     probe_s: float = Field(90.0, gt=0)
 
 
-class Markers(_Part):
+class ProfileMarkers(_Part):
     """Markers in pages and redirects without data that show the reason."""
 
     verification_title: tuple[str, ...]
@@ -154,24 +154,24 @@ class Markers(_Part):
     chart_unknown: tuple[str, ...]
 
 
-class Profile(_Part):
+class PlatformProfile(_Part):
     """One platform. `name` is also the name of the world that its data is stored under."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
     scheme: Literal["http", "https"]
     is_demo: bool
     use_sandbox_port: bool = False
-    hosts: Hosts
-    links: Links
-    media: Media
+    hosts: ProfileHosts
+    links: LinkRules
+    media: MediaHosts
     browser: BrowserHosts = BrowserHosts()
-    paths: Paths
+    paths: SurfacePaths
     pins: dict[HostRule, ipaddress.IPv4Address | ipaddress.IPv6Address] = {}
-    chart: Chart
-    rate: Rate
-    chart_rate: Rate
-    circuit: Circuit = Circuit()
-    markers: Markers
+    chart: ChartProfile
+    rate: HostRate
+    chart_rate: HostRate
+    circuit: CircuitTimes = CircuitTimes()
+    markers: ProfileMarkers
     port: int = Field(443, ge=1, le=65535)
 
     @property
@@ -179,7 +179,7 @@ class Profile(_Part):
         """True for the sandbox alone, which runs on this machine."""
         return self.name == "sandbox"
 
-    def for_chart(self) -> "Profile":
+    def for_chart(self) -> "PlatformProfile":
         """Return the profile for a client that reads only the chart, at the chart's own rate."""
         return self.model_copy(update={"rate": self.chart_rate})
 
@@ -227,7 +227,7 @@ class Profile(_Part):
         return "" if port == standard else f":{port}"
 
 
-def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Profile:
+def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> PlatformProfile:
     """Load a profile by name (`public`, `sandbox`) or from the operator's own file.
 
     Raises:
@@ -239,22 +239,24 @@ def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Profi
             "no platform profile is chosen, so nothing may be contacted",
             hint="set PROFILE=sandbox for the sandbox, or PROFILE=public",
         )
-    path = _FOLDER / f"{name_or_path}.toml" if name_or_path in KNOWN else Path(name_or_path)
+    path = (
+        _FOLDER / f"{name_or_path}.toml" if name_or_path in KNOWN_PROFILES else Path(name_or_path)
+    )
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
         raise InvalidParameterError(
             f"the profile {path.name!r} cannot be read: {type(exc).__name__}",
-            hint=f"known profiles are {', '.join(KNOWN)}; or name a TOML file",
+            hint=f"known profiles are {', '.join(KNOWN_PROFILES)}; or name a TOML file",
         ) from exc
     return _validated(document, sandbox_port, path.name)
 
 
-def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> Profile:
+def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> PlatformProfile:
     if document.get("use_sandbox_port"):
         document["port"] = sandbox_port
     try:
-        profile = Profile.model_validate(document)
+        profile = PlatformProfile.model_validate(document)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(step) for step in first["loc"])
@@ -265,7 +267,7 @@ def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> Pr
     return profile
 
 
-def _refuse_special_pins(profile: Profile, shown: str) -> None:
+def _refuse_special_pins(profile: PlatformProfile, shown: str) -> None:
     for host, address in profile.pins.items():
         allowed = address.is_global or (profile.may_name_loopback and address.is_loopback)
         if not allowed or address.is_multicast:

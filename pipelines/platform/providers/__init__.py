@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.platform.http.client import HttpLimits
-from pipelines.platform.http.host_policy import PoliteBook
-from pipelines.platform.http.revalidation import Bodies
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.http.host_policy import HostPolicyStore
+from pipelines.platform.http.revalidation import BodyArchive
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.chart_public import ChartPublic
-from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.file.provider import build_file
 from pipelines.platform.providers.protocol import ChartProvider, Provider
 from pipelines.platform.providers.vidplat_public import VidplatPublic
@@ -23,7 +23,7 @@ from pipelines.settings import Settings
 from warehouse.records.errors import ProviderUnsupportedError
 
 if TYPE_CHECKING:
-    from pipelines.platform.providers.mock.provider import Mock
+    from pipelines.platform.providers.mock.provider import MockProvider
 
 __all__ = [
     "ChartProvider",
@@ -33,7 +33,7 @@ __all__ = [
     "build_music_provider",
     "choose_profile",
     "data_provider_name",
-    "has_world",
+    "has_chosen_world",
     "is_experimental",
     "music_provider_name",
     "reads_first_screens_alone",
@@ -42,12 +42,12 @@ __all__ = [
     "uses_device",
 ]
 
-Build = Callable[[str, Supplies], Provider]
-BuildChart = Callable[[str, Supplies], ChartProvider]
+Build = Callable[[str, ProviderDependencies], Provider]
+BuildChart = Callable[[str, ProviderDependencies], ChartProvider]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _ProviderEntry:
     """One line of the table.
 
     Attributes:
@@ -72,53 +72,53 @@ class _Source:
     is_experimental: bool = False
 
 
-def _public(name: str, supplies: Supplies) -> Provider:
-    return VidplatPublic(supplies.guest(), name=name)
+def _public(name: str, dependencies: ProviderDependencies) -> Provider:
+    return VidplatPublic(dependencies.guest(), name=name)
 
 
-def _browser(name: str, supplies: Supplies) -> Provider:
+def _browser(name: str, dependencies: ProviderDependencies) -> Provider:
     # The browser's driver takes a moment to load.
     from pipelines.platform.providers.browser_public import build_browser_public  # noqa: PLC0415
 
-    return build_browser_public(name, supplies)
+    return build_browser_public(name, dependencies)
 
 
-def _mobileapp(name: str, supplies: Supplies) -> Provider:
+def _mobileapp(name: str, dependencies: ProviderDependencies) -> Provider:
     # Device support is loaded only when it is used.
     from pipelines.platform.providers.mobileapp_guest import (  # noqa: PLC0415
         build_mobileapp_guest,
     )
 
-    return build_mobileapp_guest(name, supplies)
+    return build_mobileapp_guest(name, dependencies)
 
 
-def _mock(name: str, supplies: Supplies) -> "Mock":
+def _mock(name: str, dependencies: ProviderDependencies) -> "MockProvider":
     # The sandbox world is loaded only when it is used.
     from pipelines.platform.providers.mock.provider import build_mock  # noqa: PLC0415
 
-    return build_mock(name, supplies)
+    return build_mock(name, dependencies)
 
 
-def _mock_chart(name: str, supplies: Supplies) -> ChartProvider:
+def _mock_chart(name: str, dependencies: ProviderDependencies) -> ChartProvider:
     from pipelines.platform.providers.mock.chart import build_mock_chart  # noqa: PLC0415  # as above
 
-    return build_mock_chart(name, supplies)
+    return build_mock_chart(name, dependencies)
 
 
-def _with_stand_in(source: Provider, supplies: Supplies) -> Provider:
-    from pipelines.platform.providers.fallback import WithStandIn  # noqa: PLC0415  # as above
+def _with_fallback(source: Provider, dependencies: ProviderDependencies) -> Provider:
+    from pipelines.platform.providers.fallback import FallbackProvider  # noqa: PLC0415  # as above
 
-    return WithStandIn(source, _mock("mock", supplies))
+    return FallbackProvider(source, _mock("mock", dependencies))
 
 
-_TABLE: Mapping[str, _Source] = {
-    "public-graph": _Source(build=_public),
-    "vidplat-public": _Source(build=_public),
-    "browser-public": _Source(build=_browser, first_screens=True, sessions=2),
-    "mobileapp-guest": _Source(build=_mobileapp, sessions=1, uses_device=True),
-    "vidplat-web": _Source(build=build_vidplat_web, is_experimental=True),
-    "mock": _Source(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
-    "file": _Source(build=build_file, world="file", addresses="public"),
+_TABLE: Mapping[str, _ProviderEntry] = {
+    "public-graph": _ProviderEntry(build=_public),
+    "vidplat-public": _ProviderEntry(build=_public),
+    "browser-public": _ProviderEntry(build=_browser, first_screens=True, sessions=2),
+    "mobileapp-guest": _ProviderEntry(build=_mobileapp, sessions=1, uses_device=True),
+    "vidplat-web": _ProviderEntry(build=build_vidplat_web, is_experimental=True),
+    "mock": _ProviderEntry(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
+    "file": _ProviderEntry(build=build_file, world="file", addresses="public"),
 }
 
 
@@ -158,14 +158,14 @@ def is_experimental(name: str) -> bool:
     return name in _TABLE and _TABLE[name].is_experimental
 
 
-def has_world(settings: Settings) -> bool:
+def has_chosen_world(settings: Settings) -> bool:
     """Return True if the settings choose a world: by a profile, or a source with its own."""
     return _TABLE[settings.data_provider].world is not None or bool(
         (settings.profile or "").strip()
     )
 
 
-def choose_profile(settings: Settings) -> Profile:
+def choose_profile(settings: Settings) -> PlatformProfile:
     """Load the platform profile of the configured world; its name is the world's.
 
     Raises:
@@ -181,56 +181,56 @@ def choose_profile(settings: Settings) -> Profile:
 
 def build_data_provider(
     settings: Settings,
-    profile: Profile,
+    profile: PlatformProfile,
     *,
-    control: PoliteBook,
+    control: HostPolicyStore,
     limits: HttpLimits | None = None,
-    bodies: Bodies | None = None,
-    may_stand_in: bool = False,
+    bodies: BodyArchive | None = None,
+    may_fall_back: bool = False,
 ) -> Provider:
     """Build the source of users, posts and single videos; close it after use.
 
-    `may_stand_in` is for direct answers to users only: with `PUBLIC_FALLBACK_TO_MOCK` demo data
+    `may_fall_back` is for direct answers to users only: with `PUBLIC_FALLBACK_TO_MOCK` demo data
     then replaces what the public source refuses.
 
     Raises:
         ProviderUnsupportedError: The source is unavailable in this release.
     """
-    supplies = Supplies(
+    dependencies = ProviderDependencies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
-    return _build(data_provider_name(settings), supplies, may_stand_in=may_stand_in)
+    return _build(data_provider_name(settings), dependencies, may_fall_back=may_fall_back)
 
 
 def build_music_provider(
     settings: Settings,
-    profile: Profile,
+    profile: PlatformProfile,
     *,
-    control: PoliteBook,
+    control: HostPolicyStore,
     limits: HttpLimits | None = None,
-    bodies: Bodies | None = None,
-    may_stand_in: bool = False,
+    bodies: BodyArchive | None = None,
+    may_fall_back: bool = False,
 ) -> Provider:
     """Build the source of music data, with its own client; close it after use.
 
-    `may_stand_in` as for `build_data_provider`; a scan never sets it, since it stores its results.
+    `may_fall_back` as for `build_data_provider`; a scan never sets it, since it stores its results.
 
     Raises:
         ProviderUnsupportedError: The source is unavailable in this release.
     """
-    supplies = Supplies(
+    dependencies = ProviderDependencies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
-    return _build(music_provider_name(settings), supplies, may_stand_in=may_stand_in)
+    return _build(music_provider_name(settings), dependencies, may_fall_back=may_fall_back)
 
 
 def build_chart_provider(
     settings: Settings,
-    profile: Profile,
+    profile: PlatformProfile,
     *,
-    control: PoliteBook,
+    control: HostPolicyStore,
     limits: HttpLimits | None = None,
-    bodies: Bodies | None = None,
+    bodies: BodyArchive | None = None,
 ) -> ChartProvider:
     """Build the source of chart history, at the chart's own rate; close it after use.
 
@@ -239,7 +239,7 @@ def build_chart_provider(
     """
     name = data_provider_name(settings)
     source = _TABLE[name]
-    supplies = Supplies(
+    dependencies = ProviderDependencies(
         settings=settings,
         profile=profile.for_chart(),
         control=control,
@@ -247,21 +247,21 @@ def build_chart_provider(
         bodies=bodies,
     )
     if source.build_chart is not None:
-        return source.build_chart(name, supplies)
+        return source.build_chart(name, dependencies)
     if source.world is not None:
         raise ProviderUnsupportedError(
             f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
-    return ChartPublic(supplies.guest())
+    return ChartPublic(dependencies.guest())
 
 
-def _build(name: str, supplies: Supplies, *, may_stand_in: bool) -> Provider:
+def _build(name: str, dependencies: ProviderDependencies, *, may_fall_back: bool) -> Provider:
     source = _TABLE[name]
     if source.build is None:
         raise ProviderUnsupportedError(
             f"the source {name!r} cannot be used: {source.reason}",
             hint="set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
         )
-    built = source.build(name, supplies)
-    wants_stand_in = may_stand_in and supplies.settings.public_fallback_to_mock
-    return _with_stand_in(built, supplies) if wants_stand_in and source.world is None else built
+    built = source.build(name, dependencies)
+    wants_stand_in = may_fall_back and dependencies.settings.public_fallback_to_mock
+    return _with_fallback(built, dependencies) if wants_stand_in and source.world is None else built

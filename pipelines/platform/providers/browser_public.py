@@ -7,33 +7,33 @@ requested directly. There are no deeper pages: a local cursor pages over stored 
 from pipelines.platform.browser.client import BrowserClient
 from pipelines.platform.browser.page_loader import PageLoader
 from pipelines.platform.browser.process import find_chromium
-from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
 from warehouse.records.errors import ProviderUnsupportedError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import VideoPage
 
 
-def build_browser_public(name: str, supplies: Supplies) -> "BrowserPublic":
+def build_browser_public(name: str, dependencies: ProviderDependencies) -> "BrowserPublic":
     """Build the source with its own browser, which starts when first needed.
 
     Raises:
         ProviderUnsupportedError: No Chromium is installed.
     """
-    profile = supplies.profile
+    profile = dependencies.profile
     pages = PageLoader(
         profile,
-        supplies.turns(),
-        chromium=find_chromium(supplies.settings.chromium_path),
+        dependencies.turns(),
+        chromium=find_chromium(dependencies.settings.chromium_path),
         allowed=(*profile.links.redirect, *profile.browser.hosts),
     )
     client = BrowserClient(
         profile,
-        supplies.turns(),
+        dependencies.turns(),
         pages=pages,
-        limits=supplies.limits,
-        manners=supplies.manners(),
+        limits=dependencies.limits,
+        host_policy=dependencies.host_policy(),
     )
     return BrowserPublic(client, name=name)
 
@@ -56,10 +56,10 @@ class BrowserPublic(VidplatPublic):
         _only_the_first(cursor)
         return await super().fetch_hashtag_page(ch_id, 0)
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch the first screen of a search."""
         _only_the_first(place.cursor)
-        return await super().fetch_search_page(term, SearchPlace())
+        return await super().fetch_search_page(term, SearchPosition())
 
 
 def _only_the_first(cursor: int) -> None:

@@ -7,42 +7,46 @@ from dataclasses import dataclass
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import Manners, PoliteBook, build_manners
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.http.revalidation import Bodies
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.host_policy import HostPolicy, HostPolicyStore, build_host_policy
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.revalidation import BodyArchive
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Supplies:
+class ProviderDependencies:
     """Dependencies of the providers in one process. Nothing is opened before a source needs it.
 
     `bodies` is the archive; without it no request is conditional.
     """
 
     settings: Settings
-    profile: Profile
-    control: PoliteBook
+    profile: PlatformProfile
+    control: HostPolicyStore
     limits: HttpLimits | None = None
-    bodies: Bodies | None = None
+    bodies: BodyArchive | None = None
     clock: Clock = MACHINE_CLOCK
 
-    def turns(self) -> Turns:
+    def turns(self) -> HostRateLimiter:
         """Rate limiter of the platform's hosts."""
         budget = self.settings.daily_request_budget
-        return Turns(self.control, self.profile.rate, daily_budget=budget, clock=self.clock)
+        return HostRateLimiter(
+            self.control, self.profile.rate, daily_budget=budget, clock=self.clock
+        )
 
-    def manners(self) -> Manners:
+    def host_policy(self) -> HostPolicy:
         """Circuits, revalidation and robots.txt decisions, shared with all processes."""
-        return build_manners(
+        return build_host_policy(
             self.profile,
             self.control,
-            is_robots_obeyed=self.settings.robots == "obey",
+            obeys_robots=self.settings.robots == "obey",
             bodies=self.bodies,
             clock=self.clock,
         )
 
     def guest(self) -> GuestClient:
         """Open a guest client; the caller closes it."""
-        return GuestClient(self.profile, self.turns(), limits=self.limits, manners=self.manners())
+        return GuestClient(
+            self.profile, self.turns(), limits=self.limits, host_policy=self.host_policy()
+        )

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.providers.mock.provider import Mock
+from pipelines.platform.providers.mock.provider import MockProvider
 from pipelines.platform.providers.protocol import Provider
 from pipelines.platform.reading import Reading, SoundFile
 from warehouse.records.errors import UpstreamError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -26,7 +26,7 @@ from warehouse.records.videos import (
 )
 
 
-class WithStandIn:
+class FallbackProvider:
     """Source that falls back to the demo world.
 
     Args:
@@ -34,7 +34,7 @@ class WithStandIn:
         mock: The demo world.
     """
 
-    def __init__(self, real: Provider, mock: Mock) -> None:
+    def __init__(self, real: Provider, mock: MockProvider) -> None:
         self.name = real.name
         self._real = real
         self._mock = mock
@@ -94,7 +94,7 @@ class WithStandIn:
             self._mock.ch_ids(),
         )
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of a search, or the same search in the demo world."""
         return await self._or(
             term,
@@ -128,11 +128,11 @@ class WithStandIn:
         try:
             return await real(asked)
         except UpstreamError as error:
-            found = await mock(choose(asked, known))
+            found = await mock(choose_known_id(asked, known))
             return replace(found, entity_id=asked, instead_of=error)
 
 
-def choose(asked: str, known: Sequence[str]) -> str:
+def choose_known_id(asked: str, known: Sequence[str]) -> str:
     """Map a requested id to one of the known ids, always to the same one."""
     digest = hashlib.blake2b(asked.encode(), digest_size=8).digest()
     return known[int.from_bytes(digest) % len(known)]

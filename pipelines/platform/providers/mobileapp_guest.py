@@ -8,10 +8,10 @@ the values of the app are used.
 
 from dataclasses import dataclass
 
-from pipelines.platform.call_trace import open_trail
+from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_policy import Manners
-from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.host_policy import HostPolicy
+from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.bundles import (
     CONTENT_TYPE,
     PATH,
@@ -28,9 +28,9 @@ from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
 from pipelines.platform.parsers.accounts import parse_user_by_handle
-from pipelines.platform.parsers.videos import Seen
-from pipelines.platform.providers.dependencies import Supplies
-from pipelines.platform.providers.vidplat_public import Detail, VidplatPublic
+from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.vidplat_public import DetailOrUnavailable, VidplatPublic
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from pipelines.platform.surfaces import with_requests
 from pipelines.settings import Settings
@@ -58,7 +58,7 @@ class _Shown:
     music_id: str
 
 
-def build_mobileapp_guest(name: str, supplies: Supplies) -> "MobileAppGuest":
+def build_mobileapp_guest(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
     """The source with the device of the settings; nothing is asked of it yet.
 
     Raises:
@@ -66,28 +66,28 @@ def build_mobileapp_guest(name: str, supplies: Supplies) -> "MobileAppGuest":
             profile has no app.
         InvalidParameterError: The app file of the profile cannot be read.
     """
-    app = choose_app(supplies)
-    phone = open_phone(supplies.settings)
-    turns = Turns(
-        supplies.control,
+    app = choose_app(dependencies)
+    phone = open_phone(dependencies.settings)
+    turns = HostRateLimiter(
+        dependencies.control,
         app.rate,
-        daily_budget=supplies.settings.daily_request_budget,
-        clock=supplies.clock,
+        daily_budget=dependencies.settings.daily_request_budget,
+        clock=dependencies.clock,
     )
-    return MobileAppGuest(supplies, name=name, app=app, phone=phone, turns=turns)
+    return MobileAppGuest(dependencies, name=name, app=app, phone=phone, turns=turns)
 
 
-def choose_app(supplies: Supplies) -> App:
+def choose_app(dependencies: ProviderDependencies) -> App:
     """The app of the platform profile, or another package of the same.
 
     Raises:
         ProviderUnsupportedError: The profile has none.
     """
-    settings = supplies.settings
+    settings = dependencies.settings
     app = load_app(settings.profile)
     if app is None:
         raise ProviderUnsupportedError(
-            f"the profile {supplies.profile.name!r} has no app to read",
+            f"the profile {dependencies.profile.name!r} has no app to read",
             hint="lay an app file beside the profile (docs/providers.md)",
         )
     return app.with_package(settings.mobileapp_package)
@@ -120,12 +120,18 @@ class MobileAppGuest(VidplatPublic):
     """The public surfaces, and before them the app."""
 
     def __init__(
-        self, supplies: Supplies, *, name: str, app: App, phone: Phone, turns: Turns
+        self,
+        dependencies: ProviderDependencies,
+        *,
+        name: str,
+        app: App,
+        phone: Phone,
+        turns: HostRateLimiter,
     ) -> None:
-        client: GuestClient = supplies.guest()
+        client: GuestClient = dependencies.guest()
         super().__init__(client, name=name)
         self._app = app
-        self._manners: Manners = supplies.manners()
+        self._manners: HostPolicy = dependencies.host_policy()
         self._shown: dict[str, _Shown] = {}
         self._accounts: dict[str, Author | None] = {}
         self._has_accounts = True
@@ -133,8 +139,8 @@ class MobileAppGuest(VidplatPublic):
             phone,
             app,
             turns=turns,
-            claim=Claim(phone.address, clock=supplies.clock),
-            clock=supplies.clock,
+            claim=Claim(phone.address, clock=dependencies.clock),
+            clock=dependencies.clock,
             link_of=lambda music_id: client.profile.address(app.link, music_id=music_id),
             identify=self._identify,
         )
@@ -144,7 +150,7 @@ class MobileAppGuest(VidplatPublic):
 
         The app is opened first, so that a missing device is reported at once.
         """
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             try:
                 shown: Reading[Track] | UpstreamError = await self._app_track(music_id)
             except (DeviceUnavailableError, AppUnreadableError):
@@ -152,11 +158,11 @@ class MobileAppGuest(VidplatPublic):
             except UpstreamError as error:  # a demand, or a screen that is not known
                 shown = error
             found = await self._public_or(music_id, shown)
-        return with_requests(found, trail.request_count)
+        return with_requests(found, call_trace.request_count)
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
         """Videos of a track from a place on, each opened in the app."""
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             async with self._manners.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
         layout = (await self._reader.ready()).name
@@ -167,21 +173,21 @@ class MobileAppGuest(VidplatPublic):
         )
         seen = self._seen(SURFACE)
         value = parse_app_page(body, music_id=music_id, app=self._app, seen=seen)
-        return self._reading(body, value, music_id, seen, trail.request_count)
+        return self._reading(body, value, music_id, seen, call_trace.request_count)
 
-    async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
+    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
         """A video by its public sources, which are exact; else as the app showed it."""
         shown = self._shown.get(aweme_id)
         if shown is None:
             return await super().fetch_video(aweme_id)
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             try:
                 found = await super().fetch_video(aweme_id)
             except UpstreamError:
                 found = await self._from_app(aweme_id, shown)
             if isinstance(found.value, UnavailableVideo):
                 found = await self._from_app(aweme_id, shown)
-        return with_requests(found, trail.request_count)
+        return with_requests(found, call_trace.request_count)
 
     async def aclose(self) -> None:
         """Hang up the device, and close every connection."""
@@ -209,7 +215,7 @@ class MobileAppGuest(VidplatPublic):
         value = parse_app_track(body, music_id=music_id, app=self._app, seen=seen)
         return self._reading(body, value, music_id, seen, 0)
 
-    async def _from_app(self, aweme_id: str, shown: _Shown) -> Reading[Detail]:
+    async def _from_app(self, aweme_id: str, shown: _Shown) -> Reading[DetailOrUnavailable]:
         """A video that no public source shows. Its author is known by name alone, so the app is
         asked for the handle and the platform for the account behind it, where both answer.
         """
@@ -259,8 +265,8 @@ class MobileAppGuest(VidplatPublic):
             target = await self.resolve_link(target.url)
         return target.id if target is not None and target.kind == "video" else None
 
-    def _seen(self, surface: str) -> Seen:
-        return Seen(
+    def _seen(self, surface: str) -> ParseContext:
+        return ParseContext(
             surface=surface,
             observed_at=observed_now(),
             link_of=lambda aweme_id: self._client.profile.public_address(
@@ -269,7 +275,7 @@ class MobileAppGuest(VidplatPublic):
         )
 
     def _reading[T](
-        self, body: bytes, value: T, entity_id: str, seen: Seen, requests: int
+        self, body: bytes, value: T, entity_id: str, seen: ParseContext, requests: int
     ) -> Reading[T]:
         return Reading(
             surface=seen.surface,

@@ -9,7 +9,7 @@ from typing import Protocol
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading, SoundFile
 from warehouse.records.charts import ChartIndex, ChartPage
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -55,7 +55,7 @@ class Provider(Protocol):
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the videos under a hashtag."""
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of the guest search for a term."""
 
     async def resolve_link(self, url: str) -> LinkTarget:

@@ -11,13 +11,13 @@ from urllib.parse import quote
 import httpx2
 from pydantic import SecretStr
 
-from pipelines.platform.call_trace import Answer, open_trail
-from pipelines.platform.http.client import Ask, GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import Manners
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile
+from pipelines.platform.call_trace import HttpResponse, open_call_trace
+from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
+from pipelines.platform.http.host_policy import HostPolicy
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile
 
-SHORTEST_SECRET = 6
+MIN_SECRET_LENGTH = 6
 """A shorter value is no secret, and would occur in every text by chance."""
 _REMOVED = b"-removed-"
 
@@ -27,23 +27,23 @@ class CookieClient(GuestClient):
 
     def __init__(
         self,
-        profile: Profile,
-        turns: Turns,
+        profile: PlatformProfile,
+        turns: HostRateLimiter,
         *,
         cookie: SecretStr,
         limits: HttpLimits | None = None,
-        manners: Manners | None = None,
+        host_policy: HostPolicy | None = None,
     ) -> None:
-        super().__init__(profile, turns, limits=limits, manners=manners)
+        super().__init__(profile, turns, limits=limits, host_policy=host_policy)
         self._cookie = cookie
         self._client.event_hooks = {"request": [self._show]}
 
-    async def fetch(self, ask: Ask) -> Answer:
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body, with values of the cookie removed."""
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             answer = await super().fetch(ask)
             answer = replace(answer, body=without_secrets(answer.body, self._cookie))
-            trail.last = answer
+            call_trace.last = answer
         return answer
 
     async def _show(self, request: httpx2.Request) -> None:
@@ -58,7 +58,7 @@ def without_secrets(body: bytes, cookie: SecretStr) -> bytes:
     text = cookie.get_secret_value()
     values = [pair.partition("=")[2].strip() for pair in text.split(";")]
     for value in (text, *values):
-        if len(value) >= SHORTEST_SECRET:
+        if len(value) >= MIN_SECRET_LENGTH:
             for form in (value, json.dumps(value)[1:-1], quote(value, safe="")):
                 body = body.replace(form.encode(), _REMOVED)
     return body

@@ -6,8 +6,8 @@ Here: which surface is read for what, and which one replaces it if the policy of
 
 from pathlib import Path
 
-from pipelines.platform.call_trace import Answer, open_trail
-from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.call_trace import HttpResponse, open_call_trace
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
@@ -20,11 +20,11 @@ from pipelines.platform.parsers.lists import (
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
-from pipelines.platform.parsers.pages import parse_work_page
+from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
 from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.refusal_table import Policy, allows
-from pipelines.platform.surfaces import Surfaces, with_requests
+from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
+from pipelines.platform.surfaces import SurfaceReader, with_requests
 from warehouse.records.errors import (
     EmptyAnswerError,
     InvalidMusicInputError,
@@ -33,7 +33,7 @@ from warehouse.records.errors import (
     SubstitutionError,
     UpstreamError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -44,7 +44,7 @@ from warehouse.records.videos import (
 )
 
 PAGE_SIZE = "20"
-SHELLS_IN_A_ROW = 3  # after so many pages without data, the second source is read first
+MAX_EMPTY_PAGES = 3  # after so many pages without data, the second source is read first
 _GUEST_APP = {"aid": "1128"}
 _NOTE_SOURCE = {"request_source": "200"}
 _SEARCH = {
@@ -56,9 +56,9 @@ _SEARCH = {
     "list_type": "single",
     "count": "15",
 }  # parameters of the search page itself, except for its signature
-_GIVE = "give the link of a track or video"
+_LINK_HINT = "give the link of a track or video"
 
-type Detail = VideoDetail | UnavailableVideo
+type DetailOrUnavailable = VideoDetail | UnavailableVideo
 
 
 class VidplatPublic:
@@ -67,7 +67,7 @@ class VidplatPublic:
     def __init__(self, client: GuestClient, *, name: str) -> None:
         self.name = name
         self._client = client
-        self._surfaces = Surfaces(client)
+        self._surfaces = SurfaceReader(client)
         self._shells = 0
 
     def find_target(self, text: str) -> LinkTarget | None:
@@ -94,20 +94,20 @@ class VidplatPublic:
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of posts; if the surface is empty, the share page's first screen."""
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             try:
                 return await self._user_posts(sec_uid, cursor)
             except UpstreamError as error:
-                if cursor != 0 or not allows(error, Policy.OTHER_SOURCE):
+                if cursor != 0 or not allows_policy(error, RefusalPolicy.OTHER_SOURCE):
                     raise
             found = await self._user_page(sec_uid)
-        return with_requests(found, trail.request_count)
+        return with_requests(found, call_trace.request_count)
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
         """Fetch one account; if the surface is empty, from its share page."""
         at = self._surfaces
         ask = at.ask("user_info", sec_uid=sec_uid)
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             try:
                 return await at.read_twice(
                     ask,
@@ -115,29 +115,29 @@ class VidplatPublic:
                     lambda a: parse_user_info(a.body, sec_uid=sec_uid, seen=at.seen(a)),
                 )
             except UpstreamError as error:
-                if not allows(error, Policy.OTHER_SOURCE):
+                if not allows_policy(error, RefusalPolicy.OTHER_SOURCE):
                     raise
             found = await at.read_twice(
                 at.ask_page("user_page", sec_uid=sec_uid),
                 sec_uid,
                 lambda a: parse_account_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
             )
-        return with_requests(found, trail.request_count)
+        return with_requests(found, call_trace.request_count)
 
-    async def fetch_video(self, aweme_id: str) -> Reading[Detail]:
+    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
         """Fetch one video from its share page; if that withholds the data, from `slides_info`."""
         sources = [self._work_page, self._slides_info]
-        if self._shells >= SHELLS_IN_A_ROW:
+        if self._shells >= MAX_EMPTY_PAGES:
             sources.reverse()
         first, second = sources
-        with open_trail() as trail:
+        with open_call_trace() as call_trace:
             try:
                 found = await first(aweme_id)
             except UpstreamError as error:
-                if not allows(error, Policy.OTHER_SOURCE):
+                if not allows_policy(error, RefusalPolicy.OTHER_SOURCE):
                     raise
                 found = await second(aweme_id)
-        return with_requests(found, trail.request_count)
+        return with_requests(found, call_trace.request_count)
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
         """Fetch one hashtag."""
@@ -157,10 +157,10 @@ class VidplatPublic:
             lambda a: parse_hashtag_list(a.body, seen=at.seen(a)),
         )
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of the guest search: the framed first screen, then single documents."""
         at = self._surfaces
-        is_first = place == SearchPlace()
+        is_first = place == SearchPosition()
         surface = "search_stream" if is_first else "search_single"
         parse = parse_search_stream if is_first else parse_search_single
         asked = {
@@ -176,7 +176,7 @@ class VidplatPublic:
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Follow a short link up to the first URL that names a target."""
-        ask = Ask(
+        ask = HttpRequest(
             surface="short_link",
             url=url,
             allowed=self._client.profile.links.redirect,
@@ -187,10 +187,12 @@ class VidplatPublic:
                 answer = await self._client.fetch(ask)
         except SubstitutionError as error:
             raise InvalidMusicInputError(
-                "the short link leads off the platform", hint=_GIVE
+                "the short link leads off the platform", hint=_LINK_HINT
             ) from error
         if self._surfaces.is_gone(answer):
-            raise InvalidMusicInputError("the target of the short link was deleted", hint=_GIVE)
+            raise InvalidMusicInputError(
+                "the target of the short link was deleted", hint=_LINK_HINT
+            )
         target = self.find_target(answer.location or answer.url)
         if target is None or target.kind == "short":
             raise self._dead_link(answer)
@@ -221,13 +223,13 @@ class VidplatPublic:
             lambda a: parse_user_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
         )
 
-    async def _work_page(self, aweme_id: str) -> Reading[Detail]:
+    async def _work_page(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
         at = self._surfaces
 
-        def parse(answer: Answer) -> Detail:
+        def parse(answer: HttpResponse) -> DetailOrUnavailable:
             if at.is_gone(answer):
                 return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
-            return parse_work_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
+            return parse_video_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
 
         try:
             found = await at.read_twice(
@@ -239,15 +241,15 @@ class VidplatPublic:
         self._shells = 0
         return found
 
-    async def _slides_info(self, aweme_id: str) -> Reading[Detail]:
+    async def _slides_info(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
         """Read the plain form first; "deleted" counts only if the form for notes agrees."""
         at = self._surfaces
 
-        def parse(answer: Answer) -> Detail:
+        def parse(answer: HttpResponse) -> DetailOrUnavailable:
             return parse_slides_info(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
 
         asked = {"aweme_ids": f"[{aweme_id}]"}
-        refused: Reading[Detail] | None = None
+        refused: Reading[DetailOrUnavailable] | None = None
         try:
             refused = await at.read_twice(at.ask("slides_info", **asked), aweme_id, parse)
             if isinstance(refused.value, VideoDetail):
@@ -262,7 +264,7 @@ class VidplatPublic:
         found = self.find_target(target)
         return found is not None and found.kind != "short"
 
-    def _dead_link(self, answer: Answer) -> InvalidMusicInputError:
+    def _dead_link(self, answer: HttpResponse) -> InvalidMusicInputError:
         """Return the error for a dead short link, or the platform's named refusal."""
         try:
             self._surfaces.refuse(answer)
@@ -270,4 +272,4 @@ class VidplatPublic:
             dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
             dead.__cause__ = error
             return dead
-        return InvalidMusicInputError("the short link leads to no track or video", hint=_GIVE)
+        return InvalidMusicInputError("the short link leads to no track or video", hint=_LINK_HINT)

@@ -5,7 +5,7 @@ from datetime import date
 
 import pyarrow as pa
 
-from pipelines.reports.figures.subjects import Subject
+from pipelines.reports.figures.subjects import ReportSubject
 from pipelines.reports.figures.tracks import read_growth
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError
@@ -182,7 +182,7 @@ def read_song_likes(engine: Engine, links: pa.Table) -> SongLikes | None:
     """
     for row in links.to_pylist():
         if row["relation"] == "same":
-            subject = Subject(id=row["music_id"], name=row["title"])
+            subject = ReportSubject(id=row["music_id"], name=row["title"])
             curve = read_growth(engine, subject)
             if curve.num_rows:
                 return SongLikes(song=subject.label, entered=row["first_chart_date"], curve=curve)

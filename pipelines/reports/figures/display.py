@@ -14,7 +14,7 @@ import altair as alt
 import vl_convert
 from markupsafe import Markup, escape
 
-from warehouse.exports.export_table import Table
+from warehouse.exports.export_table import ExportTable
 
 UNKNOWN = "—"
 CELL_LIMIT = 60
@@ -27,7 +27,7 @@ _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayOutput:
     """The output of a notebook cell, as HTML and as plain text."""
 
     html: Markup
@@ -37,15 +37,15 @@ class Shown:
         return {"text/html": str(self.html), "text/plain": self.text}
 
 
-def show_sentence(sentence: str) -> Shown:
+def show_sentence(sentence: str) -> DisplayOutput:
     """Render one sentence."""
-    return Shown(Markup('<p class="said">{}</p>').format(sentence), sentence)
+    return DisplayOutput(Markup('<p class="said">{}</p>').format(sentence), sentence)
 
 
-def show_figure(chart: alt.TopLevelMixin, caption: str) -> Shown:
+def show_figure(chart: alt.TopLevelMixin, caption: str) -> DisplayOutput:
     """Render a plot as self-contained SVG with its caption."""
     picture = vl_convert.vegalite_to_svg(chart.to_json())
-    return Shown(
+    return DisplayOutput(
         Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
             Markup(picture),  # noqa: S704  # the renderer escapes what it writes
             caption,
@@ -55,19 +55,19 @@ def show_figure(chart: alt.TopLevelMixin, caption: str) -> Shown:
 
 
 def show_table(
-    table: Table,
+    table: ExportTable,
     caption: str,
     *,
     empty: str,
     shown: int,
     only: Sequence[str] | None,
     sha256: str,
-) -> Shown:
+) -> DisplayOutput:
     """Render the first rows of a table with its caption and the file that has all rows."""
     file = f"{table.name}.csv"
     if not table.rows:
         none = Markup('<p class="said">{} <span class="file">{}: no rows, sha256 {}</span></p>')
-        return Shown(none.format(empty, file, sha256[:_MARK_CHARS]), empty)
+        return DisplayOutput(none.format(empty, file, sha256[:_MARK_CHARS]), empty)
     at = [
         number for number, column in enumerate(table.columns) if only is None or column.name in only
     ]
@@ -75,7 +75,7 @@ def show_table(
         return _show_single(table, at, caption, file, sha256)
     head = Markup("").join(
         Markup('<th class="{}">{}</th>').format(
-            _side(table, number), _broken(table.columns[number].name)
+            _side(table, number), _with_breaks(table.columns[number].name)
         )
         for number in at
     )
@@ -86,10 +86,12 @@ def show_table(
         '<div class="wide"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
         '<p class="file">{}: {}, sha256 {}</p></figure>'
     ).format(caption, head, body, file, told, sha256[:_MARK_CHARS])
-    return Shown(html, f"[table] {caption}: {told}")
+    return DisplayOutput(html, f"[table] {caption}: {told}")
 
 
-def _show_single(table: Table, at: Sequence[int], caption: str, file: str, sha256: str) -> Shown:
+def _show_single(
+    table: ExportTable, at: Sequence[int], caption: str, file: str, sha256: str
+) -> DisplayOutput:
     """Render a single row vertically, which is easier to read."""
     lines = Markup("").join(
         Markup("<tr><th>{}</th><td>{}</td></tr>").format(
@@ -101,48 +103,48 @@ def _show_single(table: Table, at: Sequence[int], caption: str, file: str, sha25
         '<figure><figcaption>{}</figcaption><table class="upright">{}</table>'
         '<p class="file">{}: 1 row, sha256 {}</p></figure>'
     ).format(caption, lines, file, sha256[:_MARK_CHARS])
-    return Shown(html, f"[table] {caption}: 1 row")
+    return DisplayOutput(html, f"[table] {caption}: 1 row")
 
 
 def show_value(value: Any) -> str:
     """Format a value: counts with thousands separators, times in UTC to the minute."""
     if value is None:
         return UNKNOWN
-    told = next((tell(value) for kind, tell in _TOLD if isinstance(value, kind)), None)
+    told = next((tell(value) for kind, tell in _FORMATTERS if isinstance(value, kind)), None)
     text = str(value) if told is None else told
     return text if len(text) <= CELL_LIMIT else f"{text[: CELL_LIMIT - 1]}…"
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Format a count with its noun: `1 row`, `2,000 rows`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _row(table: Table, row: Sequence[Any], at: Sequence[int]) -> Markup:
+def _row(table: ExportTable, row: Sequence[Any], at: Sequence[int]) -> Markup:
     cells = Markup("").join(
-        Markup('<td class="{}">{}</td>').format(_side(table, number), _broken(row[number]))
+        Markup('<td class="{}">{}</td>').format(_side(table, number), _with_breaks(row[number]))
         for number in at
     )
     return Markup("<tr>{}</tr>").format(cells)
 
 
-def _broken(value: Any) -> Markup:
+def _with_breaks(value: Any) -> Markup:
     """Allow line breaks after underscores and within very long words."""
     text = show_value(value)
     ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
     return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
 
 
-def _side(table: Table, number: int) -> str:
+def _side(table: ExportTable, number: int) -> str:
     return _SIDES.get(table.columns[number].kind, "text")
 
 
 def _count_words(rows: int, shown: int) -> str:
-    told = counted(rows, "row")
+    told = pluralize(rows, "row")
     return told if rows <= shown else f"{told}, first {shown} shown"
 
 
-_TOLD: tuple[tuple[type, Callable[[Any], str]], ...] = (
+_FORMATTERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (bool, lambda value: "yes" if value else "no"),
     (int, lambda value: f"{value:,}"),
     (float, lambda value: f"{value:.3g}" if abs(value) < _SMALL else f"{value:,.0f}"),

@@ -9,11 +9,11 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from pipelines.reports.figures.display import Shown, show_value
-from warehouse.engine.duckdb_engine import TIMELESS, Engine
-from warehouse.exports.method_sheet import METHOD, NEVER_ALL
+from pipelines.reports.figures.display import DisplayOutput, show_value
+from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
+from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE
 from warehouse.queries.erasures import is_history_rewritten
-from warehouse.records.evidence import ALGORITHM, JUDGING_REVISION
+from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION
 from warehouse.records.worlds import is_demo_world
 
 DEMO = "Demo data: invented on this machine. Nothing in this report is real."
@@ -25,7 +25,7 @@ NOTHING_YET = "Nothing was committed to this warehouse yet."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableSeen:
+class TableVersion:
     """A table as a report sees it: its row count and newest commit."""
 
     name: str
@@ -34,24 +34,24 @@ class TableSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ReportFacts:
     """The data that a report is based on."""
 
     world: str
     is_demo: bool
     is_rewritten: bool
     moment: datetime | None
-    tables: tuple[TableSeen, ...]
+    tables: tuple[TableVersion, ...]
     algorithms: tuple[str, ...]
 
 
-def read_facts(engine: Engine, moment: datetime | None) -> Facts:
+def read_facts(engine: Engine, moment: datetime | None) -> ReportFacts:
     """Read the contents of the header."""
     found = engine.rows(
         "select algorithm from marts.audio_comparisons group by algorithm order by algorithm"
     )
     world = engine.lake.world
-    return Facts(
+    return ReportFacts(
         world=world,
         is_demo=is_demo_world(world),
         is_rewritten=is_history_rewritten(engine),
@@ -61,22 +61,22 @@ def read_facts(engine: Engine, moment: datetime | None) -> Facts:
     )
 
 
-def read_tables(engine: Engine) -> tuple[TableSeen, ...]:
+def read_tables(engine: Engine) -> tuple[TableVersion, ...]:
     """Return row count and newest commit of every table, sorted by name.
 
     Without erasure marks: erased rows are missing at every moment.
     """
-    names = sorted(table.name for table in engine.lake.tables if table.name not in TIMELESS)
+    names = sorted(table.name for table in engine.lake.tables if table.name not in ALWAYS_CURRENT)
     each = " union all ".join(
         f"select '{name}' as name, count(*) as row_count, max(committed_at) as last_commit "  # noqa: S608  # the contract's names
         f"from {name}"
         for name in names
     )
     found = engine.table(f"select * from ({each}) order by name").to_pylist()  # noqa: S608  # as above
-    return tuple(TableSeen(**row) for row in found)
+    return tuple(TableVersion(**row) for row in found)
 
 
-def show_facts(name: str, parameters: Mapping[str, object], facts: Facts) -> Shown:
+def show_facts(name: str, parameters: Mapping[str, object], facts: ReportFacts) -> DisplayOutput:
     """Render the header."""
     warnings = [
         *([DEMO] if facts.is_demo else []),
@@ -89,12 +89,14 @@ def show_facts(name: str, parameters: Mapping[str, object], facts: Facts) -> Sho
         for label, value in _lines(name, parameters, facts)
     )
     html = Markup('{}<table class="facts">{}</table>{}').format(banners, rows, _versions(facts))
-    return Shown(
+    return DisplayOutput(
         html, "\n".join([*warnings, *(f"{a}: {b}" for a, b in _lines(name, parameters, facts))])
     )
 
 
-def _lines(name: str, parameters: Mapping[str, object], facts: Facts) -> list[tuple[str, str]]:
+def _lines(
+    name: str, parameters: Mapping[str, object], facts: ReportFacts
+) -> list[tuple[str, str]]:
     told = ", ".join(f"{key} = {value}" for key, value in parameters.items() if value != "")
     moment = "" if facts.moment is None else facts.moment.isoformat()
     again = " ".join(
@@ -108,9 +110,9 @@ def _lines(name: str, parameters: Mapping[str, object], facts: Facts) -> list[tu
         ("World", f"{facts.world}{', demo data' if facts.is_demo else ''}"),
         ("Parameters", told or "none"),
         ("The same again", again),
-        ("Algorithm", f"{judged}, judging revision {JUDGING_REVISION}"),
-        ("Method", METHOD),
-        ("Limits", f"{NEVER_ALL} Unknown values are a dash or a gap, never 0."),
+        ("Algorithm", f"{judged}, judging revision {VERDICT_REVISION}"),
+        ("Method", METHOD_NOTE),
+        ("Limits", f"{COVERAGE_NOTE} Unknown values are a dash or a gap, never 0."),
     ]
 
 
@@ -120,7 +122,7 @@ def _quoted(text: str) -> str:
     return text if is_plain else "'" + text.replace("'", "'\\''") + "'"
 
 
-def _versions(facts: Facts) -> Markup:
+def _versions(facts: ReportFacts) -> Markup:
     """Render the list of tables with rows, collapsed on screen and complete in print."""
     rows = Markup("").join(
         Markup('<tr><td>{}</td><td class="number">{}</td><td>{}</td></tr>').format(

@@ -17,9 +17,9 @@ from pipelines.reports.figures.print_style import (
     STROKES,
     WIDTH,
     count_axis,
-    dressed,
     label_axis,
     log_axis,
+    styled,
     to_dashes,
     to_data,
     to_greys,
@@ -27,7 +27,7 @@ from pipelines.reports.figures.print_style import (
     to_plain,
     to_shapes,
     to_time_axis,
-    to_uprights,
+    vertical_rules,
 )
 
 BAR_STEP = 19
@@ -36,14 +36,14 @@ MOST_POINTS = 2000
 LABEL_CHARS = 34
 LEAST_EDGED = 4.0
 """Columns narrower than this are drawn without edges, which would cover them [pixels]."""
-PLACES = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
+RANK_TICKS = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
-type Chart = alt.TopLevelMixin | None
+type Plot = alt.TopLevelMixin | None
 
 
 def draw_lines(
     table: pa.Table, *, x: str, y: str, by: str, y_title: str, is_reversed: bool = False
-) -> Chart:
+) -> Plot:
     """Draw one line with markers per `by`; a null breaks it. `is_reversed` puts rank 1 on top.
 
     None also if each line has one point only: one observation shows no growth.
@@ -53,12 +53,12 @@ def draw_lines(
         return None
     known = {moment for _, moment in looks}
     names = _names(table, by)
-    places = alt.Axis(values=list(PLACES), format="d")
+    places = alt.Axis(values=list(RANK_TICKS), format="d")
     scale = (
         alt.Scale(reverse=True, domainMin=1, nice=False) if is_reversed else alt.Scale(zero=False)
     )
     axis = places if is_reversed else alt.Axis(format=_format(table, y))
-    return dressed(
+    return styled(
         alt.Chart(_values(table, [x, y, by]))
         .mark_line(point=alt.OverlayMarkDef(size=36, filled=True), strokeWidth=1.6)
         .encode(
@@ -71,7 +71,7 @@ def draw_lines(
     )
 
 
-def draw_song_likes(curve: pa.Table, *, entered: date) -> Chart:
+def draw_song_likes(curve: pa.Table, *, entered: date) -> Plot:
     """Draw the likes of a track's videos over time, with a rule at the song's chart entry.
 
     None if there is one observation only, which shows no growth.
@@ -85,7 +85,7 @@ def draw_song_likes(curve: pa.Table, *, entered: date) -> Chart:
         point=alt.OverlayMarkDef(size=36, color=STROKES[0]), color=STROKES[0]
     )
     entry = alt.Chart(to_data([{"x": f"{entered}T00:00:00+00:00"}]))
-    return dressed(
+    return styled(
         alt.layer(
             likes.encode(x=x_axis, y=alt.Y("y:Q", title="likes of observed videos")),
             entry.mark_rule(strokeDash=[5, 3], color=STROKES[0]).encode(x="x:T"),
@@ -95,7 +95,7 @@ def draw_song_likes(curve: pa.Table, *, entered: date) -> Chart:
 
 def draw_bars(
     table: pa.Table, *, label: str, value: str, title: str, by: str | None = None
-) -> Chart:
+) -> Plot:
     """Draw a bar per label in table order, at most `MOST_BARS`, stacked by `by`."""
     if not _has(table, value):
         return None
@@ -123,16 +123,16 @@ def draw_bars(
         x=alt.X("value:Q", title=title, axis=_axis(table, value)),
         color=fill,
     )
-    return dressed(encoded, height=alt.Step(BAR_STEP))
+    return styled(encoded, height=alt.Step(BAR_STEP))
 
 
-def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
+def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Plot:
     """Draw a column per day or month."""
     if not _has(table, value):
         return None
     width = max(1.5, min(18.0, 0.7 * WIDTH / _span(table, x)))
     edge = 0.5 if width >= LEAST_EDGED else 0.0
-    return dressed(
+    return styled(
         alt.Chart(_values(table, [x, value]))
         .mark_bar(size=width, color=FILLS[2], stroke="#111111", strokeWidth=edge)
         .encode(
@@ -142,7 +142,7 @@ def draw_columns(table: pa.Table, *, x: str, value: str, title: str) -> Chart:
     )
 
 
-def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Chart:
+def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Plot:
     """Draw a stem with a marker for every row with a time and a count."""
     if not _has(table, x) or not _has(table, y):
         return None
@@ -152,12 +152,12 @@ def draw_stems(table: pa.Table, *, x: str, y: str, y_title: str) -> Chart:
     x_axis = to_time_axis("x", [row[x] for row in rows])
     stems = alt.Chart(data).mark_bar(size=1.2, color=FILLS[2]).encode(x=x_axis, y=y_axis)
     heads = alt.Chart(data).mark_point(size=30, color=STROKES[0], filled=True)
-    return dressed(alt.layer(stems, heads.encode(x=x_axis, y=y_axis)))
+    return styled(alt.layer(stems, heads.encode(x=x_axis, y=y_axis)))
 
 
 def draw_points(
     table: pa.Table, *, x: str, y: str, by: str, x_title: str, y_title: str, lines: Sequence[float]
-) -> Chart:
+) -> Plot:
     """Draw a marker per row, shaped by `by`, with a dashed rule at each x of `lines`.
 
     Of more than `MOST_POINTS` rows only every n-th is drawn, which the title states.
@@ -178,17 +178,17 @@ def draw_points(
             color=to_greys(by, names),
         )
     )
-    return dressed(alt.layer(points, *to_uprights(lines)))
+    return styled(alt.layer(points, *vertical_rules(lines)))
 
 
-def draw_spread(table: pa.Table, *, label: str, value: str, title: str) -> Chart:
+def draw_spread(table: pa.Table, *, label: str, value: str, title: str) -> Plot:
     """Draw a tick per row on a logarithmic axis, one line per label; 0 is omitted."""
     rows = [row for row in table.to_pylist() if (row[value] or 0) > 0]
     if not rows:
         return None
     shown = _labels(list(dict.fromkeys(row[label] for row in rows)))
     data = [{"label": shown[row[label]], "value": row[value]} for row in rows]
-    return dressed(
+    return styled(
         alt.Chart(to_data(data))
         .mark_tick(thickness=1.4, size=22, color=STROKES[0], opacity=0.7)
         .encode(
@@ -208,7 +208,7 @@ def draw_steps(
     y_title: str,
     line: float,
     is_log: bool = False,
-) -> Chart:
+) -> Plot:
     """Draw several values over a varied limit, with a dashed rule at the limit in use."""
     rows = table.to_pylist()
     data = [{"x": row[x], "y": row[one], "what": one} for one in values for row in rows]
@@ -227,7 +227,7 @@ def draw_steps(
             shape=to_shapes("what", values),
         )
     )
-    return dressed(alt.layer(lines, *to_uprights([line])))
+    return styled(alt.layer(lines, *vertical_rules([line])))
 
 
 def _format(table: pa.Table, name: str) -> str:

@@ -19,7 +19,7 @@ _TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
 _FONT = "'Noto Sans', 'Noto Sans CJK SC', 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 
 
-def dressed(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
+def styled(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
     """Apply size, fonts and axes to a plot."""
     dressed: alt.TopLevelMixin = (
         chart.properties(width=WIDTH, height=height, background="white")
@@ -37,7 +37,7 @@ def dressed(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
     return dressed
 
 
-def to_uprights(lines: Sequence[float]) -> list[Any]:
+def vertical_rules(lines: Sequence[float]) -> list[Any]:
     """Return a dashed vertical rule at each value of x."""
     return [
         alt.Chart(to_data([{"x": line}]))

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from warehouse.engine.duckdb_engine import TIMELESS, Engine
+from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
 
 _DAY_S = 86_400.0
 
@@ -93,7 +93,7 @@ def read_tables(engine: Engine, moment: datetime | None) -> pa.Table:
         f"select '{table.name}' as name, count(*) as row_count, max(committed_at) as last_commit "  # noqa: S608  # the contract's names
         f"from {table.name}"
         for table in engine.lake.tables
-        if table.name not in TIMELESS
+        if table.name not in ALWAYS_CURRENT
     )
     return engine.table(
         f"""

@@ -13,10 +13,10 @@ from typing import Any
 import altair as alt
 import pyarrow as pa
 
-from pipelines.reports.figures.display import Shown, show_figure, show_sentence, show_table
+from pipelines.reports.figures.display import DisplayOutput, show_figure, show_sentence, show_table
 from pipelines.reports.figures.header import read_facts, show_facts
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.atomic_files import write_whole
+from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import to_csv
 from warehouse.home.folder import open_home
@@ -28,7 +28,7 @@ SHOWN_ROWS = 20
 
 
 @dataclass(slots=True)
-class Report:
+class NotebookReport:
     """One report.
 
     `moment` is the commit time of the newest visible row, None if there is none. `tables` is the
@@ -41,7 +41,7 @@ class Report:
     tables: Path | None
     _names: set[str] = field(default_factory=set)
 
-    def header(self, **parameters: object) -> Shown:
+    def header(self, **parameters: object) -> DisplayOutput:
         """Show the header: the moment, the tables, the method, the limits."""
         return show_facts(self.name, parameters, read_facts(self.engine, self.moment))
 
@@ -64,7 +64,7 @@ class Report:
         empty: str,
         shown: int = SHOWN_ROWS,
         only: Sequence[str] | None = None,
-    ) -> Shown:
+    ) -> DisplayOutput:
         """Show the first rows of a table, or a sentence if it is empty; the CSV has all rows.
 
         Args:
@@ -81,24 +81,24 @@ class Report:
         plain = to_table(name, found)
         packed = to_csv(plain, with_mark=True)
         if self.tables is not None:
-            write_whole(self.tables / f"{name}.csv", [packed])
+            write_atomically(self.tables / f"{name}.csv", [packed])
         mark = hashlib.sha256(packed).hexdigest()
         return show_table(plain, caption, empty=empty, shown=shown, only=only, sha256=mark)
 
     def figure(
         self, chart: alt.TopLevelMixin | None, caption: str, *, empty: str = "Nothing to draw."
-    ) -> Shown:
+    ) -> DisplayOutput:
         """Show a plot, or a sentence if there is nothing to draw."""
         return show_sentence(empty) if chart is None else show_figure(chart, caption)
 
-    def say(self, sentence: str) -> Shown:
+    def say(self, sentence: str) -> DisplayOutput:
         """Show a sentence."""
         return show_sentence(sentence)
 
 
 def open_report(
     name: str, *, home: str, lake: str = "", as_of: str = "", tables: str = ""
-) -> Report:
+) -> NotebookReport:
     """Open the warehouse for a report.
 
     Args:
@@ -121,7 +121,7 @@ def open_report(
     opened = open_lake(lake or place.lake_url, world=place.world)
     moment = parse_as_of(as_of, now=datetime.now(UTC)) if as_of else _newest_commit(opened)
     engine = Engine(opened, as_of=moment)
-    return Report(name, engine, moment, Path(tables) if tables else None)
+    return NotebookReport(name, engine, moment, Path(tables) if tables else None)
 
 
 def _newest_commit(lake: Any) -> datetime | None:

@@ -14,7 +14,7 @@ MOST_TRACKS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ReportSubject:
     """A track or an account: its id and last known name."""
 
     id: str
@@ -26,7 +26,7 @@ class Subject:
         return f"{self.name or '(no name)'} …{self.id[-4:]}"
 
 
-def read_tracks(engine: Engine) -> list[Subject]:
+def read_tracks(engine: Engine) -> list[ReportSubject]:
     """Return the tracks with a stored result, latest first."""
     found = engine.rows(
         """
@@ -42,10 +42,10 @@ def read_tracks(engine: Engine) -> list[Subject]:
         where music_id != '' order by concluded_at desc, music_id
         """
     )
-    return [Subject(id=str(row["music_id"]), name=_text(row["title"])) for row in found]
+    return [ReportSubject(id=str(row["music_id"]), name=_text(row["title"])) for row in found]
 
 
-def read_accounts(engine: Engine) -> list[Subject]:
+def read_accounts(engine: Engine) -> list[ReportSubject]:
     """Return the observed accounts, those with most confirmed videos first."""
     found = engine.rows(
         """
@@ -63,10 +63,10 @@ def read_accounts(engine: Engine) -> list[Subject]:
         order by users.works desc nulls last, sec_uid
         """
     )
-    return [Subject(id=str(row["sec_uid"]), name=_text(row["nickname"])) for row in found]
+    return [ReportSubject(id=str(row["sec_uid"]), name=_text(row["nickname"])) for row in found]
 
 
-def choose_track(engine: Engine, music_id: str) -> Subject:
+def choose_track(engine: Engine, music_id: str) -> ReportSubject:
     """Return the given track; for an empty id, the track of the latest completed scan.
 
     Raises:
@@ -75,7 +75,7 @@ def choose_track(engine: Engine, music_id: str) -> Subject:
     return _choose(read_tracks(engine), music_id, what="track", parameter="music_id")
 
 
-def choose_tracks(engine: Engine, music_ids: str) -> list[Subject]:
+def choose_tracks(engine: Engine, music_ids: str) -> list[ReportSubject]:
     """Return the tracks of a comma-separated list; for an empty list, the latest three.
 
     Raises:
@@ -94,7 +94,7 @@ def choose_tracks(engine: Engine, music_ids: str) -> list[Subject]:
     return chosen
 
 
-def choose_account(engine: Engine, sec_uid: str) -> Subject:
+def choose_account(engine: Engine, sec_uid: str) -> ReportSubject:
     """Return the given account; for an empty id, the one with the most confirmed videos.
 
     Raises:
@@ -103,7 +103,7 @@ def choose_account(engine: Engine, sec_uid: str) -> Subject:
     return _choose(read_accounts(engine), sec_uid, what="account", parameter="sec_uid")
 
 
-def _choose(known: list[Subject], wanted: str, *, what: str, parameter: str) -> Subject:
+def _choose(known: list[ReportSubject], wanted: str, *, what: str, parameter: str) -> ReportSubject:
     by_id = {one.id: one for one in known}
     wanted = wanted.strip()
     if not known:

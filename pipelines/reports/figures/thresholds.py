@@ -12,13 +12,18 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.evidence import Limits, PairEvidence, holds_as_heard, meets_rule
+from warehouse.records.evidence import (
+    MatchThresholds,
+    PairEvidence,
+    is_confirmed_unshifted,
+    meets_rule,
+)
 
 CHROMA_LIMITS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SCORE_LIMITS = CHROMA_LIMITS
 VIRAL_LINES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 
-type Row = Mapping[str, Any]
+type ReportRow = Mapping[str, Any]
 
 
 def read_pairs(engine: Engine, music_id: str) -> pa.Table:
@@ -104,8 +109,8 @@ def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
         pool,
         top=top,
         values=CHROMA_LIMITS,
-        usual=Limits().local_chroma_distance,
-        to_limits=lambda value: replace(Limits(), local_chroma_distance=value),
+        usual=MatchThresholds().local_chroma_distance,
+        to_limits=lambda value: replace(MatchThresholds(), local_chroma_distance=value),
     )
 
 
@@ -116,8 +121,8 @@ def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
         pool,
         top=top,
         values=SCORE_LIMITS,
-        usual=Limits().match_threshold,
-        to_limits=lambda value: replace(Limits(), match_threshold=value),
+        usual=MatchThresholds().match_threshold,
+        to_limits=lambda value: replace(MatchThresholds(), match_threshold=value),
     )
 
 
@@ -193,34 +198,34 @@ def _judge(
     return pa.Table.from_pylist(rows)
 
 
-def _confirmed_ids(pairs: Sequence[Row], limits: Limits) -> set[str]:
+def _confirmed_ids(pairs: Sequence[ReportRow], limits: MatchThresholds) -> set[str]:
     return {row["candidate_music_id"] for row in pairs if _holds(row, limits)}
 
 
-def _top(works: Sequence[Row], ids: set[str], top: int) -> set[str]:
+def _top(works: Sequence[ReportRow], ids: set[str], top: int) -> set[str]:
     """Return the first `top` videos among `ids`; `works` is sorted."""
     return {row["aweme_id"] for row in [row for row in works if _is_in(row, ids)][:top]}
 
 
-def _top_viral(works: Sequence[Row], line: int, top: int) -> set[str]:
+def _top_viral(works: Sequence[ReportRow], line: int, top: int) -> set[str]:
     return {row["aweme_id"] for row in [w for w in works if (w["digg_count"] or 0) >= line][:top]}
 
 
-def _is_in(row: Row, ids: set[str]) -> bool:
+def _is_in(row: ReportRow, ids: set[str]) -> bool:
     """Whether the video is confirmed; the track's own music id needs no audio match."""
     return row["link_type"] == "exact_music_id" or row["music_id"] in ids
 
 
-def _holds(row: Row, limits: Limits) -> bool:
+def _holds(row: ReportRow, limits: MatchThresholds) -> bool:
     """Whether the stored measures confirm the pair; rejections by tones or tempo remain."""
     is_open = row["verdict"] == "confirmed" or row["reason"] in {
         "score_below_threshold",
         "distances_above_limits",
     }
-    return is_open and holds_as_heard(_pair(row), limits)
+    return is_open and is_confirmed_unshifted(_pair(row), limits)
 
 
-def _is_near(row: Row, limits: Limits) -> bool:
+def _is_near(row: ReportRow, limits: MatchThresholds) -> bool:
     """Whether the distances alone are within the limits: an upper bound for looser limits."""
     pair = _pair(row)
     if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
@@ -236,7 +241,7 @@ def _is_near(row: Row, limits: Limits) -> bool:
     )
 
 
-def _pair(row: Row) -> PairEvidence:
+def _pair(row: ReportRow) -> PairEvidence:
     names = (
         "verdict", "reason", "segment", "chroma_distance", "mfcc_distance", "overlap_s", "score",
         "speed", "semitones",

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from pipelines.reads.series import COUNTS, total_over_time
-from pipelines.reports.figures.subjects import Subject
+from pipelines.reports.figures.subjects import ReportSubject
 from warehouse.engine.duckdb_engine import Engine
 
 _CONFIRMED = """
@@ -143,7 +143,7 @@ def read_publication(engine: Engine, music_id: str) -> pa.Table:
     )
 
 
-def read_growth(engine: Engine, subject: Subject) -> pa.Table:
+def read_growth(engine: Engine, subject: ReportSubject) -> pa.Table:
     """Sum the counts of all confirmed videos, for each hour with an observation.
 
     A video is included from its first complete observation; before that its counts are unknown.

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 
 WINDOW_S = 1.0
 _TOO_MANY = 429
-KEPT = 100_000
+MAX_LOGGED = 100_000
 """Requests kept individually; older ones are only counted."""
 
 
@@ -25,7 +25,7 @@ class _Host:
 
 
 @dataclass(slots=True, kw_only=True)
-class Entry:
+class LoggedRequest:
     """One request; times are monotonic seconds, `unix` is its arrival by the machine's clock.
 
     Attributes:
@@ -59,9 +59,11 @@ class AccessLog:
         self._statuses: Counter[str] = Counter()
         self._faults: Counter[str] = Counter()
         self._hosts: dict[str, _Host] = {}
-        self._entries: deque[Entry] = deque(maxlen=KEPT)
+        self._entries: deque[LoggedRequest] = deque(maxlen=MAX_LOGGED)
 
-    def begin(self, surface: str, host: str, *, target: str = "", at: float | None = None) -> Entry:
+    def begin(
+        self, surface: str, host: str, *, target: str = "", at: float | None = None
+    ) -> LoggedRequest:
         """Record a request."""
         now = time.monotonic() if at is None else at
         self._surfaces[surface] += 1
@@ -73,12 +75,12 @@ class AccessLog:
         while counted.recent[0] <= now - WINDOW_S:
             counted.recent.popleft()
         counted.most_in_window = max(counted.most_in_window, len(counted.recent))
-        entry = Entry(surface=surface, host=host, target=target, at=now, unix=time.time())
+        entry = LoggedRequest(surface=surface, host=host, target=target, at=now, unix=time.time())
         self._entries.append(entry)
         return entry
 
     def end(
-        self, entry: Entry, *, status: int | None, fault: str | None,
+        self, entry: LoggedRequest, *, status: int | None, fault: str | None,
         retry_after: float | None = None, at: float | None = None,
     ) -> None:  # fmt: skip
         """Record its response; no status means that the connection ended without one."""
@@ -131,7 +133,7 @@ class AccessLog:
         Each 429 is listed with its `retry_after`, how many requests to its host began within that
         time (`too_early`), and when the next one arrived (`next_after_s`).
         """
-        hosts: dict[str, list[Entry]] = {}
+        hosts: dict[str, list[LoggedRequest]] = {}
         for entry in self._entries:
             hosts.setdefault(entry.host, []).append(entry)
         return {
@@ -154,13 +156,13 @@ def _most_in_window(times: list[float], window_s: float) -> int:
     return most
 
 
-def _refusals(entries: list[Entry]) -> list[dict[str, object]]:
+def _refusals(entries: list[LoggedRequest]) -> list[dict[str, object]]:
     """Return what followed each 429 of a host; entries are in order of arrival."""
     times = [entry.at for entry in entries]
     return [_after(entry, times) for entry in entries if entry.status == _TOO_MANY]
 
 
-def _after(refusal: Entry, times: list[float]) -> dict[str, object]:
+def _after(refusal: LoggedRequest, times: list[float]) -> dict[str, object]:
     given = refusal.at if refusal.ended_at is None else refusal.ended_at
     first = bisect_right(times, given)
     waited = bisect_left(times, given + (refusal.retry_after or 0.0))

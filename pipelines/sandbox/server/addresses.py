@@ -34,7 +34,7 @@ _LETTERS: dict[LinkKind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
+class SandboxUrls:
     """URLs of a server on a port."""
 
     port: int

@@ -18,11 +18,11 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.device.phone import StandInPhone
 from pipelines.sandbox.server.device.server import AdbServer
-from pipelines.sandbox.server.gateway import Doorway
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.gateway import SandboxGateway
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.surfaces import (
     charts,
     control,
@@ -37,10 +37,10 @@ from pipelines.sandbox.server.surfaces import (
 from pipelines.sandbox.server.surfaces import control_facts as knowledge
 from pipelines.sandbox.server.web import share_pages, short_links, static, user_pages, web_pages
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
-from pipelines.sandbox.world.hardness import hardness
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.hardness import check_hardness
+from pipelines.sandbox.world.world import SandboxWorld
 
-SURFACES: tuple[Callable[[Platform], list[BaseRoute]], ...] = (
+SURFACES: tuple[Callable[[SandboxPlatform], list[BaseRoute]], ...] = (
     control.routes, knowledge.routes, share_pages.routes, music.routes, hashtags.routes,
     users.routes,
     user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
@@ -88,13 +88,13 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
     Raises:
         WorldTooEasyError: The world is too easy to be a meaningful test.
     """
-    world = World(
+    world = SandboxWorld(
         options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share
     )
-    hardness(world)
-    platform = Platform(
+    check_hardness(world)
+    platform = SandboxPlatform(
         world, cache_dir=options.cache_dir, renderers=options.renderers,
-        addresses=Addresses(options.port if port is None else port),
+        addresses=SandboxUrls(options.port if port is None else port),
     )  # fmt: skip
     phone = StandInPhone(platform)
     routes = device.routes(phone) + [one for surface in SURFACES for one in surface(platform)]
@@ -108,7 +108,7 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
 
     surfaces = Starlette(routes=routes, lifespan=running)
     surfaces.router.redirect_slashes = False
-    return Doorway(surfaces, routes, platform, latency_s=options.latency_ms / 1000)
+    return SandboxGateway(surfaces, routes, platform, latency_s=options.latency_ms / 1000)
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ _UNCHANGED = 304
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class ResponseVersion:
     """Validators of a response.
 
     Attributes:
@@ -24,7 +24,9 @@ class Version:
     modified: int | None = None
 
 
-def conditional(request: Request, version: Version, make: Callable[[], Response]) -> Response:
+def conditional(
+    request: Request, version: ResponseVersion, make: Callable[[], Response]
+) -> Response:
     """Return the response with its validators, or 304 without building it. An `ETag` wins."""
     headers = _headers(version)
     if _is_known(request, version):
@@ -35,20 +37,20 @@ def conditional(request: Request, version: Version, make: Callable[[], Response]
     return answer
 
 
-def to_mark(*parts: object) -> str:
+def to_etag(*parts: object) -> str:
     """Return an `ETag` computed from these parts."""
     text = "\0".join(map(str, parts))
     return f'"{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"'
 
 
-def _headers(version: Version) -> dict[str, str]:
+def _headers(version: ResponseVersion) -> dict[str, str]:
     headers = {} if version.mark is None else {"etag": version.mark}
     if version.modified is not None:
         headers["last-modified"] = formatdate(version.modified, usegmt=True)
     return headers
 
 
-def _is_known(request: Request, version: Version) -> bool:
+def _is_known(request: Request, version: ResponseVersion) -> bool:
     asked = request.headers.get("if-none-match")
     if asked is not None:
         marks = {mark.strip().removeprefix("W/") for mark in asked.split(",")}

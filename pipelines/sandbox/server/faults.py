@@ -101,7 +101,7 @@ class Fault:
         return past >= 0 and (self.times == 0 or past < self.times)
 
 
-class FaultBook:
+class ActiveFaults:
     """The active faults; the first match applies."""
 
     def __init__(self) -> None:

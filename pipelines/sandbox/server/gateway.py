@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pipelines.sandbox.server import faults
 from pipelines.sandbox.server.addresses import OVERSEAS, WEB
 from pipelines.sandbox.server.faults import Fault
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import host_of
 from pipelines.sandbox.server.substitution import substitute
-from pipelines.sandbox.server.surface_states import CURSORS, NothingToSayError, rewrite
+from pipelines.sandbox.server.surface_states import CURSORS, StateNotApplicableError, rewrite
 
 CONTROL = "/_world/"
 _CONDITIONS = (b"if-none-match", b"if-modified-since")  # a 304 has no body to rewrite
@@ -25,7 +25,7 @@ _HUGE_CHUNKS = 1024
 _CHUNK = b"\0" * 65_536
 
 
-class Doorway:
+class SandboxGateway:
     """ASGI middleware around the surfaces.
 
     Args:
@@ -36,7 +36,12 @@ class Doorway:
     """
 
     def __init__(
-        self, surfaces: ASGIApp, routes: list[BaseRoute], platform: Platform, *, latency_s: float
+        self,
+        surfaces: ASGIApp,
+        routes: list[BaseRoute],
+        platform: SandboxPlatform,
+        *,
+        latency_s: float,
     ) -> None:
         self.surfaces = surfaces
         self.routes = routes
@@ -149,7 +154,7 @@ class Doorway:
         start, body = await self._collected(scope, receive)
         try:
             body = rewrite(fault.kind, surface, body, asked)
-        except NothingToSayError as exc:
+        except StateNotApplicableError as exc:
             start["status"], body = 500, str(exc).encode()
         dropped = (b"content-length", b"etag", b"last-modified")
         kept = [pair for pair in start["headers"] if pair[0] not in dropped]

@@ -6,9 +6,9 @@ The checksum uses no secret; it makes an invented or altered URL fail, as on the
 import hashlib
 
 from pipelines.sandbox.server.addresses import MEDIA
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.world.content.sounds import Sound
-from pipelines.sandbox.world.content.videos import Alteration, Work
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
 from pipelines.sandbox.world.sound.encoding import Codec
 
 LIFETIME_S = 3 * 3600
@@ -22,30 +22,30 @@ def media_path(name: str, *, codec: Codec) -> str:
     return f"/obj/{_FOLDER[codec]}/{name}.{_ENDING[codec]}"
 
 
-def media_address(platform: Platform, sound: Sound, *, codec: Codec) -> str:
+def media_address(platform: SandboxPlatform, sound: SandboxSound, *, codec: Codec) -> str:
     """Return the URL of a music id's file, valid for `LIFETIME_S`."""
     return _address(platform, media_path(sound.music_id, codec=codec))
 
 
-def video_address(platform: Platform, work: Work) -> str:
+def video_address(platform: SandboxPlatform, work: SandboxVideo) -> str:
     """Return the URL of a video's file: that of its music id, unless it has its own sound."""
     sound = platform.world.sounds.row(work.sound)
     name = sound.music_id if work.alteration is Alteration.NONE else work.aweme_id
     return _address(platform, media_path(name, codec="aac"))
 
 
-def _address(platform: Platform, path: str) -> str:
+def _address(platform: SandboxPlatform, path: str) -> str:
     expires = platform.now + LIFETIME_S
     query = f"x-expires={expires}&x-signature={_mark(path, expires)}"
     return platform.addresses.on(MEDIA, f"{path}?{query}")
 
 
-def silent_address(platform: Platform) -> str:
+def silent_address(platform: SandboxPlatform) -> str:
     """Return the URL of the silent placeholder, which never expires."""
     return platform.addresses.on(MEDIA, f"/obj/sound/{SILENT_FILE}")
 
 
-def is_valid(platform: Platform, path: str, *, expires: str, mark: str) -> bool:
+def is_valid(platform: SandboxPlatform, path: str, *, expires: str, mark: str) -> bool:
     """Return True while a URL is valid."""
     if not expires.isdigit() or mark != _mark(path, int(expires)):
         return False

@@ -12,24 +12,24 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from pipelines.sandbox.server.access_log import AccessLog
-from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.documents.directory import Directory
-from pipelines.sandbox.server.faults import FaultBook
-from pipelines.sandbox.world.chart import Chart
-from pipelines.sandbox.world.content.sounds import Sound
-from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.server.faults import ActiveFaults
+from pipelines.sandbox.world.chart import SandboxChart
+from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.videos import SandboxVideo
 from pipelines.sandbox.world.sound.encoding import Codec
 from pipelines.sandbox.world.sound.render_process import (
     make_file,
     make_video_file,
-    open_shelf,
+    open_sound_cache,
     warm_up,
 )
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
 
 
-class Platform:
+class SandboxPlatform:
     """State that all surfaces share.
 
     Args:
@@ -40,14 +40,14 @@ class Platform:
     """
 
     def __init__(
-        self, world: World, *, cache_dir: Path, addresses: Addresses, renderers: int = 2
+        self, world: SandboxWorld, *, cache_dir: Path, addresses: SandboxUrls, renderers: int = 2
     ) -> None:
         self.first = world
         self.world = world
         self.addresses = addresses
-        self.shelf = Shelf(world, cache_dir)
+        self.shelf = SoundCache(world, cache_dir)
         self.log = AccessLog()
-        self.faults = FaultBook()
+        self.faults = ActiveFaults()
         self._cache_dir = cache_dir
         self._renderers = renderers
         self._pool = self._new_pool()
@@ -72,9 +72,9 @@ class Platform:
             self.world, self._directory = moved, None
 
     @cached_property
-    def chart(self) -> Chart:
+    def chart(self) -> SandboxChart:
         """The music chart with issues of all times, generated on first use."""
-        return Chart(self.first)
+        return SandboxChart(self.first)
 
     def warm(self) -> None:
         """Start a rendering process, so that the first sound does not wait for it."""
@@ -86,14 +86,14 @@ class Platform:
             self._directory = asyncio.create_task(asyncio.to_thread(Directory, self.world))
         return await asyncio.shield(self._directory)
 
-    async def sound_file(self, sound: Sound, *, codec: Codec) -> Path:
+    async def sound_file(self, sound: SandboxSound, *, codec: Codec) -> Path:
         """Return the file of a sound; rendered once for concurrent callers."""
         path = self.shelf.path(sound, codec=codec)
         if not path.exists():
             await self._made(path, partial(make_file, sound.index, codec))
         return path
 
-    async def video_file(self, work: Work) -> Path:
+    async def video_file(self, work: SandboxVideo) -> Path:
         """Return the file of a video that has its own sound; rendered once as above."""
         path = self.shelf.video_path(work)
         if not path.exists():
@@ -123,7 +123,7 @@ class Platform:
         return ProcessPoolExecutor(
             self._renderers,
             mp_context=get_context("spawn"),
-            initializer=open_shelf,
+            initializer=open_sound_cache,
             initargs=(
                 world.seed,
                 world.size,

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, quote, unquote, urlencode
 
 from starlette.types import Scope
 
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.world import SandboxWorld
 
 CHART_PLACE = "sandbox_chart_place"
 """Key in the scope with the position of the issue that a chart surface shows instead."""
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[0-9]{19}")
 _OTHER_WORDS = "今天的晚霞"
 
 
-async def substitute(scope: Scope, surface: str, platform: Platform) -> None:
+async def substitute(scope: Scope, surface: str, platform: SandboxPlatform) -> None:
     """Change a request in place so that it names another entity of the same kind."""
     if surface.startswith("chart"):
         scope[CHART_PLACE] = max(0, _asked_place(scope, platform) - 1)
@@ -31,7 +31,7 @@ async def substitute(scope: Scope, surface: str, platform: Platform) -> None:
         scope["query_string"] = urlencode({"keyword": _OTHER_WORDS}).encode()
 
 
-def _asked_place(scope: Scope, platform: Platform) -> int:
+def _asked_place(scope: Scope, platform: SandboxPlatform) -> int:
     """Return the position of the requested issue, or of the latest one."""
     calendar = platform.chart.calendar
     fields = parse_qs(scope["query_string"].decode("latin-1"))
@@ -41,9 +41,9 @@ def _asked_place(scope: Scope, platform: Platform) -> int:
     return calendar.count_at(platform.now) - 1 if issue is None else issue.place
 
 
-def _other_ids(text: str, world: World, hashtags: list[str]) -> str:
+def _other_ids(text: str, world: SandboxWorld, hashtags: list[str]) -> str:
     def other(found: re.Match[str]) -> str:
-        work, sound = world.work_of(found[0]), world.sound_of(found[0])
+        work, sound = world.video_of_id(found[0]), world.sound_of(found[0])
         if work is not None:
             return str(world.works.aweme_id[(work.index + 1) % len(world.works)])
         if sound is not None:

@@ -32,7 +32,7 @@ _ON_SURFACE = {
 }  # fmt: skip
 
 
-class NothingToSayError(Exception):
+class StateNotApplicableError(Exception):
     """The surface does not support the state."""
 
 
@@ -40,7 +40,7 @@ def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
     """Rewrite the body of a good response into a state.
 
     Raises:
-        NothingToSayError: The surface does not support the state.
+        StateNotApplicableError: The surface does not support the state.
     """
     if kind in _ON_BODIES:
         return _ON_BODIES[kind](surface, body)
@@ -50,9 +50,9 @@ def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
     try:
         documents = read_frames(body) if is_framed else [json.loads(body)]
     except ValueError as exc:
-        raise NothingToSayError(f"{kind} does not apply to {surface}") from exc
+        raise StateNotApplicableError(f"{kind} does not apply to {surface}") from exc
     if kind == "verify_then_healthy" and not is_framed:
-        raise NothingToSayError(f"{kind} does not apply to {surface}")
+        raise StateNotApplicableError(f"{kind} does not apply to {surface}")
     changed = _ON_DOCUMENTS[kind](documents, query)
     return to_frames(changed) if is_framed else _dumped(changed[-1])
 
@@ -142,7 +142,7 @@ def _cold_edge(documents: Documents, _: Query) -> Documents:
         held = document.get(outer)
         if isinstance(held, dict):
             return [{**document, outer: {**held, inner: []}}]
-    raise NothingToSayError("only the chart has cold edges")
+    raise StateNotApplicableError("only the chart has cold edges")
 
 
 def _timestamp_only(documents: Documents, _: Query) -> Documents:
@@ -162,7 +162,7 @@ def _empty_detail(documents: Documents, _: Query) -> Documents:
     last = dict(documents[-1])
     held = [key for key in ("aweme_detail", "aweme_details") if key in last]
     if not held:
-        raise NothingToSayError("empty_detail applies to details only")
+        raise StateNotApplicableError("empty_detail applies to details only")
     last.update(dict.fromkeys(held), filter_list=[])
     last.pop("filter_detail", None)
     return [last]

@@ -11,12 +11,12 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from pipelines.sandbox.world.chart_issues import FIRST_DAY, LAST_YEAR, Calendar, Issue
+from pipelines.sandbox.world.chart_issues import FIRST_DAY, LAST_YEAR, IssueCalendar, SandboxIssue
 from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content import vocabulary as words
 from pipelines.sandbox.world.content.sounds import Floats
 from pipelines.sandbox.world.random_streams import Ints, stream
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
 SONGS = 500
 _TERM_DAYS = 75.0
@@ -60,7 +60,7 @@ class ChartedSong:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Career:
+class ChartCareer:
     """Chart history of a track: positions of its issues, and its best rank."""
 
     track: int
@@ -68,12 +68,12 @@ class Career:
     best_rank: int
 
 
-class Chart:
+class SandboxChart:
     """The chart of a world. Issues are generated on demand; each takes a few milliseconds."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SandboxWorld) -> None:
         self.world = world
-        self.calendar = Calendar(world.seed)
+        self.calendar = IssueCalendar(world.seed)
         self.songs = lru_cache(maxsize=64)(self._songs)
         self._places = lru_cache(maxsize=256)(self._ranks_of)
 
@@ -93,7 +93,7 @@ class Chart:
             )
         )  # fmt: skip
 
-    def latest(self, now: int) -> Issue:
+    def latest(self, now: int) -> SandboxIssue:
         """Return the newest issue at a unix time.
 
         Raises:
@@ -104,7 +104,7 @@ class Chart:
             raise LookupError("the chart had not begun")
         return self.calendar.at(count - 1)
 
-    def careers(self, count: int) -> list["Career"]:
+    def careers(self, count: int) -> list["ChartCareer"]:
         """Return the chart history of all charted tracks over the first `count` issues."""
         found = []
         days = self.calendar.days[:count]
@@ -114,7 +114,7 @@ class Chart:
             places = tuple(range(first, end))
             if places:
                 best = min(int(self._places(place)[1][seat]) for place in places) + 1
-                found.append(Career(track=track, places=places, best_rank=best))
+                found.append(ChartCareer(track=track, places=places, best_rank=best))
         return found
 
     def _ranks_of(self, place: int) -> tuple[Ints, Ints]:

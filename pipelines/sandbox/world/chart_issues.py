@@ -30,7 +30,7 @@ DateForm = Literal["both", "text", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Issue:
+class SandboxIssue:
     """One issue.
 
     Attributes:
@@ -53,7 +53,7 @@ class Issue:
         return f"{self.number}期"
 
 
-class Calendar:
+class IssueCalendar:
     """All issues of a world's chart, equal for equal seeds."""
 
     def __init__(self, seed: int) -> None:
@@ -86,16 +86,16 @@ class Calendar:
         today = passed - (FIRST_DAY - date(1970, 1, 1)).days
         return int(np.searchsorted(self.days, today, side="right"))
 
-    def at(self, place: int) -> Issue:
+    def at(self, place: int) -> SandboxIssue:
         """Return the issue at a position."""
         forms: tuple[DateForm, ...] = ("both", "text", "none")
-        return Issue(
+        return SandboxIssue(
             place=place, volid=int(self.volids[place]),
             day=FIRST_DAY + timedelta(days=int(self.days[place])),
             number=int(self.numbers[place]), date_form=forms[int(self._forms[place])],
         )  # fmt: skip
 
-    def find(self, volid: str) -> Issue | None:
+    def find(self, volid: str) -> SandboxIssue | None:
         """Return the issue of an id, published or not; None for an id of another chart."""
         if not (volid.isascii() and volid.isdigit() and len(volid) <= 9):  # noqa: PLR2004  # digits of an id
             return None
@@ -105,7 +105,7 @@ class Calendar:
         return self.at(place)
 
 
-def appeared_at(day: date) -> int:
+def issue_publication_time(day: date) -> int:
     """Return the unix seconds at which the issue of a day is published."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
     return int(midnight.timestamp()) - _SHANGHAI_S + _APPEARS_S

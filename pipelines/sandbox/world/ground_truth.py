@@ -11,20 +11,25 @@ from typing import Literal
 
 import numpy as np
 
-from pipelines.sandbox.world.content.alterations import heard_in
-from pipelines.sandbox.world.content.sounds import LAST_CARRYING, LAST_VARIANT, Relation, Sound
-from pipelines.sandbox.world.content.videos import Alteration, State, Work
+from pipelines.sandbox.world.content.alterations import played_sound
+from pipelines.sandbox.world.content.sounds import (
+    LAST_CARRYING,
+    LAST_VARIANT,
+    Relation,
+    SandboxSound,
+)
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
 from pipelines.sandbox.world.random_streams import Ints
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
 _RELATED: tuple[Relation, ...] = ("same", "variant", "cover", "other_same_title")
-HeardSound = Literal["as_named", "muted", "replaced", "live", "voiced_over", "silent"]
+PlayedSound = Literal["as_named", "muted", "replaced", "live", "voiced_over", "silent"]
 """What a video plays against what its music id names; `silent` is the placeholder of photo posts.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkTruth:
+class VideoTruth:
     """Ground truth of one video with respect to one music id.
 
     Attributes:
@@ -63,7 +68,7 @@ class WorkTruth:
     music_id: str
     sec_uid: str
     relation: Relation
-    sound: HeardSound
+    sound: PlayedSound
     heard: Relation
     carries_recording: bool
     kind: str
@@ -95,14 +100,14 @@ class WorkTruth:
         return asdict(self)
 
 
-def sound_of(work: Work) -> HeardSound:
+def sound_of(work: SandboxVideo) -> PlayedSound:
     """Return what a video plays compared to the sound of its music id, as a word."""
     if work.is_silent:
         return "silent"
     return _SOUNDS[work.alteration]
 
 
-_SOUNDS: dict[Alteration, HeardSound] = {
+_SOUNDS: dict[Alteration, PlayedSound] = {
     Alteration.NONE: "as_named",
     Alteration.MUTED: "muted",
     Alteration.REPLACED: "replaced",
@@ -111,7 +116,7 @@ _SOUNDS: dict[Alteration, HeardSound] = {
 }
 
 
-def relation_of(world: World, sound: Sound, asked: Sound) -> Relation:
+def relation_of(world: SandboxWorld, sound: SandboxSound, asked: SandboxSound) -> Relation:
     """Return the relation of a sound to the composition that another one plays."""
     if sound.index == asked.index:
         return "same"
@@ -123,7 +128,7 @@ def relation_of(world: World, sound: Sound, asked: Sound) -> Relation:
     return "other_same_title" if titles[sound.score] == titles[asked.score] else "none"
 
 
-def _relation_of_kinds(sound: Sound, asked: Sound) -> Relation:
+def _relation_of_kinds(sound: SandboxSound, asked: SandboxSound) -> Relation:
     if sound.kind > LAST_VARIANT or asked.kind > LAST_VARIANT:
         return "cover"
     is_as_asked = sound.speed == asked.speed and sound.semitones == asked.semitones
@@ -131,7 +136,7 @@ def _relation_of_kinds(sound: Sound, asked: Sound) -> Relation:
     return "same" if is_as_asked or both_carry else "variant"
 
 
-class Truth:
+class GroundTruth:
     """Ground truth of one music id.
 
     Args:
@@ -142,7 +147,7 @@ class Truth:
         KeyError: No sound has this id.
     """
 
-    def __init__(self, world: World, music_id: str) -> None:
+    def __init__(self, world: SandboxWorld, music_id: str) -> None:
         asked = world.sound_of(music_id)
         if asked is None:
             raise KeyError(music_id)
@@ -154,7 +159,7 @@ class Truth:
         self._listed = cache(lambda sound: set(world.music_list(sound).tolist()))
         self._shown = cache(lambda account: set(world.first_screen(account).tolist()))
 
-    def works(self, *, everything: bool = False) -> list[WorkTruth]:
+    def works(self, *, everything: bool = False) -> list[VideoTruth]:
         """Return videos related to the music id, including hidden ones.
 
         `everything` adds unrelated ones.
@@ -168,7 +173,7 @@ class Truth:
 
     def reachable(self) -> set[str]:
         """Return the ids of the wanted videos that a guest can reach through confirmed ids."""
-        return {str(self.world.works.aweme_id[row]) for row in self.reachable_rows()}
+        return {str(self.world.works.aweme_id[row]) for row in self.reachable_round_by_row()}
 
     def counts(self) -> dict[str, int]:
         """Return counts of public videos per relation as played.
@@ -177,7 +182,7 @@ class Truth:
         how many related videos are hidden.
         """
         state = self.world.works.state
-        public = [row for row in self.heard if state[row] == State.PUBLIC]
+        public = [row for row in self.heard if state[row] == VideoState.PUBLIC]
         per_relation = {
             str(name): sum(self.heard[row] == name for row in public) for name in _RELATED
         }
@@ -185,7 +190,7 @@ class Truth:
             self._promised(row) == "same" and self.heard[row] != "same" for row in public
         )
         return {
-            **per_relation, "reachable": len(self.reachable_rows()), "misnamed": promised,
+            **per_relation, "reachable": len(self.reachable_round_by_row()), "misnamed": promised,
             "not_public": len(self.heard) - len(public),
         }  # fmt: skip
 
@@ -194,10 +199,10 @@ class Truth:
         state = self.world.works.state
         return [
             row for row, relation in sorted(self.heard.items())
-            if relation == "same" and state[row] == State.PUBLIC
+            if relation == "same" and state[row] == VideoState.PUBLIC
         ]  # fmt: skip
 
-    def reachable_rows(self) -> dict[int, int]:
+    def reachable_round_by_row(self) -> dict[int, int]:
         """Return the rows of the wanted videos that a guest can reach, with their round."""
         return {row: step for row, step in self.rounds.items() if self.heard[row] == "same"}
 
@@ -218,7 +223,7 @@ class Truth:
     def _as_heard(self, row: int) -> Relation:
         work = self.world.works.row(row)
         sound = self.world.sounds.row(work.sound)
-        return relation_of(self.world, heard_in(work, sound), self.asked)
+        return relation_of(self.world, played_sound(work, sound), self.asked)
 
     def _sounds(self, *relations: Relation) -> Ints:
         rows = [index for index, relation in self.relations.items() if relation in relations]
@@ -270,24 +275,24 @@ class Truth:
         works, authors = self.world.works, set()
         for row in map(int, rows):
             is_same = int(works.sound[row]) in confirmed
-            if is_same and works.state[row] == State.PUBLIC:
+            if is_same and works.state[row] == VideoState.PUBLIC:
                 found.setdefault(row, step)
                 authors.add(int(works.account[row]))
         return authors
 
-    def _work(self, row: int) -> WorkTruth:
+    def _work(self, row: int) -> VideoTruth:
         world = self.world
         work = world.works.row(row)
         sound = world.sounds.row(work.sound)
         titles = world.population.title_score
         hinted = work.named_score >= 0 and self.asked.score >= 0
-        return WorkTruth(
+        return VideoTruth(
             aweme_id=work.aweme_id, music_id=sound.music_id, sec_uid=world.sec_uid(work.account),
             relation=self.relations.get(sound.index, "none"), sound=sound_of(work),
             heard=self.heard.get(row, "none"), carries_recording=self.heard.get(row) == "same",
             kind=sound.kind.name.lower(),
             speed=sound.speed, semitones=sound.semitones, mix=sound.voice_db,
-            carried_s=sound.carried_s, is_public=work.state is State.PUBLIC,
+            carried_s=sound.carried_s, is_public=work.state is VideoState.PUBLIC,
             is_silent=work.is_silent,
             is_hinted=bool(hinted and titles[work.named_score] == titles[self.asked.score]),
             in_music_list=row in self._listed(sound.index),

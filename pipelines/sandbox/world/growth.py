@@ -13,7 +13,7 @@ from numpy.random import Generator
 from pipelines.sandbox.world.content.population import Population
 from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Floats, SoundKind, SoundTable
 from pipelines.sandbox.world.content.tracks import PlannedSound, plan_carrier
-from pipelines.sandbox.world.content.videos import State, WorkTable
+from pipelines.sandbox.world.content.videos import VideoState, VideoTable
 from pipelines.sandbox.world.random_streams import Ints, chance, scattered, stream, timed_ids
 
 HORIZON_DAYS = 60
@@ -52,13 +52,13 @@ def grow(seed: int, population: Population, *, passed_s: int) -> Population:
     until = population.now + passed_s
     count = int(np.searchsorted(posts.create_time, until, side="right"))
     works = _vanished(seed, population, _counted(seed, population.works, passed_s / DAY_S), until)
-    added = _added_works(seed, population, posts, count=count, until=until)
+    added = _added_videos(seed, population, posts, count=count, until=until)
     return replace(
         population, works=_joined(works, added), sounds=_with_sounds(population, posts, count)
     )
 
 
-def _counted(seed: int, works: WorkTable, days: float) -> WorkTable:
+def _counted(seed: int, works: VideoTable, days: float) -> VideoTable:
     """Return the initial videos with later counts."""
     gained = _gains(seed, works, days)
     rng = stream(seed, "growing counts")
@@ -70,7 +70,7 @@ def _counted(seed: int, works: WorkTable, days: float) -> WorkTable:
     return replace(works, **{name: np.maximum(values, 0) for name, values in more.items()})
 
 
-def _gains(seed: int, works: WorkTable, days: float) -> Floats:
+def _gains(seed: int, works: VideoTable, days: float) -> Floats:
     """Return likes gained: fading growth, a sudden surge for some, a loss for few."""
     rng, count = stream(seed, "growing likes"), len(works)
     daily = (20 + works.digg_count) * np.exp(rng.normal(-5.0, 1.0, size=count))
@@ -86,30 +86,30 @@ def _whole(values: Floats) -> Ints:
     return np.trunc(values).astype(np.int64)
 
 
-def _vanished(seed: int, population: Population, works: WorkTable, until: int) -> WorkTable:
+def _vanished(seed: int, population: Population, works: VideoTable, until: int) -> VideoTable:
     """Hide the videos that their authors deleted; lists may show them for a while."""
     state, is_listed = works.state.copy(), works.is_listed.copy()
     for track in range(population.own_sounds.size):
         rng = stream(seed, "vanishing", track)
-        rows = _carrying_works(population, track)
+        rows = _carrying_videos(population, track)
         for begin in range(0, HORIZON_DAYS, _VANISH_EVERY_DAYS):
             at = population.now + int((begin + _VANISH_EVERY_DAYS * rng.random()) * DAY_S)
             row, is_stale = int(rng.choice(rows)), chance(rng, _STALE)
             if at <= until:
-                state[row], is_listed[row] = State.DELETED, is_stale
+                state[row], is_listed[row] = VideoState.DELETED, is_stale
     return replace(works, state=state, is_listed=is_listed)
 
 
-def _carrying_works(population: Population, track: int) -> Ints:
+def _carrying_videos(population: Population, track: int) -> Ints:
     """Return the rows of the public videos with a track at its own speed and pitch."""
     kind, score = population.sounds.kind, population.sounds.score
     sounds = np.flatnonzero((score == track) & (kind <= LAST_CARRYING))
-    public = population.works.state == State.PUBLIC
+    public = population.works.state == VideoState.PUBLIC
     return np.flatnonzero(np.isin(population.works.sound, sounds) & public)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Post:
+class _FuturePost:
     """One future video. `brings` is its new sound, if it has one."""
 
     at: int
@@ -120,17 +120,17 @@ class _Post:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Posts:
+class _FuturePosts:
     """All future videos in order of time, and the new sounds of some of them."""
 
     create_time: Ints
     account: Ints
     sound: Ints
     topic: Ints
-    brings: tuple[_Post, ...]
+    brings: tuple[_FuturePost, ...]
 
 
-def _posts(seed: int, population: Population) -> _Posts:
+def _posts(seed: int, population: Population) -> _FuturePosts:
     planned = [
         *(post for track in range(population.own_sounds.size)
           for post in _posts_with(seed, population, track)),
@@ -144,7 +144,7 @@ def _posts(seed: int, population: Population) -> _Posts:
     def column(values: list[int]) -> Ints:
         return np.asarray(values, dtype=np.int64)
 
-    return _Posts(
+    return _FuturePosts(
         create_time=column([post.at for post in planned]),
         account=column([post.account for post in planned]),
         sound=column([rows.get(id(post), post.sound) for post in planned]),
@@ -153,11 +153,11 @@ def _posts(seed: int, population: Population) -> _Posts:
     )
 
 
-def _posts_with(seed: int, population: Population, track: int) -> list[_Post]:
+def _posts_with(seed: int, population: Population, track: int) -> list[_FuturePost]:
     """Return the future videos with one track."""
     rng = stream(seed, "coming works", track)
     own, works = int(population.own_sounds[track]), population.works
-    rows = _carrying_works(population, track)
+    rows = _carrying_videos(population, track)
     posts = []
     for day in range(HORIZON_DAYS):
         if not chance(rng, _TRACK_POSTS):
@@ -172,7 +172,7 @@ def _posts_with(seed: int, population: Population, track: int) -> list[_Post]:
             sound = own
         elif drawn < _UNDER_OWN + _UNDER_NEW:
             brings = _new_sound(rng, population.sounds, own)
-        posts.append(_Post(at=at, account=account, sound=sound, topic=track, brings=brings))
+        posts.append(_FuturePost(at=at, account=account, sound=sound, topic=track, brings=brings))
     return posts
 
 
@@ -183,7 +183,7 @@ def _new_sound(rng: Generator, sounds: SoundTable, own: int) -> PlannedSound:
     )  # fmt: skip
 
 
-def _other_posts(seed: int, population: Population) -> list[_Post]:
+def _other_posts(seed: int, population: Population) -> list[_FuturePost]:
     """Return the future videos that are unrelated to all tracks."""
     rng = stream(seed, "other coming works")
     tracks = population.own_sounds.size
@@ -193,7 +193,7 @@ def _other_posts(seed: int, population: Population) -> list[_Post]:
         int(rng.poisson(_OTHER_POSTS * HORIZON_DAYS * population.accounts)) if others.size else 0
     )
     return [
-        _Post(
+        _FuturePost(
             at=population.now + int(rng.integers(HORIZON_DAYS * DAY_S)),
             account=int(rng.integers(population.accounts)), sound=int(rng.choice(others)), topic=-1,
         )
@@ -201,9 +201,9 @@ def _other_posts(seed: int, population: Population) -> list[_Post]:
     ]  # fmt: skip
 
 
-def _added_works(
-    seed: int, population: Population, posts: _Posts, *, count: int, until: int
-) -> WorkTable:
+def _added_videos(
+    seed: int, population: Population, posts: _FuturePosts, *, count: int, until: int
+) -> VideoTable:
     """Return the videos added by a time; each gathers its likes within some days."""
     rng, every = stream(seed, "counts of coming works"), posts.create_time.size
     likes = np.exp(rng.normal(6.5, 1.5, size=every)).clip(0, 2e6)
@@ -214,11 +214,11 @@ def _added_works(
         for name, (low, high) in _COUNTS.items()
     }
     is_silent = _kinds(population, posts) == SoundKind.SILENT
-    table = WorkTable(
+    table = VideoTable(
         aweme_id=timed_ids(posts.create_time, salt=int(rng.integers(2**31))),
         sound=posts.sound, account=posts.account, create_time=posts.create_time,
         digg_count=_whole(gained), **counts,
-        state=np.full(every, State.PUBLIC, dtype=np.int64),
+        state=np.full(every, VideoState.PUBLIC, dtype=np.int64),
         is_listed=np.ones(every, dtype=np.bool_),
         is_pinned=np.zeros(every, dtype=np.bool_),
         is_photo=is_silent | (rng.random(every) < 0.1), is_silent=is_silent,  # noqa: PLR2004  # as before
@@ -230,12 +230,12 @@ def _added_works(
     return _sliced(table, count)
 
 
-def _kinds(population: Population, posts: _Posts) -> Ints:
+def _kinds(population: Population, posts: _FuturePosts) -> Ints:
     brought = [int(post.brings.kind) for post in posts.brings if post.brings is not None]
     return np.concatenate([population.sounds.kind, brought]).astype(np.int64)[posts.sound]
 
 
-def _with_sounds(population: Population, posts: _Posts, count: int) -> SoundTable:
+def _with_sounds(population: Population, posts: _FuturePosts, count: int) -> SoundTable:
     """Return the sounds, including the new ones of the first `count` future videos."""
     table, brings = population.sounds, posts.brings
     times = np.asarray([post.at for post in brings], dtype=np.int64)
@@ -259,14 +259,14 @@ def _with_sounds(population: Population, posts: _Posts, count: int) -> SoundTabl
     })  # fmt: skip
 
 
-def _joined(works: WorkTable, added: WorkTable) -> WorkTable:
-    return WorkTable(**{
+def _joined(works: VideoTable, added: VideoTable) -> VideoTable:
+    return VideoTable(**{
         name: np.concatenate([getattr(works, name), getattr(added, name)])
-        for name in WorkTable.__dataclass_fields__
+        for name in VideoTable.__dataclass_fields__
     })  # fmt: skip
 
 
-def _sliced(table: WorkTable, count: int) -> WorkTable:
-    return WorkTable(**{
-        name: getattr(table, name)[:count] for name in WorkTable.__dataclass_fields__
+def _sliced(table: VideoTable, count: int) -> VideoTable:
+    return VideoTable(**{
+        name: getattr(table, name)[:count] for name in VideoTable.__dataclass_fields__
     })  # fmt: skip

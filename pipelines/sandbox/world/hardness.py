@@ -13,19 +13,19 @@ from pipelines.sandbox.world.content.sounds import (
     LAST_COVER,
     LAST_VARIANT,
     Flags,
-    Sound,
+    SandboxSound,
     SoundKind,
 )
-from pipelines.sandbox.world.content.videos import Alteration, State, WorkTable
-from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.content.videos import Alteration, VideoState, VideoTable
+from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.random_streams import Ints, stream
 from pipelines.sandbox.world.similarity import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import RATE
 from pipelines.sandbox.world.sound.recordings import play_base, play_cover
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.errors import WorldTooEasyError
 
-ENOUGH_WORKS = 150
+MIN_VIDEOS = 150
 """With fewer videos at normal speed, shares are not meaningful and not checked."""
 _SAMPLED_TRACKS = 48
 _SAMPLED_SOUNDS = 4
@@ -90,7 +90,7 @@ CEILINGS = {"unreachable_share": 0.10, "nearest_stranger": 0.5}
 They do not apply to a crowded world: its first screens cannot show all videos of a track."""
 
 
-def hardness(world: World) -> Hardness:
+def check_hardness(world: SandboxWorld) -> Hardness:
     """Measure a world and check its limits.
 
     Raises:
@@ -98,7 +98,7 @@ def hardness(world: World) -> Hardness:
     """
     measured = measure_hardness(world)
     wrong = _broken_limits(measured, is_crowded=world.is_crowded)
-    if wrong and measured.normal_speed_works >= ENOUGH_WORKS:
+    if wrong and measured.normal_speed_works >= MIN_VIDEOS:
         raise WorldTooEasyError(f"seed {world.seed}, size {world.size:g}: {'; '.join(wrong)}")
     return measured
 
@@ -117,10 +117,10 @@ def _broken_limits(measured: Hardness, *, is_crowded: bool) -> list[str]:
     return low + high
 
 
-def measure_hardness(world: World) -> Hardness:
+def measure_hardness(world: SandboxWorld) -> Hardness:
     """Measure a world without judging it."""
     works, sounds = world.works, world.sounds
-    public = works.state == State.PUBLIC
+    public = works.state == VideoState.PUBLIC
     kind, score = sounds.kind[works.sound], sounds.score[works.sound]
     titled = world.population.title_score[score]
     is_track = (score >= 0) & (score < world.track_count)
@@ -128,7 +128,7 @@ def measure_hardness(world: World) -> Hardness:
     namesake = public & (score >= world.track_count) & (titled < world.track_count)
     count = max(1, int(normal.sum()))
     detour, unreachable = _reach(world)
-    covers, strangers = _likeness(world)
+    covers, strangers = _similarities(world)
     return Hardness(
         normal_speed_works=int(normal.sum()),
         median_per_track=float(np.median(np.bincount(score[normal], minlength=world.track_count))),
@@ -151,7 +151,7 @@ def measure_hardness(world: World) -> Hardness:
     )
 
 
-def _misnamed(works: WorkTable) -> Flags:
+def _misnamed(works: VideoTable) -> Flags:
     altered = (works.alteration != Alteration.NONE) & (works.alteration != Alteration.VOICED_OVER)
     return np.asarray(altered | works.is_silent, dtype=np.bool_)
 
@@ -160,32 +160,32 @@ def _ratio(among: Flags, is_such: Flags, count: int) -> float:
     return float((among & is_such).sum()) / count
 
 
-def _wrong_hints(world: World, kind: Ints, score: Ints) -> float:
+def _wrong_hints(world: SandboxWorld, kind: Ints, score: Ints) -> float:
     named = world.works.named_score
     hinted = named >= 0
     is_wrong = hinted & ((named != score) | (kind > LAST_VARIANT))
     return float(is_wrong.sum()) / max(1, int(hinted.sum()))
 
 
-def _reach(world: World) -> tuple[float, float]:
+def _reach(world: SandboxWorld) -> tuple[float, float]:
     """Return the shares of wanted videos with only a longer path, and with none (sampled)."""
     wanted = found = detours = 0
     for sound in _sampled(world):
-        truth = Truth(world, sound.music_id)
-        reached = truth.reachable_rows()
+        truth = GroundTruth(world, sound.music_id)
+        reached = truth.reachable_round_by_row()
         wanted += len(truth.wanted_rows())
         found += len(reached)
         detours += sum(number > 1 for number in reached.values())
     return detours / max(1, wanted), 1 - found / max(1, wanted)
 
 
-def _sampled(world: World) -> list[Sound]:
+def _sampled(world: SandboxWorld) -> list[SandboxSound]:
     rng = stream(world.seed, "hardness")
     chosen = rng.permutation(world.track_count)[:_SAMPLED_TRACKS]
     return [world.tracks[int(index)] for index in sorted(chosen)]
 
 
-def _likeness(world: World) -> tuple[list[float], list[float]]:
+def _similarities(world: SandboxWorld) -> tuple[list[float], list[float]]:
     """Return chroma correlations of some synchronous covers, and of pairs of tracks."""
     rows = np.flatnonzero(world.sounds.kind == SoundKind.COVER_SYNC)
     rng = stream(world.seed, "likeness")

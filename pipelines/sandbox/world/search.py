@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import Flags, Floats, Sound
-from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.content.sounds import Flags, Floats, SandboxSound
+from pipelines.sandbox.world.content.videos import VideoState
 from pipelines.sandbox.world.random_streams import Ints
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
 HASHTAG_DEPTH = 60
 """Videos that a guest can page through under one hashtag."""
@@ -25,7 +25,7 @@ _ENGAGEMENT = 6.0
 """A full match is worth so many decades of likes."""
 
 
-class Finding:
+class VideoTextIndex:
     """Text index of a world's videos. Building it reads every caption, so build it once.
 
     Args:
@@ -33,7 +33,7 @@ class Finding:
         music_words: Additional searchable text of a video's sound, besides its title.
     """
 
-    def __init__(self, world: World, music_words: Callable[[Sound], str]) -> None:
+    def __init__(self, world: SandboxWorld, music_words: Callable[[SandboxSound], str]) -> None:
         self.world = world
         works = world.works
         self.captions = [world.caption(works.row(row)) for row in range(len(works))]
@@ -42,7 +42,7 @@ class Finding:
             for sound in map(world.sounds.row, range(len(world.sounds)))
         ]
         self._texts = [
-            fold(f"{caption} {sounds[sound]}")
+            normalise_text(f"{caption} {sounds[sound]}")
             for caption, sound in zip(self.captions, works.sound.tolist(), strict=True)
         ]
         self.ranked = lru_cache(maxsize=256)(self._ranked)
@@ -63,12 +63,12 @@ class Finding:
 
     def _ranked(self, term: str) -> tuple[int, ...]:
         """Return the rows of public videos that match a term, by match and engagement."""
-        words = fold(term).split()
+        words = normalise_text(term).split()
         if not words:
             return ()
         works = self.world.works
         fits = self._fits(words)
-        rows = np.flatnonzero((fits >= _ENOUGH) & (works.state == State.PUBLIC))
+        rows = np.flatnonzero((fits >= _ENOUGH) & (works.state == VideoState.PUBLIC))
         order = fits[rows] * _ENGAGEMENT + np.log10(1 + works.digg_count[rows])
         return tuple(rows[np.argsort(-order, kind="stable")].tolist())
 
@@ -88,7 +88,7 @@ class Finding:
         return np.fromiter((word in text for text in self._texts), np.bool_, len(self._texts))
 
 
-def fold(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Normalise letters and digits to one case and form, and anything else to a space."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(letter if letter.isalnum() else " " for letter in plain)

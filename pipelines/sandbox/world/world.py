@@ -14,8 +14,8 @@ from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content import vocabulary as words
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 from pipelines.sandbox.world.content.population import Population, populate
-from pipelines.sandbox.world.content.sounds import Sound, SoundKind
-from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
+from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
 from pipelines.sandbox.world.growth import DAY_S, grow
 from pipelines.sandbox.world.random_streams import Ints, stream, to_token
 
@@ -23,7 +23,7 @@ ACCOUNTS_AT_ONE = 300
 TRACKS_AT_ONE = 24
 MUSIC_LIST_DEPTH = 60
 """Videos that a guest can page through under one music id."""
-SCREEN = 20
+FIRST_SCREEN_SIZE = 20
 """Videos on an author's first screen."""
 SEC_PREFIX = "MS4wLjABAAAA"
 
@@ -46,7 +46,7 @@ class AccountFacts:
     ip_location: str
 
 
-class World:
+class SandboxWorld:
     """A synthetic platform. Equal (seed, size, tracks) give equal worlds on every machine.
 
     Args:
@@ -91,9 +91,9 @@ class World:
         self.sounds = self.population.sounds
         self.works = self.population.works
 
-    def at(self, passed_s: int) -> "World":
+    def at(self, passed_s: int) -> "SandboxWorld":
         """Return the same world at another time."""
-        return World(
+        return SandboxWorld(
             self.seed, self.size, tracks=self.track_count, passed_s=passed_s,
             altered_share=self.altered_share,
         )  # fmt: skip
@@ -114,16 +114,16 @@ class World:
         return self.population.accounts
 
     @cached_property
-    def tracks(self) -> tuple[Sound, ...]:
+    def tracks(self) -> tuple[SandboxSound, ...]:
         """Each track's own sound."""
         return tuple(self.sounds.row(int(index)) for index in self.population.own_sounds)
 
-    def sound_of(self, music_id: str) -> Sound | None:
+    def sound_of(self, music_id: str) -> SandboxSound | None:
         """Return the sound of a music id."""
         index = _found(self._by_music_id, self.sounds.music_id, music_id)
         return None if index is None else self.sounds.row(index)
 
-    def work_of(self, aweme_id: str) -> Work | None:
+    def video_of_id(self, aweme_id: str) -> SandboxVideo | None:
         """Return the video of an id, including hidden ones."""
         index = _found(self._by_aweme_id, self.works.aweme_id, aweme_id)
         return None if index is None else self.works.row(index)
@@ -135,7 +135,7 @@ class World:
     def account(self, index: int) -> AccountFacts:
         """Return an account, generated on demand."""
         rng = stream(self.seed, "account", index)
-        likes = int(self.works.digg_count[self.works_by_account(index)].sum())
+        likes = int(self.works.digg_count[self.videos_by_account(index)].sum())
         facts = AccountFacts(
             index=index, sec_uid=self.sec_uid(index), uid=str(10**15 + 7919 * index),
             short_id=str(10**9 + 104_729 * index),
@@ -157,14 +157,14 @@ class World:
         """Public id of an account."""
         return SEC_PREFIX + to_token(self.seed, "sec_uid", index, length=43)
 
-    def works_by_account(self, index: int) -> Ints:
+    def videos_by_account(self, index: int) -> Ints:
         """Return the rows of an account's listed videos: pinned first, then newest first."""
         rows = self._slice(self._account_order, self._account_starts, index)[::-1]
         rows = rows[self.works.is_listed[rows]]
         pinned = self.works.is_pinned[rows]
         return np.concatenate([rows[pinned], rows[~pinned]])
 
-    def works_by_sound(self, index: int) -> Ints:
+    def videos_by_sound(self, index: int) -> Ints:
         """Return the rows of a sound's listed videos, most liked first, without depth limit."""
         rows = self._slice(self._sound_order, self._sound_starts, index)
         rows = rows[self.works.is_listed[rows]]
@@ -172,17 +172,17 @@ class World:
 
     def music_list(self, index: int) -> Ints:
         """Return the rows that a guest can page through under a music id."""
-        return self.works_by_sound(index)[:MUSIC_LIST_DEPTH]
+        return self.videos_by_sound(index)[:MUSIC_LIST_DEPTH]
 
     def first_screen(self, index: int) -> Ints:
         """Rows of an author's first screen."""
-        return self.works_by_account(index)[:SCREEN]
+        return self.videos_by_account(index)[:FIRST_SCREEN_SIZE]
 
     def title_of(self, score: int) -> str:
         """Return the title of a composition; namesakes share one."""
         return texts.song_title(self.seed, int(self.population.title_score[score]))
 
-    def sound_title(self, sound: Sound) -> str:
+    def sound_title(self, sound: SandboxSound) -> str:
         """Title of a music id."""
         if sound.owner >= 0:
             return texts.user_sound_title(self.seed, sound.owner)
@@ -191,20 +191,20 @@ class World:
             return title
         return texts.release_title(stream(self.seed, "release", sound.index), title)
 
-    def sound_author(self, sound: Sound) -> str:
+    def sound_author(self, sound: SandboxSound) -> str:
         """Author that a music id names."""
         if sound.owner >= 0:
             return texts.nickname(self.seed, sound.owner)
         return texts.artist_name(self.seed, sound.score)
 
-    def caption(self, work: Work) -> str:
+    def caption(self, work: SandboxVideo) -> str:
         """Text of a video."""
         title = None if work.named_score < 0 else self.title_of(work.named_score)
         return texts.caption(self.seed, work.index, title=title, as_tag=work.is_tagged)
 
-    def is_public(self, work: Work) -> bool:
+    def is_public(self, work: SandboxVideo) -> bool:
         """Return True if a guest can open the video."""
-        return work.state is State.PUBLIC
+        return work.state is VideoState.PUBLIC
 
     @cached_property
     def _by_music_id(self) -> Ints:

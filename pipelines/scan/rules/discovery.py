@@ -11,7 +11,7 @@ from typing import Literal
 from pipelines.documents.videos import Document
 from pipelines.parameters.scan import Parameter, ScanParameters, fingerprint
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.expansion import Confirmed
+from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import hot_score, is_viral
 from pipelines.scan.rules.titles import mentions
 
@@ -45,7 +45,7 @@ DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
         meaning_zh="点赞数达到该值视为爆款",
     ),
 )  # fmt: skip
-SEED_WORKS = 20  # one page of the track's own list: seed authors and reference videos
+SEED_VIDEOS = 20  # one page of the track's own list: seed authors and reference videos
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class DiscoveryParameters:
     def to_scan_parameters(self) -> ScanParameters:
         """Return the parameters of the underlying scan: no search, no profiles."""
         return ScanParameters(
-            candidate_limit=SEED_WORKS,
+            candidate_limit=SEED_VIDEOS,
             match_threshold=self.match_threshold,
             verify_audio=self.verify_audio,
             viral_threshold=self.viral_threshold,
@@ -89,13 +89,13 @@ def title_relation(seen: Sighting, title: str | None) -> TitleRelation:
     return "names_the_song" if mentions(title, (seen.desc, *seen.hashtag_names)) else "none"
 
 
-def association_of(entry: Confirmed) -> AssociationType:
+def association_of(entry: ConfirmedVideo) -> AssociationType:
     """Return how a discovered video is linked to the track: by music id or by audio."""
     is_own = entry.link_type == "exact_music_id"
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
 
 
-def to_discovered(document: Document, entry: Confirmed, *, viral_threshold: int) -> Document:
+def to_discovered(document: Document, entry: ConfirmedVideo, *, viral_threshold: int) -> Document:
     """Return the document of a verified match: the ranked video with its association."""
     return {
         **document,

@@ -9,7 +9,7 @@ from math import floor
 
 from pipelines.documents.videos import Document
 
-MET_AT_LEAST = 2  # music ids; fewer have no overlap to estimate from
+MIN_IDS_SEEN = 2  # music ids; fewer have no overlap to estimate from
 NOTE = (
     "An estimate, not a count: at least so many more music ids are likely to carry the recording. "
     "It assumes that every such id could have been met on the author, hashtag and search screens "
@@ -33,7 +33,7 @@ def unseen_music_ids(met: Iterable[tuple[Hashable, str]]) -> Document | None:
         ids were seen, because then there is no overlap to estimate from.
     """
     times = Counter(music_id for _, music_id in set(met))
-    if len(times) < MET_AT_LEAST:
+    if len(times) < MIN_IDS_SEEN:
         return None
     once = sum(count == 1 for count in times.values())
     twice = sum(count == 2 for count in times.values())  # noqa: PLR2004 -- met exactly twice

@@ -19,7 +19,7 @@ MOST_BATCHES = 3  # limits the replacements of silent videos, so that no id uses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmed:
+class ConfirmedVideo:
     """A video that carries the recording, and the evidence for it."""
 
     video: Video
@@ -29,7 +29,7 @@ class Confirmed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class VideoVariant:
     """A video that carries the recording at another speed or pitch; never counted as confirmed."""
 
     video: Video
@@ -47,7 +47,7 @@ def group_by_music(
     return {music_id: tuple(works) for music_id, works in groups.items()}
 
 
-def listening_order(
+def verification_order(
     groups: Mapping[str, tuple[Video, ...]], *, title: str | None
 ) -> tuple[str, ...]:
     """Return the music ids in the order of verification.
@@ -69,7 +69,7 @@ def _text_names(work: Video, title: str | None) -> bool:
     return mentions(title, (work.desc, *sound, *(tag.name for tag in work.hashtags)))
 
 
-def works_to_hear(
+def videos_to_verify(
     works: Iterable[Video], *, silent: Collection[str], limit: int
 ) -> tuple[Video, ...]:
     """Return the posts that represent a music id: videos before photo posts, most liked first.
@@ -77,21 +77,21 @@ def works_to_hear(
     `silent` lists posts whose sound is the platform's silent placeholder; they are skipped.
     """
     audible = [work for work in works if work.aweme_id not in silent]
-    return tuple(sorted(audible, key=_hearing_rank)[:limit])
+    return tuple(sorted(audible, key=_verification_rank)[:limit])
 
 
-def batches_to_hear(
+def verification_batches(
     works: Iterable[Video], *, silent: Collection[str], size: int
 ) -> tuple[tuple[Video, ...], ...]:
-    """Return the posts that represent a music id in batches, in the order of `works_to_hear`.
+    """Return the posts that represent a music id in batches, in the order of `videos_to_verify`.
 
     A later batch replaces an earlier one whose sounds cannot be compared.
     """
-    ordered = works_to_hear(works, silent=silent, limit=size * MOST_BATCHES)
+    ordered = videos_to_verify(works, silent=silent, limit=size * MOST_BATCHES)
     return tuple(ordered[begin : begin + size] for begin in range(0, len(ordered), size))
 
 
-def _hearing_rank(work: Video) -> tuple[bool, int, str]:
+def _verification_rank(work: Video) -> tuple[bool, int, str]:
     return (work.media_type == "photo", -(work.statistics.digg_count or 0), work.aweme_id)
 
 

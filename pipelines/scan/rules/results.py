@@ -115,7 +115,7 @@ def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Docu
         document: A `ResultDocument.to_document()`; it is not modified.
         parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are used.
     """
-    wanted = _wanted(document["ranked"], parameters)
+    wanted = _selected(document["ranked"], parameters)
     top = _ranked(wanted[: parameters.count], parameters)
     return {
         "music_id": document["music_id"],
@@ -135,7 +135,7 @@ def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Docu
     }
 
 
-def serves(
+def satisfies_request(
     document: Mapping[str, Any],
     wanted: ScanParameters,
     *,
@@ -154,7 +154,7 @@ def serves(
         return False
     if document.get("keyword") is not None:
         return True  # it ranks nothing, so `count` does not apply
-    enough = len(_wanted(document["ranked"], wanted)) >= wanted.count
+    enough = len(_selected(document["ranked"], wanted)) >= wanted.count
     return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
 
 
@@ -167,7 +167,7 @@ def _is_deep_enough(document: Mapping[str, Any], wanted: ScanParameters) -> bool
     )
 
 
-def _wanted(documents: list[Document], parameters: ScanParameters) -> list[Document]:
+def _selected(documents: list[Document], parameters: ScanParameters) -> list[Document]:
     """Return all videos that the request selects, sorted but not yet limited."""
     threshold = parameters.viral_threshold
     kept = [
@@ -193,7 +193,7 @@ def _ranked(documents: list[Document], parameters: ScanParameters) -> list[Docum
 
 def _view_variants(variants: Document, parameters: ScanParameters) -> Document:
     """Rank variants like the main list; their `count` remains the number found."""
-    wanted = _wanted(variants["aweme_list"], parameters)[: parameters.count]
+    wanted = _selected(variants["aweme_list"], parameters)[: parameters.count]
     return variants | {"aweme_list": _ranked(wanted, parameters)}
 
 

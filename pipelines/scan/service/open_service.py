@@ -6,15 +6,15 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     choose_profile,
     music_provider_name,
     reads_first_screens_alone,
     supported_music_providers,
 )
-from pipelines.scan.service.result_cache import Results
-from pipelines.scan.service.service import ScanDesk, World
+from pipelines.scan.service.result_cache import ResultCache
+from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
@@ -26,7 +26,7 @@ _MEGABYTE = 1024 * 1024
 
 
 @contextmanager
-def open_scan_service(settings: Settings) -> Iterator[ScanDesk]:
+def open_scan_service(settings: Settings) -> Iterator[ScanService]:
     """Open the scan service of the chosen profile; closes its stores afterwards.
 
     Only the control store is opened at once. DuckDB and Delta are loaded when a result is read.
@@ -49,7 +49,7 @@ def open_scan_service(settings: Settings) -> Iterator[ScanDesk]:
             lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
             return stack.enter_context(closing(Engine(lake)))
 
-        yield build_desk(
+        yield build_scan_service(
             settings,
             profile,
             control=control,
@@ -60,16 +60,16 @@ def open_scan_service(settings: Settings) -> Iterator[ScanDesk]:
         )
 
 
-def build_desk(
+def build_scan_service(
     settings: Settings,
-    profile: Profile,
+    profile: PlatformProfile,
     *,
     control: ControlStore,
     open_engine: "Callable[[], Engine]",
     has_room: Callable[[], bool] = lambda: True,
-) -> ScanDesk:
+) -> ScanService:
     """Build the service over open stores."""
-    world = World(
+    world = ScanConfig(
         name=profile.name,
         provider=music_provider_name(settings),
         scan_providers=supported_music_providers(),
@@ -79,9 +79,9 @@ def build_desk(
         worker_lost_after_s=settings.worker_lost_after_s,
         is_awaited=reads_first_screens_alone(music_provider_name(settings)),
     )
-    return ScanDesk(
+    return ScanService(
         control=control,
-        results=Results(lambda job_id: _read_result(open_engine(), job_id)),
+        results=ResultCache(lambda job_id: _read_result(open_engine(), job_id)),
         world=world,
         has_room=has_room,
     )

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pipelines.parameters.scan import fingerprint, scan_key, scan_parameters
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.runtime import Runtime
-from pipelines.scan.scan_run import ScanSession
-from pipelines.scan.service.stored_results import find_holder, serve_stored
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.service.stored_results import acquire_scan_lease, serve_stored
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedScan:
     """A job with its resolved track.
 
     `is_served`: its result is stored. `waits_for`: the id of the job that already scans the same.
@@ -27,7 +27,7 @@ class Prepared:
     waits_for: str | None = None
 
 
-def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -> Prepared:
+def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -> PreparedScan:
     """Resolve the input, then look for a stored result and for an equal running job.
 
     Raises:
@@ -35,16 +35,16 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
         SametrackError: The input cannot be resolved to a track.
     """
     if job.kind == KEYWORD_SEARCH:
-        return Prepared("")
+        return PreparedScan("")
     music_id = job.music_id or _resolve(runtime, job)
-    twin_key = _settle(runtime, job, music_id)
+    twin_key = _set_target(runtime, job, music_id)
     if twin_key is None:
-        return Prepared(music_id, is_served=True)
-    found = find_holder(runtime, job, twin_key, waited_for=waited_for)
-    return Prepared(music_id, is_served=found.is_served, waits_for=found.waits_for)
+        return PreparedScan(music_id, is_served=True)
+    found = acquire_scan_lease(runtime, job, twin_key, waited_for=waited_for)
+    return PreparedScan(music_id, is_served=found.is_served, waits_for=found.waits_for)
 
 
-def _settle(runtime: Runtime, job: Job, music_id: str) -> str | None:
+def _set_target(runtime: Runtime, job: Job, music_id: str) -> str | None:
     """Record the job's target; return the key that equal jobs share, or None if it was served.
 
     The target of a link is known only now, so stored results are checked here; for a music id the
@@ -66,5 +66,5 @@ def _settle(runtime: Runtime, job: Job, music_id: str) -> str | None:
 
 def _resolve(runtime: Runtime, job: Job) -> str:
     """Resolve the job's input to a music id, before there is a run."""
-    with ScanSession(runtime, job, music_id="") as session:
+    with ScanRun(runtime, job, music_id="") as session:
         return session.run(session.captures.resolve(job.input))

@@ -7,10 +7,10 @@ from typing import Any
 
 from pipelines.documents.videos import Document
 
-KEPT_RESULTS = 32  # a few hundred kB each
+MAX_CACHED_RESULTS = 32  # a few hundred kB each
 
 
-class Results:
+class ResultCache:
     """LRU cache of result documents by job id. Thread-safe."""
 
     def __init__(self, read: Callable[[str], Mapping[str, Any] | None]) -> None:
@@ -30,6 +30,6 @@ class Results:
     def _keep(self, job_id: str, document: Document) -> Document:
         with self._lock:
             self._kept[job_id] = document
-            while len(self._kept) > KEPT_RESULTS:
+            while len(self._kept) > MAX_CACHED_RESULTS:
                 self._kept.popitem(last=False)
         return document

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from pipelines.captures.inputs import MusicInput, Target, read_music_input
+from pipelines.captures.inputs import InputTarget, MusicInput, read_music_input
 from pipelines.documents.videos import Document
-from pipelines.parameters.scan import Documented, ScanParameters, fingerprint, scan_key
+from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
-from pipelines.scan.rules.results import serves
+from pipelines.scan.rules.results import satisfies_request
 from pipelines.scan.service.job_endings import WORKER_GONE, lost_ending
-from pipelines.scan.service.result_cache import Results
-from warehouse.control import Link, NewJob
+from pipelines.scan.service.result_cache import ResultCache
+from warehouse.control import CachedLink, NewJob
 from warehouse.records.errors import (
     CapacityExhaustedError,
     JobNotFoundError,
@@ -28,8 +28,8 @@ from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import (
     DISCOVERY,
     KEYWORD_SEARCH,
-    PRIORITY_PEOPLE,
-    PRIORITY_SCHEDULES,
+    PRIORITY_INTERACTIVE,
+    PRIORITY_SCHEDULED,
     SCAN,
     Job,
     JobStatus,
@@ -41,7 +41,7 @@ from warehouse.records.worlds import is_demo_world
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Control(Protocol):
+class JobStore(Protocol):
     """The methods of the control store that the service uses."""
 
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]: ...
@@ -49,7 +49,7 @@ class Control(Protocol):
     def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]: ...
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
-    def recall_link(self, key: str) -> Link | None: ...
+    def read_cached_link(self, key: str) -> CachedLink | None: ...
     def finish(
         self,
         job_id: str,
@@ -61,7 +61,7 @@ class Control(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class ScanConfig:
     """The scan configuration of this process: its world, provider and retention settings.
 
     `is_awaited`: the source reads so little of a track that a request waits for the scan.
@@ -70,7 +70,7 @@ class World:
     name: str
     provider: str
     scan_providers: frozenset[str]
-    find_target: Callable[[str], Target | None]
+    find_target: Callable[[str], InputTarget | None]
     result_cache_ttl_s: int
     job_retention_days: int
     worker_lost_after_s: float
@@ -83,7 +83,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class ScanJob:
     """A job, with its result document once it is completed."""
 
     job: Job
@@ -91,7 +91,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ScanSubject:
     """The subject of a request. `asked` identifies the request; `known` is None until resolved."""
 
     kind: str
@@ -101,7 +101,7 @@ class Subject:
     music_id: str | None
 
 
-class ScanDesk:
+class ScanService:
     """Creates, finds and cancels scan jobs for API, command line and schedules.
 
     Args:
@@ -115,9 +115,9 @@ class ScanDesk:
     def __init__(
         self,
         *,
-        control: Control,
-        results: Results,
-        world: World,
+        control: JobStore,
+        results: ResultCache,
+        world: ScanConfig,
         has_room: Callable[[], bool] = lambda: True,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -134,7 +134,7 @@ class ScanDesk:
         *,
         origin: Origin,
         job_id: str | None = None,
-    ) -> Scan:
+    ) -> ScanJob:
         """Return a stored result that satisfies the request, else a running or new job.
 
         `job_id` is the id for a new job, for callers that retry: the second call finds the same
@@ -149,10 +149,12 @@ class ScanDesk:
         music = read_music_input(text, find_target=self.world.find_target)
         music_id = self._known_music_id(music)
         asked = music_id or f"{music.kind}:{music.value}"  # a video id must not look like one
-        subject = Subject(SCAN, text.strip(), asked, music_id, music_id)
+        subject = ScanSubject(SCAN, text.strip(), asked, music_id, music_id)
         return self._stored_or_job(subject, parameters, origin, job_id)
 
-    def ask_by_name(self, keyword: str, parameters: ScanParameters, *, origin: Origin) -> Scan:
+    def submit_keyword_search(
+        self, keyword: str, parameters: ScanParameters, *, origin: Origin
+    ) -> ScanJob:
         """Submit a search by a song's name alone, which confirms nothing.
 
         Raises:
@@ -161,10 +163,10 @@ class ScanDesk:
         """
         self._check_provider()
         about = keyword_subject(keyword)
-        subject = Subject(KEYWORD_SEARCH, keyword.strip(), about, about, None)
+        subject = ScanSubject(KEYWORD_SEARCH, keyword.strip(), about, about, None)
         return self._stored_or_job(subject, parameters, origin)
 
-    def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> Scan:
+    def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> ScanJob:
         """Submit a discovery of related videos; a fresh result of an equal one is reused.
 
         Raises:
@@ -179,20 +181,24 @@ class ScanDesk:
             music_id or f"{music.kind}:{music.value}", self.world.name, self.world.provider,
             ALGORITHM, parameters,
         )  # fmt: skip
-        stored = self._young(key)
+        stored = self._cached_result(key)
         if stored is not None:
             return stored
         return self._job(
-            Subject(DISCOVERY, text.strip(), "", music_id, music_id), parameters, key, key, origin
+            ScanSubject(DISCOVERY, text.strip(), "", music_id, music_id),
+            parameters,
+            key,
+            key,
+            origin,
         )
 
     def _stored_or_job(
         self,
-        subject: Subject,
+        subject: ScanSubject,
         parameters: ScanParameters,
         origin: Origin,
         job_id: str | None = None,
-    ) -> Scan:
+    ) -> ScanJob:
         key = self._scan_key(subject.known, parameters)
         stored = self._stored(key, parameters)
         if stored is not None:
@@ -203,13 +209,13 @@ class ScanDesk:
 
     def _job(
         self,
-        subject: Subject,
-        parameters: Documented,
+        subject: ScanSubject,
+        parameters: JobParameters,
         twins: str,
         key: str | None,
         origin: Origin,
         job_id: str | None = None,
-    ) -> Scan:
+    ) -> ScanJob:
         if not self._has_room():
             raise CapacityExhaustedError("The disk is too full for another scan")
         new = NewJob(
@@ -221,12 +227,12 @@ class ScanDesk:
             fingerprint=twins,
             scan_key=key,
             origin=origin,
-            priority=PRIORITY_SCHEDULES if origin == "schedule" else PRIORITY_PEOPLE,
+            priority=PRIORITY_SCHEDULED if origin == "schedule" else PRIORITY_INTERACTIVE,
             job_id=job_id,
         )
-        return Scan(self._control.create_or_join(new)[0])
+        return ScanJob(self._control.create_or_join(new)[0])
 
-    def job(self, job_id: str) -> Scan:
+    def job(self, job_id: str) -> ScanJob:
         """Return a job, with its result once completed.
 
         Raises:
@@ -235,13 +241,13 @@ class ScanDesk:
         """
         job = self._find(job_id)
         if job.status != "completed":
-            return Scan(job)
+            return ScanJob(job)
         result = self._results.of(job.job_id)
         if result is None:
             raise WarehouseUnavailableError("The result of this job cannot be read")
-        return Scan(job, result)
+        return ScanJob(job, result)
 
-    def cancel(self, job_id: str) -> tuple[JobStatus, Scan]:
+    def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]:
         """Request cancellation; return the previous status and the job. Finished jobs are kept.
 
         Raises:
@@ -251,9 +257,9 @@ class ScanDesk:
         self._control.request_cancel(job_id, expires_at=self._kept_until())
         return before, self.job(job_id)
 
-    def jobs(self, *, limit: int, status: JobStatus | None) -> list[Scan]:
+    def jobs(self, *, limit: int, status: JobStatus | None) -> list[ScanJob]:
         """Return the newest jobs, without their results."""
-        return [Scan(job) for job in self._control.jobs(limit=limit, status=status)]
+        return [ScanJob(job) for job in self._control.jobs(limit=limit, status=status)]
 
     def _check_provider(self) -> None:
         if self.world.provider not in self.world.scan_providers:
@@ -265,7 +271,7 @@ class ScanDesk:
     def _known_music_id(self, music: MusicInput) -> str | None:
         if music.kind == "music":
             return music.value
-        kind, target = self._control.recall_link(music.value) or ("", "")
+        kind, target = self._control.read_cached_link(music.value) or ("", "")
         return target if kind == "music" else None
 
     def _scan_key(self, subject: str | None, parameters: ScanParameters) -> str | None:
@@ -273,7 +279,7 @@ class ScanDesk:
             return None
         return scan_key(subject, self.world.name, self.world.provider, ALGORITHM, parameters)
 
-    def _stored(self, key: str | None, parameters: ScanParameters) -> Scan | None:
+    def _stored(self, key: str | None, parameters: ScanParameters) -> ScanJob | None:
         """Return the newest completed job of this scan key whose result satisfies the request."""
         if key is None or parameters.refresh:
             return None
@@ -282,17 +288,19 @@ class ScanDesk:
             result = self._results.of(job.job_id)
             if result is None or job.finished_at is None:
                 continue
-            if serves(result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s):
-                return Scan(job, result)
+            if satisfies_request(
+                result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s
+            ):
+                return ScanJob(job, result)
         return None
 
-    def _young(self, key: str) -> Scan | None:
+    def _cached_result(self, key: str) -> ScanJob | None:
         """Return the newest completed job of this key within the cache lifetime."""
         since = self._clock() - timedelta(seconds=self.world.result_cache_ttl_s)
         for job in self._control.completed_jobs(key, since=since):
             result = self._results.of(job.job_id)
             if result is not None:
-                return Scan(job, result)
+                return ScanJob(job, result)
         return None
 
     def _find(self, job_id: str) -> Job:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.results import serves
+from pipelines.scan.rules.results import satisfies_request
 from pipelines.scan.runtime import Runtime
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_result_document
-from warehouse.records.jobs import FINAL, Job
+from warehouse.records.jobs import FINAL_STATUSES, Job
 
 LEASE_S = 24 * 3600.0  # longer than any scan; a lease ends with its job
 
@@ -27,23 +27,25 @@ def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameter
         document = read_result_document(runtime.engine, done.job_id)
         if document is None or done.finished_at is None:
             continue
-        if serves(document, parameters, finished_at=done.finished_at, now=now, ttl_s=ttl_s):
+        if satisfies_request(
+            document, parameters, finished_at=done.finished_at, now=now, ttl_s=ttl_s
+        ):
             _copy(runtime, job, document)
             return True
     return False
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LeaseOutcome:
     """The outcome of requesting a scan lease; with neither field set, this job holds it."""
 
     is_served: bool = False
     waits_for: str | None = None
 
 
-def find_holder(
+def acquire_scan_lease(
     runtime: Runtime, job: Job, twin_key: str, *, waited_for: str | None = None
-) -> Held:
+) -> LeaseOutcome:
     """Acquire the lease of a scan, reuse its holder's result, or return the holder to wait for.
 
     The lease decides which of two equal jobs scans: both may resolve their links at the same time.
@@ -53,18 +55,18 @@ def find_holder(
     """
     control, lease = runtime.control, f"scan:{twin_key}"
     if waited_for is not None and _take_result(runtime, job, control.job(waited_for)):
-        return Held(is_served=True)
+        return LeaseOutcome(is_served=True)
     while not control.acquire_lease(lease, job.job_id, LEASE_S):
         holder = control.lease_holder(lease)
         if holder is None:
             continue
         twin = control.job(holder)
-        if twin is not None and twin.status not in FINAL:
-            return Held(waits_for=holder)
+        if twin is not None and twin.status not in FINAL_STATUSES:
+            return LeaseOutcome(waits_for=holder)
         if _take_result(runtime, job, twin):
-            return Held(is_served=True)
+            return LeaseOutcome(is_served=True)
         control.release_lease(lease, holder)
-    return Held()
+    return LeaseOutcome()
 
 
 def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:

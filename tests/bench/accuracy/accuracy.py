@@ -27,11 +27,11 @@ from tests.bench.accuracy.pairs import (
     list_pairs,
 )
 from tests.bench.accuracy.tracks import Part, Track
-from warehouse.records.evidence import Observation
+from warehouse.records.evidence import RejectionLabel
 
 PRECISION = 0.99
 PARTS: tuple[Part, ...] = ("choosing", "reported")
-OBSERVATIONS: tuple[str, ...] = get_args(Observation)
+OBSERVATIONS: tuple[str, ...] = get_args(RejectionLabel)
 type Document = dict[str, Any]
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Self
 
-from pipelines.audio.features.sounds import Heard
+from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.pairs import Group
 from tests.bench.running import counted
-from warehouse.records.evidence import Limits, PairEvidence, Verdict
+from warehouse.records.evidence import MatchThresholds, PairEvidence, Verdict
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 _CHUNK = 24
 
 
@@ -45,9 +45,9 @@ class Ear:
 
     def __init__(self, hearing: Hearing) -> None:
         self.hearing = hearing
-        self.sounds: dict[str, Heard] = {}
+        self.sounds: dict[str, SoundMeasurement] = {}
 
-    def sound(self, file: str) -> Heard:
+    def sound(self, file: str) -> SoundMeasurement:
         if file not in self.sounds:
             self.sounds[file] = self.hearing.sound(file)
         return self.sounds[file]

@@ -9,13 +9,13 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features import sound_features as features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import (
-    Heard,
+    MeasuredSound,
     NotComparable,
-    Sound,
+    SoundMeasurement,
     pack_features,
     unpack_features,
 )
@@ -38,21 +38,21 @@ class Hearing:
         """Listen to every file that is not known yet; returns how many those were."""
         missing = [file for file in sorted(files) if not self._head(file).exists()]
         if missing:
-            with ListeningPool(workers) as pool:
+            with DecoderPool(workers) as pool:
                 futures = [(file, pool.submit(self.clips / file)) for file in missing]
                 for file, future in counted(futures, what="hearing clips", total=len(futures)):
                     self._keep(file, future.result())
         return len(missing)
 
-    def sound(self, file: str) -> Heard:
+    def sound(self, file: str) -> SoundMeasurement:
         """What was heard of a file that was listened to."""
         head = json.loads(self._head(file).read_text())
         if "reason" in head:
             return NotComparable(**head)
         packed = self._head(file).with_suffix(".features").read_bytes()
-        return Sound(**head, features=unpack_features(packed))
+        return MeasuredSound(**head, features=unpack_features(packed))
 
-    def _keep(self, file: str, heard: Heard) -> None:
+    def _keep(self, file: str, heard: SoundMeasurement) -> None:
         path = self._head(file)
         if isinstance(heard, NotComparable):
             path.write_text(json.dumps(asdict(heard)))

@@ -16,13 +16,13 @@ from scipy.signal import resample_poly
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from tests.bench.running import counted
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
 _RATE = 22_050
 _DECODING = DecodeLimits()
 _HOP = 2048
 _WINDOW = round(6.0 * _RATE / _HOP)
-_LIMITS = Limits()
+_LIMITS = MatchThresholds()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from pipelines.sandbox.world.content.tracks import BASE_S
 from pipelines.sandbox.world.random_streams import stream
 from pipelines.sandbox.world.sound.arrangement import Arrangement, Player, arrange
-from pipelines.sandbox.world.sound.composition import Note, Score, compose
+from pipelines.sandbox.world.sound.composition import MelodyNote, Score, compose
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import composition
 from tests.bench.accuracy.midi import DRUMS, PROGRAMS, Struck, play_midi, to_midi
@@ -112,7 +112,7 @@ def _by_font(player: Player, track: Track, work: Work, sources: Sources) -> Samp
     return play_midi(to_midi(notes, programs), font, length_s=BASE_S)
 
 
-def _struck(player: Player, channel: int, note: Note, loudness: float) -> Struck:
+def _struck(player: Player, channel: int, note: MelodyNote, loudness: float) -> Struck:
     begin = player._sample_at(note.start) / RATE
     key = int(np.clip(round(note.pitch + player.semitones), 0, 127))
     velocity = int(np.clip(loudness * note.velocity * player.rng.uniform(0.85, 1.0), 1, 127))

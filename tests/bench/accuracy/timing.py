@@ -17,10 +17,10 @@ from typing import Any
 
 import psutil
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.audio.features.sounds import Sound
+from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import compare_pair, warm_up
 from tests.bench.accuracy import chromaprint, plain_librosa
 from tests.bench.accuracy.clips import clips_of
@@ -46,7 +46,7 @@ def measure_timing(tracks: list[Track], hearing: Hearing, *, heard_clips: int) -
     references = [clips_of(track)[0].file for track in tracks]
     files = [hearing.clips / file for file in references[:: max(1, len(references) // _CLIPS)]]
     warm_up()
-    with ListeningPool(1, limits=_LIMITS) as pool:
+    with DecoderPool(1, limits=_LIMITS) as pool:
         document: Document = {"clips": len(files), "clip_s": _LIMITS.max_seconds}
         parts: tuple[tuple[str, Callable[[], Document]], ...] = (
             ("clips, as the product listens", lambda: _listening(files, pool)),
@@ -62,20 +62,20 @@ def measure_timing(tracks: list[Track], hearing: Hearing, *, heard_clips: int) -
         return document
 
 
-def _listening(files: Sequence[Path], pool: ListeningPool) -> Document:
+def _listening(files: Sequence[Path], pool: DecoderPool) -> Document:
     """As the product does it: one child, one sound after the other, by the child's own clock."""
     told = [min(_heard(pool, file).cpu_ms for _ in range(_ROUNDS)) for file in files]
     decoding = _each(files, lambda file: decode_sound(file, _LIMITS))
     return {"clip_ms": statistics.median(told), "decode_ms": decoding}
 
 
-def _heard(pool: ListeningPool, file: Path) -> Sound:
+def _heard(pool: DecoderPool, file: Path) -> MeasuredSound:
     sound = pool.submit(file).result()
-    assert isinstance(sound, Sound), file
+    assert isinstance(sound, MeasuredSound), file
     return sound
 
 
-def _pairs(tracks: Sequence[Track], clips: Path, pool: ListeningPool) -> Document:
+def _pairs(tracks: Sequence[Track], clips: Path, pool: DecoderPool) -> Document:
     """Unrelated references against each other; and each against its copy and its cover in sync."""
     known = [{clip.name: clip.file for clip in clips_of(track)} for track in tracks]
     known = [names for names in known if names.keys() >= _COMPARED][:_TRACKS]
@@ -97,11 +97,11 @@ def _pairs(tracks: Sequence[Track], clips: Path, pool: ListeningPool) -> Documen
     }
 
 
-def _as_heard(pair: tuple[Sound, Sound]) -> object:
+def _as_heard(pair: tuple[MeasuredSound, MeasuredSound]) -> object:
     return compare_pair(*pair, limits=LIMITS, search=False)
 
 
-def _searched(pair: tuple[Sound, Sound]) -> object:
+def _searched(pair: tuple[MeasuredSound, MeasuredSound]) -> object:
     return compare_pair(*pair, limits=LIMITS)
 
 
@@ -161,7 +161,7 @@ def _cold_start(reference: Path, candidate: Path) -> Document:
 def _memory(files: Sequence[Path], clips: int) -> Document:
     """Resident memory of one listening child early on and after many clips, in MiB."""
     early = 0.0
-    with ListeningPool(1) as pool:
+    with DecoderPool(1) as pool:
         for number in counted(range(clips), what="listening, for the memory", total=clips):
             pool.submit(files[number % len(files)]).result()
             if number == min(_SETTLED, clips - 1):
@@ -169,7 +169,7 @@ def _memory(files: Sequence[Path], clips: int) -> Document:
         return {"memory_clips": clips, "memory_early_mb": early, "memory_mb": _resident_mb(pool)}
 
 
-def _resident_mb(pool: ListeningPool) -> float:
+def _resident_mb(pool: DecoderPool) -> float:
     [pid] = pool.child_pids
     return float(psutil.Process(pid).memory_info().rss) / 2**20
 

@@ -18,10 +18,10 @@ from typing import Any
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.sounds import Sound, library_version
+from pipelines.audio.features.sounds import MeasuredSound, library_version
 from pipelines.audio.matching.verify import compare_pair
 from tests.data.audio import synthesis as band
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
 TOLERANCE = 1e-6
 _ROOT = Path(__file__).parents[3]
@@ -62,7 +62,9 @@ def judge_all(folder: Path) -> dict[str, object]:
     return {
         "versions": f"Python {sys.version.split()[0]}; {library_version()}",
         "pairs": {
-            f"{one} / {two}": asdict(compare_pair(sounds[one], sounds[two], limits=Limits()))
+            f"{one} / {two}": asdict(
+                compare_pair(sounds[one], sounds[two], limits=MatchThresholds())
+            )
             for one, two in pairs
         },
     }
@@ -93,9 +95,9 @@ def largest_difference(first: Pairs, second: Pairs) -> float:
     )
 
 
-def _heard(path: Path) -> Sound:
+def _heard(path: Path) -> MeasuredSound:
     decoded = decode_sound(path, DecodeLimits())
-    return Sound(
+    return MeasuredSound(
         sha256="",
         features=measure_features(decoded.samples, decoded.rate),
         duration_s=len(decoded.samples) / decoded.rate,

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
-from pipelines.audio.features.sounds import Sound, pack_features
+from pipelines.audio.features.sounds import MeasuredSound, pack_features
 from pipelines.audio.matching.verify import compare_pair
 from tests.data.audio import synthesis as band
-from warehouse.records.evidence import JUDGING_REVISION, Limits
+from warehouse.records.evidence import VERDICT_REVISION, MatchThresholds
 
 FOLDER = Path(__file__).parent / "golden"
 RATE = 44_100
@@ -36,9 +36,9 @@ def measure_golden() -> dict[str, Features]:
     return {name: measure_features(samples, RATE) for name, samples in make_golden().items()}
 
 
-def to_sound(features: Features) -> Sound:
+def to_sound(features: Features) -> MeasuredSound:
     """Features as something that was heard."""
-    return Sound(
+    return MeasuredSound(
         sha256="", features=features, duration_s=features.duration_s, sample_rate_hz=RATE,
         codec="", library_version="",
     )  # fmt: skip
@@ -48,7 +48,7 @@ def judge_golden(sounds: dict[str, Features]) -> dict[str, dict[str, object]]:
     """The evidence of each pair, by name."""
     return {
         f"{one} / {two}": asdict(
-            compare_pair(to_sound(sounds[one]), to_sound(sounds[two]), limits=Limits())
+            compare_pair(to_sound(sounds[one]), to_sound(sounds[two]), limits=MatchThresholds())
         )
         for one, two in PAIRS
     }
@@ -61,7 +61,7 @@ def main() -> None:
         (FOLDER / f"{name}.features").write_bytes(pack_features(features))
     document = {
         "feature_version": FEATURE_VERSION,
-        "judging_revision": JUDGING_REVISION,
+        "judging_revision": VERDICT_REVISION,
         "pairs": judge_golden(sounds),
     }
     (FOLDER / "evidence.json").write_text(json.dumps(document, indent=1) + "\n")

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from dagster import job, op
 
-from pipelines.captures.erased_accounts import Forgetting, answer_at_once, without_erased
-from pipelines.captures.recording.observations import Question
+from pipelines.captures.erased_accounts import ErasureMarksCache, refuse_erased, without_erased
+from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.erasure.account import forget_runs, open_erasure
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.settings import Settings
@@ -23,11 +23,11 @@ from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
 from warehouse.lake.video_index import FILE
-from warehouse.maintenance.compaction import tidy_lake
-from warehouse.maintenance.erasure.names import Names, to_pattern
+from warehouse.maintenance.compaction import maintain_lake
+from warehouse.maintenance.erasure.names import AccountNames, to_pattern
 from warehouse.maintenance.erasure.proof import search_files
 from warehouse.queries.erasures import read_marks
-from warehouse.queries.videos import read_listed
+from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.videos import (
     Account,
@@ -84,7 +84,7 @@ def full_home(
     add_files(small.home.root)
     with closing(open_control(small.home.control_url, world="sandbox")) as control:
         for name in (GONE, STAYS):
-            control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
+            control.cache_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
             control.next_sequences([("user_posts", name)])[0]
             control.create_or_join(new_job(name))
     return root
@@ -213,14 +213,14 @@ def test_it_is_in_no_index_either_and_upkeep_makes_one_of_the_rest(
     full: Full, command: Callable[..., Any]
 ) -> None:
     root, lake = full.small.home.root, full.small.lake
-    assert tidy_lake(lake, now=datetime.now(UTC) + timedelta(days=1)).works_indexed == 4
+    assert maintain_lake(lake, now=datetime.now(UTC) + timedelta(days=1)).works_indexed == 4
     assert FILE in "".join(places(root, GONE))
     assert command("erase", GONE, "--yes", "--json").document["is_clean"]
     assert not list(Path(lake.url).glob(f"{FILE}*"))
-    assert tidy_lake(lake, now=datetime.now(UTC) + timedelta(days=2)).works_indexed == 2
+    assert maintain_lake(lake, now=datetime.now(UTC) + timedelta(days=2)).works_indexed == 2
     assert places(root, *GONE_IDS) == ()
     with full.engine() as engine:
-        assert set(read_listed(engine, [*GONE_IDS, "7410000000000000005"])) == {
+        assert set(read_listed_videos(engine, [*GONE_IDS, "7410000000000000005"])) == {
             "7410000000000000005"
         }
 
@@ -235,8 +235,8 @@ def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
         f"cache/excerpts/{'a' * 64}-0-9000.mp3",
     }  # fmt: skip
     assert [one.target for one in erased.control.jobs(limit=9)] == [STAYS]
-    assert erased.control.recall_link(f"https://short.example/{STAYS}") is not None
-    assert erased.control.recall_link(f"https://short.example/{GONE}") is None
+    assert erased.control.read_cached_link(f"https://short.example/{STAYS}") is not None
+    assert erased.control.read_cached_link(f"https://short.example/{GONE}") is None
 
 
 def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) -> None:
@@ -245,7 +245,7 @@ def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) 
         for name in (GONE, STAYS):
             run = instance.create_run_for_job(empty_scan, tags={"about": name})
             instance.report_engine_event(f"about {name}", run)
-    assert forget_runs(home, Names(sec_uid=GONE)) == 1
+    assert forget_runs(home, AccountNames(sec_uid=GONE)) == 1
     assert places(home.dagster_dir, GONE) == ()
     with open_instance(home) as instance:
         [left] = instance.get_runs()
@@ -329,14 +329,15 @@ def test_an_open_reader_sees_the_rest_at_its_next_question(
 def test_what_is_marked_is_neither_asked_about_nor_kept(erased: Full) -> None:
     with erased.engine() as engine:
         marks = read_marks(engine)
-        assert asyncio.run(Forgetting(engine).marks()) == marks
-    work = Question(kind="work", surface="video_page", entity_id=GONE_IDS[2])
-    assert isinstance(answer_at_once(work, marks), UnavailableVideo)
+        assert asyncio.run(ErasureMarksCache(engine).marks()) == marks
+    work = CaptureRequest(kind="work", surface="video_page", entity_id=GONE_IDS[2])
+    assert isinstance(refuse_erased(work, marks), UnavailableVideo)
     assert (
-        answer_at_once(Question(kind="list", surface="user_posts", entity_id=STAYS), marks) is None
+        refuse_erased(CaptureRequest(kind="list", surface="user_posts", entity_id=STAYS), marks)
+        is None
     )
     with pytest.raises(UnresolvedIdError, match="erased"):
-        answer_at_once(Question(kind="list", surface="user_posts", entity_id=GONE), marks)
+        refuse_erased(CaptureRequest(kind="list", surface="user_posts", entity_id=GONE), marks)
 
 
 def video(aweme_id: str, sec_uid: str) -> Video:

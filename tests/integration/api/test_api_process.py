@@ -15,13 +15,13 @@ import httpx2
 import psutil
 import pytest
 
-from api.cli.processes.child_processes import Child, Program, find_port, sametrack
+from api.cli.processes.child_processes import Child, Program, find_port, sametrack_command
 from pipelines.parameters.scan import ScanParameters, scan_key
 from tests.documents import MUSIC_ID, result
 from tests.stage import PATIENCE_S, Stage, open_stage, wait_for
 from warehouse.lake.packing import pack_document
 from warehouse.records.evidence import ALGORITHM
-from warehouse.records.jobs import Job, Progress
+from warehouse.records.jobs import Job, ProgressRecord
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"
@@ -61,7 +61,7 @@ def own(tmp_path: Path) -> Iterator[Stage]:
 
 def service_of(stage: Stage) -> Child:
     """The service that was started last."""
-    return [child for child in stage.household.children if child.name == "serve"][-1]
+    return [child for child in stage.process_group.children if child.name == "serve"][-1]
 
 
 def ask(client: httpx2.Client, **body: Any) -> httpx2.Response:
@@ -135,7 +135,7 @@ def test_a_stop_lets_a_request_end_and_ends_streams(own: Stage) -> None:
         events = stream.iter_lines()
         assert any('"status":"queued"' in event for event in events)
         own.control.claim("worker")
-        own.control.save_progress(streamed, Progress(candidate_pool_count=41))
+        own.control.save_progress(streamed, ProgressRecord(candidate_pool_count=41))
         assert any('"candidate_pool_count":41' in event for event in events)
         service_of(own).process.send_signal(signal.SIGTERM)
         assert all("event: ended" not in event for event in events)
@@ -248,7 +248,9 @@ def test_without_a_profile_the_service_says_what_is_missing(own: Stage, tmp_path
 def test_a_wider_bind_without_a_token_does_not_start(own: Stage) -> None:
     log = own.root / "refused.log"
     env = {**own._environment(), "API_HOST": "0.0.0.0", "API_PORT": str(find_port())}
-    child = own.household.start(Program(name="serve", command=sametrack("serve"), log=log, env=env))
+    child = own.process_group.start(
+        Program(name="serve", command=sametrack_command("serve"), log=log, env=env)
+    )
     assert child.process.wait(PATIENCE_S) != 0
     assert "OWN_API_TOKEN" in log.read_text()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from tests.clips import PATIENT, Band
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder
@@ -22,9 +22,9 @@ def band(shared_folder: SharedFolder) -> Band:
 
 
 @pytest.fixture(scope="session")
-def pool() -> Iterator[ListeningPool]:
+def pool() -> Iterator[DecoderPool]:
     """One for all tests that do it no harm: a child costs more than a second of processor time."""
-    with ListeningPool(1, limits=PATIENT) as pool:
+    with DecoderPool(1, limits=PATIENT) as pool:
         yield pool
 
 

@@ -7,13 +7,13 @@ import av
 import numpy as np
 import pytest
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
-from pipelines.audio.features.sounds import Sound
+from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.features.sounds import MeasuredSound
 
 
 @pytest.mark.parametrize("name", ["song.m4a", "song.mp3", "song.ogg", "song.flac"])
 async def test_a_stretch_is_mono_short_and_audible(
-    pool: ListeningPool, sounds: Path, name: str
+    pool: DecoderPool, sounds: Path, name: str
 ) -> None:
     encoded = await pool.cut(sounds / name, start_s=4.0, duration_s=8.0)
     assert encoded is not None
@@ -27,7 +27,7 @@ async def test_a_stretch_is_mono_short_and_audible(
     assert len(encoded) < 100_000
 
 
-async def test_a_stretch_beyond_the_end_is_shorter(pool: ListeningPool, sounds: Path) -> None:
+async def test_a_stretch_beyond_the_end_is_shorter(pool: DecoderPool, sounds: Path) -> None:
     encoded = await pool.cut(sounds / "song.m4a", start_s=18.0, duration_s=10.0)
     assert encoded is not None
     assert 20_000 < len(encoded) < 40_000
@@ -35,12 +35,12 @@ async def test_a_stretch_beyond_the_end_is_shorter(pool: ListeningPool, sounds: 
 
 @pytest.mark.parametrize("name", ["text.mp4", "empty.mp3", "missing.m4a", "silent.wav"])
 async def test_what_cannot_be_cut_gives_nothing_and_the_pool_goes_on(
-    pool: ListeningPool, sounds: Path, name: str
+    pool: DecoderPool, sounds: Path, name: str
 ) -> None:
     assert await pool.cut(sounds / name, start_s=1.0, duration_s=8.0) is None
-    assert isinstance(await pool.measure(sounds / "song.m4a"), Sound)
+    assert isinstance(await pool.measure(sounds / "song.m4a"), MeasuredSound)
 
 
-async def test_a_stretch_behind_the_end_gives_nothing(pool: ListeningPool, sounds: Path) -> None:
+async def test_a_stretch_behind_the_end_gives_nothing(pool: DecoderPool, sounds: Path) -> None:
     assert await pool.cut(sounds / "song.m4a", start_s=40.0, duration_s=8.0) is None
-    assert isinstance(await pool.measure(sounds / "song.m4a"), Sound)
+    assert isinstance(await pool.measure(sounds / "song.m4a"), MeasuredSound)

@@ -15,18 +15,18 @@ import psutil
 import pytest
 from pebble import ProcessPool
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.audio.features.sounds import NotComparable, Sound
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from tests.clips import PATIENT
 
 
 @pytest.mark.parametrize(
     "name", ["song.m4a", "song.mp3", "song.ogg", "song.wav", "song.flac", "song.webm"]
 )
-async def test_usual_formats_are_heard(pool: ListeningPool, sounds: Path, name: str) -> None:
+async def test_usual_formats_are_heard(pool: DecoderPool, sounds: Path, name: str) -> None:
     heard = await pool.measure(sounds / name)
-    assert isinstance(heard, Sound)
+    assert isinstance(heard, MeasuredSound)
     assert heard.duration_s == pytest.approx(21, abs=0.2)
     assert heard.cpu_ms > 0
     assert len(heard.sha256) == 64
@@ -47,14 +47,14 @@ async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
         "missing.m4a": "file_missing",
         ".": "file_missing",
     }
-    with ListeningPool(2, limits=PATIENT) as pool:
+    with DecoderPool(2, limits=PATIENT) as pool:
         heard = await pool.measure_many([sounds / name for name in expected])
     reasons = [one.reason if isinstance(one, NotComparable) else "heard" for one in heard]
     assert dict(zip(expected, reasons, strict=True)) == expected
 
 
 async def test_a_name_is_never_read_as_a_protocol(
-    pool: ListeningPool, sounds: Path, monkeypatch: pytest.MonkeyPatch
+    pool: DecoderPool, sounds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(sounds)
     heard = await pool.measure(Path("concat:song.mp3|song.mp3"))
@@ -63,14 +63,14 @@ async def test_a_name_is_never_read_as_a_protocol(
 
 
 async def test_only_the_first_seconds_are_decoded(sounds: Path) -> None:
-    with ListeningPool(1, limits=replace(PATIENT, max_seconds=8)) as pool:
+    with DecoderPool(1, limits=replace(PATIENT, max_seconds=8)) as pool:
         heard = await pool.measure(sounds / "song.m4a")
-    assert isinstance(heard, Sound)
+    assert isinstance(heard, MeasuredSound)
     assert heard.duration_s == pytest.approx(8, abs=0.1)
 
 
 async def test_memory_has_a_ceiling(sounds: Path) -> None:
-    with ListeningPool(1, limits=DecodeLimits(memory_mb=1)) as pool:
+    with DecoderPool(1, limits=DecodeLimits(memory_mb=1)) as pool:
         heard = await pool.measure(sounds / "song.wav")
     assert isinstance(heard, NotComparable)
     assert heard.reason in {"out_of_memory", "decoder_crashed"}
@@ -97,20 +97,20 @@ class Clock:
 
 async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -> None:
     clock = Clock()
-    with ListeningPool(1, limits=PATIENT, clock=clock) as pool:
-        assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
+    with DecoderPool(1, limits=PATIENT, clock=clock) as pool:
+        assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
         os.kill(pool.child_pids[0], signal.SIGSTOP)
         clock.meanwhile = lambda: PATIENT.wall_s + 1
         stopped = await pool.measure(sounds / "song.mp3")
         after = await pool.measure(sounds / "song.mp3")
     assert stopped == NotComparable(sha256=None, reason="decoder_timed_out")
-    assert isinstance(after, Sound)
+    assert isinstance(after, MeasuredSound)
 
 
 async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sounds: Path) -> None:
     clock = Clock()
-    with ListeningPool(1, limits=PATIENT, clock=clock) as pool:
-        assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
+    with DecoderPool(1, limits=PATIENT, clock=clock) as pool:
+        assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
         child = pool.child_pids[0]
         os.kill(child, signal.SIGSTOP)  # holds the request until it is killed
 
@@ -122,19 +122,19 @@ async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sound
         died = await pool.measure(sounds / "song.mp3")
         after = await pool.measure(sounds / "song.mp3")
     assert died == NotComparable(sha256=None, reason="decoder_crashed")
-    assert isinstance(after, Sound)
+    assert isinstance(after, MeasuredSound)
 
 
 async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
-    with ListeningPool(1, limits=PATIENT) as pool:
+    with DecoderPool(1, limits=PATIENT) as pool:
         child = psutil.Process(pool.child_pids[0])
         child.kill()
         child.wait()
-        assert isinstance(await pool.measure(sounds / "song.mp3"), Sound)
+        assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
 
 
 async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
-    with ListeningPool(2, limits=PATIENT) as pool:
+    with DecoderPool(2, limits=PATIENT) as pool:
         await pool.measure(sounds / "song.mp3")
         children = [psutil.Process(pid) for pid in pool.child_pids]
     assert len(children) == 2
@@ -143,9 +143,9 @@ async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
 
 def _hear_inside(path: Path) -> str:
     async def hear() -> str:
-        with ListeningPool(1, limits=PATIENT) as pool:
+        with DecoderPool(1, limits=PATIENT) as pool:
             heard = await pool.measure(path)
-        return "heard" if isinstance(heard, Sound) else heard.reason
+        return "heard" if isinstance(heard, MeasuredSound) else heard.reason
 
     return asyncio.run(hear())
 
@@ -157,8 +157,8 @@ def test_pool_works_inside_a_daemonic_worker_process(sounds: Path) -> None:
 
 _PARENT = """
 import sys
-from pipelines.audio.decode.decoder_pool import ListeningPool
-with ListeningPool(2) as pool:
+from pipelines.audio.decode.decoder_pool import DecoderPool
+with DecoderPool(2) as pool:
     print(*pool.child_pids, flush=True)
     sys.stdin.read()
 """
@@ -182,7 +182,7 @@ async def test_children_get_no_secret_and_one_thread(
 ) -> None:
     monkeypatch.setenv("VIDPLAT_COOKIE", "invented")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    with ListeningPool(1, limits=PATIENT) as pool:
+    with DecoderPool(1, limits=PATIENT) as pool:
         await pool.measure(sounds / "missing.m4a")  # before it answers, it may be a copy of us
         environment = psutil.Process(pool.child_pids[0]).environ()
     assert "VIDPLAT_COOKIE" not in environment

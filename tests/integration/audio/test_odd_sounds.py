@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipelines.audio.decode.decoder_pool import ListeningPool
-from pipelines.audio.features.sounds import Heard, NotComparable, Sound
+from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
 RATE = 44_100
 TIME = np.arange(10 * RATE) / RATE
@@ -32,8 +32,8 @@ ODD: dict[str, Callable[[Band], NDArray[np.floating]]] = {
 
 @pytest.fixture(scope="module")
 def heard(
-    pool: ListeningPool, band: Band, sounds: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Heard]:
+    pool: DecoderPool, band: Band, sounds: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, SoundMeasurement]:
     """Each odd sound as a child heard it, a file that is no sound, and a song."""
     folder = tmp_path_factory.mktemp("odd")
     paths = {"song": sounds / "song.m4a", "no sound": sounds / "text.mp4"}
@@ -44,9 +44,9 @@ def heard(
 
 
 @pytest.mark.parametrize("name", [*ODD, "no sound"])
-def test_an_odd_sound_is_like_no_song(heard: dict[str, Heard], name: str) -> None:
+def test_an_odd_sound_is_like_no_song(heard: dict[str, SoundMeasurement], name: str) -> None:
     for pair in ((heard["song"], heard[name]), (heard[name], heard["song"])):
-        evidence = compare_pair(*pair, limits=Limits())
+        evidence = compare_pair(*pair, limits=MatchThresholds())
         assert evidence.verdict in {"rejected", "not_comparable"}
         assert (evidence.score or 0.0) < 0.2
         numbers = [value for value in asdict(evidence).values() if isinstance(value, float)]
@@ -54,20 +54,24 @@ def test_an_odd_sound_is_like_no_song(heard: dict[str, Heard], name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["silence", "constant", "one sample", "no sound"])
-def test_what_has_no_sound_could_not_be_checked(heard: dict[str, Heard], name: str) -> None:
+def test_what_has_no_sound_could_not_be_checked(
+    heard: dict[str, SoundMeasurement], name: str
+) -> None:
     assert isinstance(heard[name], NotComparable)
-    evidence = compare_pair(heard[name], heard[name], limits=Limits())
+    evidence = compare_pair(heard[name], heard[name], limits=MatchThresholds())
     assert (evidence.verdict, evidence.score) == ("not_comparable", None)
 
 
 @pytest.mark.parametrize("name", ["tone", "chord", "constant and tone"])
-def test_a_tone_that_never_changes_is_nobodys_recording(heard: dict[str, Heard], name: str) -> None:
-    evidence = compare_pair(heard[name], heard[name], limits=Limits())
+def test_a_tone_that_never_changes_is_nobodys_recording(
+    heard: dict[str, SoundMeasurement], name: str
+) -> None:
+    evidence = compare_pair(heard[name], heard[name], limits=MatchThresholds())
     assert (evidence.score or 0.0) < 0.2
 
 
 def test_three_hours_cost_a_minute(
-    pool: ListeningPool, sounds: Path, tmp_path: Path, band: Band
+    pool: DecoderPool, sounds: Path, tmp_path: Path, band: Band
 ) -> None:
     """MP3 frames may be strung together; only the first minute is decoded."""
     minute = np.tile(band.track(2), 5)
@@ -75,9 +79,9 @@ def test_three_hours_cost_a_minute(
     long = tmp_path / "long.mp3"
     long.write_bytes((tmp_path / "minute.mp3").read_bytes() * 180)
     whole, song = (pool.submit(path).result() for path in (long, sounds / "song.m4a"))
-    assert isinstance(whole, Sound)
+    assert isinstance(whole, MeasuredSound)
     assert whole.duration_s == pytest.approx(60, abs=0.1)
-    assert (compare_pair(song, whole, limits=Limits()).score or 0.0) < 0.2
-    again = compare_pair(whole, whole, limits=Limits())
+    assert (compare_pair(song, whole, limits=MatchThresholds()).score or 0.0) < 0.2
+    again = compare_pair(whole, whole, limits=MatchThresholds())
     assert (again.chroma_distance, again.mfcc_distance) == pytest.approx((0.0, 0.0), abs=1e-6)
     assert again.score == pytest.approx(1.0, abs=1e-6)

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
-from pipelines.platform.call_trace import note_request
+from pipelines.platform.call_trace import record_request
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from warehouse.control import open_control
@@ -19,7 +19,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.errors import SametrackError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     Author,
@@ -109,12 +109,12 @@ class Source:
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         return await self._page("hashtag_list", ch_id, cursor)
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         page = self.search_pages.pop(0)
         if isinstance(page, SametrackError):
-            note_request()
+            record_request()
             raise page
-        surface = "search_stream" if place == SearchPlace() else "search_single"
+        surface = "search_stream" if place == SearchPosition() else "search_single"
         return await self._read(surface, term, page, place)
 
     async def fetch_issues(self) -> Reading[ChartIndex]:
@@ -141,7 +141,7 @@ class Source:
         return await self._read("chart_songs", volid or "latest", found, page)
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        note_request()
+        record_request()
         self.asked.append(("short_link", url))
         return self.targets[f"behind {url}"]
 
@@ -157,7 +157,7 @@ class Source:
         return await self._read(surface, entity_id, page, cursor)
 
     async def _read(self, surface: str, entity_id: str, value: Any, *more: object) -> Reading[Any]:
-        note_request()
+        record_request()
         self.asked.append((surface, entity_id, *more))
         self.arrivals.put_nowait(surface)
         if self.gate is not None:

@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.captures.recording.observations import Question, to_observed
-from pipelines.captures.recording.reads import Attempt
-from pipelines.captures.recording.rows import Batch
+from pipelines.captures.recording.attempts import CaptureAttempt
+from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
+from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.captures.replay.report import SurfaceReplay
 from pipelines.captures.replay.run import Replay
 from pipelines.platform.profiles import load_profile
-from pipelines.platform.reparse import Kept, Replayer
+from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.home.folder import open_home
 from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import StructureChangedError
@@ -38,11 +38,11 @@ def body(**changes: object) -> bytes:
 
 
 def read(payload: bytes) -> Any:
-    kept = Kept(
+    kept = ArchivedBody(
         surface="music_info", entity_id=MUSIC, observed_at=SEEN_AT, body=payload, status=200,
         content_type=None, path="/x",
     )  # fmt: skip
-    return Replayer(PROFILE).read(kept)
+    return BodyParser(PROFILE).read(kept)
 
 
 @pytest.fixture
@@ -50,24 +50,26 @@ def keep(stores: Any) -> Callable[..., str]:
     """Keep a capture of a track as an earlier parser would have."""
 
     def keep(payload: bytes, *, title: str | None = None, outcome: str = "ok", **over: Any) -> str:
-        observed = to_observed(read(body())) if outcome == "ok" else to_observed(GONE)
+        observed = (
+            to_observed_records(read(body())) if outcome == "ok" else to_observed_records(GONE)
+        )
         if title is not None:
-            observed = to_observed(_titled(title))
+            observed = to_observed_records(_titled(title))
         values: dict[str, Any] = {
             "surface": "music_info", "entity_id": MUSIC, "observed_at": SEEN_AT, "http_status": 200,
         }  # fmt: skip
-        attempt = Attempt(
+        attempt = CaptureAttempt(
             **values | over,
             outcome=outcome,
             request_count=1,
-            question=Question(kind="track", surface="music_info", entity_id=MUSIC),
+            question=CaptureRequest(kind="track", surface="music_info", entity_id=MUSIC),
             payload=payload,
             source_path="/x",
             parser_version="an-earlier-one",
             observed=observed,
         )
         number = stores.control.next_sequences([(attempt.surface, attempt.entity_id)])[0]
-        batch = Batch([attempt], [number], data_provider="vidplat-public", job_id=None)
+        batch = CaptureBatch([attempt], [number], data_provider="vidplat-public", job_id=None)
         stored = {row["sha256"] for row in stores.rows("select sha256 from raw.payloads")}
         for name, rows in batch.tables(stored=stored).items():
             stores.lake.append(name, rows)

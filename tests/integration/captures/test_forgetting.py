@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.records.erasure import Marks, mark_of
+from warehouse.records.erasure import ErasureMarks, erasure_mark
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.videos import UnavailableVideo
 
@@ -17,7 +17,7 @@ OTHER_SEC_UID = "MS4wLjABAAAAanother-account_0001"
 
 def mark(stores: Any, *names: str) -> None:
     row = {
-        "erasure_id": "e", "salt": SALT, "marks": [mark_of(SALT, name) for name in names],
+        "erasure_id": "e", "salt": SALT, "marks": [erasure_mark(SALT, name) for name in names],
         "erased_at": datetime.now(UTC),
     }  # fmt: skip
     stores.lake.append("raw.erasures", [row])
@@ -45,7 +45,7 @@ async def test_nothing_is_asked_about_it(stores: Any, source: Any, begin: Any) -
         with pytest.raises(UnresolvedIdError, match="erased"):
             await captures.account("sec")
         with pytest.raises(UnresolvedIdError, match="erased"):
-            await captures.walk_author("sec")
+            await captures.walk_user_posts("sec")
         assert isinstance(await captures.video("7410000000000000001"), UnavailableVideo)
     assert source.asked == []
     assert stores.rows("select * from raw.captures") == []
@@ -75,7 +75,7 @@ ids = st.text("0123456789abcdefghijklmnopqrstuvwxyzABCDEF_-", min_size=6, max_si
 
 @given(ids, st.lists(ids, max_size=5))
 def test_a_body_is_known_by_any_id_in_it_and_by_nothing_else(name: str, others: list[str]) -> None:
-    marks = Marks({SALT: frozenset({mark_of(SALT, name)})})
+    marks = ErasureMarks({SALT: frozenset({erasure_mark(SALT, name)})})
     told = "".join(f'{{"id":"{other}"}},' for other in others if other != name).encode()
     assert not marks.occur_in(told)
     assert marks.occur_in(told + f'{{"sec_uid":"{name}"}}'.encode())

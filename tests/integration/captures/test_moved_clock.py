@@ -9,14 +9,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.captures.recent_details import Recall
-from pipelines.platform.profiles import Profile, load_profile
-from pipelines.platform.sandbox_clock import follow_clock
+from pipelines.captures.recent_details import RecentDetails
+from pipelines.platform.profiles import PlatformProfile, load_profile
+from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from tests.stage import Stage, open_stage
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake
-from warehouse.records.times import move_observed_time, observed_now
+from warehouse.records.times import observed_now, shift_observed_time
 from warehouse.records.videos import Statistics, Video
 
 DAY_S, HALF_DAY_S = 86_400, 43_200
@@ -33,11 +33,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def sandbox(stage: Stage) -> Iterator[Profile]:
+def sandbox(stage: Stage) -> Iterator[PlatformProfile]:
     yield load_profile("sandbox", sandbox_port=stage.port)
     told = stage.world("/_world/clock")
     _advance(stage, -told["offset_s"])
-    move_observed_time(seconds=0)
+    shift_observed_time(seconds=0)
 
 
 def _advance(stage: Stage, seconds: int) -> None:
@@ -49,30 +49,32 @@ def _ahead() -> timedelta:
     return observed_now() - datetime.now(UTC)
 
 
-def test_the_time_of_observations_follows_the_stand_in(stage: Stage, sandbox: Profile) -> None:
-    follow_clock(sandbox)
+def test_the_time_of_observations_follows_the_stand_in(
+    stage: Stage, sandbox: PlatformProfile
+) -> None:
+    follow_sandbox_clock(sandbox)
     assert abs(_ahead()) < A_WHILE
     _advance(stage, 3 * DAY_S)
     assert abs(_ahead()) < A_WHILE, "until it is asked for again"
-    follow_clock(sandbox)
+    follow_sandbox_clock(sandbox)
     assert abs(_ahead() - timedelta(days=3)) < A_WHILE
 
 
 def test_no_other_platform_is_asked_and_the_machines_time_holds(
-    stage: Stage, sandbox: Profile
+    stage: Stage, sandbox: PlatformProfile
 ) -> None:
     _advance(stage, DAY_S)
-    follow_clock(sandbox)
-    follow_clock(sandbox.model_copy(update={"name": "mine"}))
+    follow_sandbox_clock(sandbox)
+    follow_sandbox_clock(sandbox.model_copy(update={"name": "mine"}))
     assert abs(_ahead()) < A_WHILE
 
 
 def test_a_stand_in_that_does_not_answer_leaves_the_time_as_it_was(
-    stage: Stage, sandbox: Profile
+    stage: Stage, sandbox: PlatformProfile
 ) -> None:
     _advance(stage, DAY_S)
-    follow_clock(sandbox)
-    follow_clock(sandbox.model_copy(update={"port": 1}))
+    follow_sandbox_clock(sandbox)
+    follow_sandbox_clock(sandbox.model_copy(update={"port": 1}))
     assert _ahead() > timedelta(hours=23)
 
 
@@ -122,7 +124,7 @@ def _shown(stage: Stage, track: str) -> dict[str, int]:
 async def test_rows_are_committed_and_age_by_the_time_of_observations(tmp_path: Path) -> None:
     lake = open_lake(str(tmp_path / "lake"), world="sandbox")
     try:
-        move_observed_time(seconds=5 * DAY_S)
+        shift_observed_time(seconds=5 * DAY_S)
         video = Video(
             aweme_id="11111", surface="video_page", observed_at=observed_now(), statistics=FULL
         )
@@ -131,12 +133,12 @@ async def test_rows_are_committed_and_age_by_the_time_of_observations(tmp_path: 
         with closing(Engine(lake)) as engine:
             sql = "select epoch(committed_at - observed_at) as later_s from raw.videos"
             assert 0 <= float(str(engine.rows(sql)[0]["later_s"])) < DAY_S
-            assert await Recall(engine).find("11111", max_age_s=HALF_DAY_S) is not None
-            move_observed_time(seconds=6 * DAY_S)
-            assert await Recall(engine).find("11111", max_age_s=HALF_DAY_S) is None
-            move_observed_time(seconds=0)
-            assert await Recall(engine).find("11111", max_age_s=HALF_DAY_S) is None, (
+            assert await RecentDetails(engine).find("11111", max_age_s=HALF_DAY_S) is not None
+            shift_observed_time(seconds=6 * DAY_S)
+            assert await RecentDetails(engine).find("11111", max_age_s=HALF_DAY_S) is None
+            shift_observed_time(seconds=0)
+            assert await RecentDetails(engine).find("11111", max_age_s=HALF_DAY_S) is None, (
                 "of a time to come"
             )
     finally:
-        move_observed_time(seconds=0)
+        shift_observed_time(seconds=0)

@@ -10,11 +10,11 @@ import pytest
 
 from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import HELD_FOR_S, LOOK_EVERY_S
+from pipelines.captures.sharing import CAPTURE_LEASE_S, LEASE_POLL_S
 from tests.fake_clock import FakeClock
 from warehouse.control import open_control
 from warehouse.records.errors import ForbiddenError, RunCancelledError
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import VideoDetail
 
 Begin = Callable[..., Captures]
@@ -41,7 +41,7 @@ async def together(source: Any, clock: FakeClock, *readers: Any) -> list[Any]:
     assert len(source.asked) == 1
     source.gate.set()
     await asyncio.wait({first})
-    clock.advance(LOOK_EVERY_S)
+    clock.advance(LEASE_POLL_S)
     return await asyncio.gather(first, *others, return_exceptions=True)
 
 
@@ -77,9 +77,9 @@ async def test_page_of_a_list_is_read_once_for_two_walks(
 async def test_page_of_a_search_is_read_once_for_two_jobs(
     start: Begin, source: Any, works: Any, clock: FakeClock
 ) -> None:
-    place = SearchPlace(cursor=9, search_id="log", backtrace="b")
+    place = SearchPosition(cursor=9, search_id="log", backtrace="b")
     source.search_pages = [
-        SearchPage(videos=tuple(works("1", "2")), next_place=place, has_more=False)
+        SearchPage(videos=tuple(works("1", "2")), next_position=place, has_more=False)
     ]
     limits = SearchLimits()
     async with start() as one, start() as two:
@@ -124,7 +124,7 @@ async def test_cancelled_reader_leaves_its_turn_to_the_next(
         with pytest.raises(RunCancelledError):
             await reading
         source.gate.set()
-        clock.advance(LOOK_EVERY_S)
+        clock.advance(LEASE_POLL_S)
         assert (await waiting).music_id == "12345"
     assert len(source.asked) == 2
 
@@ -132,8 +132,8 @@ async def test_cancelled_reader_leaves_its_turn_to_the_next(
 async def test_another_page_of_the_same_list_waits_for_nobody(begin: Begin, source: Any) -> None:
     source.gate = asyncio.Event()
     async with begin() as one, begin() as two:
-        reading = asyncio.create_task(one.walk_author("sec", cursor=0))
-        other = asyncio.create_task(two.walk_author("sec", cursor=4))
+        reading = asyncio.create_task(one.walk_user_posts("sec", cursor=0))
+        other = asyncio.create_task(two.walk_user_posts("sec", cursor=4))
         await source.arrivals.get()
         await source.arrivals.get()
         source.gate.set()
@@ -152,12 +152,12 @@ async def test_long_read_holds_its_turn(
             await source.arrivals.get()
             for _ in range(5):
                 await clock.asleep(1)
-                clock.advance(HELD_FOR_S / 3)
+                clock.advance(CAPTURE_LEASE_S / 3)
             waiting = asyncio.create_task(two.track("12345"))
             await clock.asleep(2)
             source.gate.set()
             first = await reading
-            clock.advance(LOOK_EVERY_S)
+            clock.advance(LEASE_POLL_S)
             assert (await waiting, len(source.asked)) == (first, 1)
 
 
@@ -165,12 +165,12 @@ async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
     stores: Any, clock: FakeClock
 ) -> None:
     with closing(open_control(stores.control_url, world="sandbox", clock=clock.unix)) as control:
-        assert control.begin_capture("page", "dead", ttl_s=HELD_FOR_S).is_ours
-        clock.advance(HELD_FOR_S - 0.1)
-        assert control.begin_capture("page", "next", ttl_s=60) == (False, "dead")
+        assert control.claim_capture("page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
+        clock.advance(CAPTURE_LEASE_S - 0.1)
+        assert control.claim_capture("page", "next", ttl_s=60) == (False, "dead")
         clock.advance(0.1)
-        assert control.look_for_capture("page", "dead").is_over
-        assert control.begin_capture("page", "next", ttl_s=60).is_ours
+        assert control.check_capture("page", "dead").is_over
+        assert control.claim_capture("page", "next", ttl_s=60).is_ours
 
 
 async def test_each_captured_entity_gets_a_new_generation(
@@ -178,7 +178,7 @@ async def test_each_captured_entity_gets_a_new_generation(
 ) -> None:
     async with begin(job_id="job") as captures:
         await captures.track("12345")
-        await captures.walk_author("sec", pages=2)
+        await captures.walk_user_posts("sec", pages=2)
         source.error = ForbiddenError("no", surface="hashtag_info")
         with pytest.raises(ForbiddenError):
             await captures.hashtag("77777")

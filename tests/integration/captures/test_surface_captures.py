@@ -13,14 +13,14 @@ from pipelines.platform.parsers.links import LinkTarget
 from warehouse.lake.page_rows import chart_index_from_rows
 from warehouse.lake.record_rows import hashtag_from_row
 from warehouse.queries.charts.history import KnownSongs, read_songs_of_issues
-from warehouse.queries.surfaces import read_search_union
+from warehouse.queries.searches import read_search_union
 from warehouse.records.errors import (
     ChartUnavailableError,
     InvalidParameterError,
     UnresolvedIdError,
     VerificationDemandedError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 
 SEC = "MS4wLjABAAAAabcdef"
 Begin = Callable[..., Captures]
@@ -28,8 +28,8 @@ LIMITS = SearchLimits(page_limit=5)
 
 
 def found_page(*videos: Any, cursor: int, has_more: bool = True) -> SearchPage:
-    place = SearchPlace(cursor=cursor, search_id="log", backtrace="b")
-    return SearchPage(videos=videos, next_place=place, has_more=has_more, skipped_cards=1)
+    place = SearchPosition(cursor=cursor, search_id="log", backtrace="b")
+    return SearchPage(videos=videos, next_position=place, has_more=has_more, skipped_cards=1)
 
 
 async def test_hashtag_and_its_works_are_kept(begin: Begin, stores: Any) -> None:
@@ -50,8 +50,8 @@ async def test_hashtag_and_its_works_are_kept(begin: Begin, stores: Any) -> None
 
 async def test_author_walk_goes_on_from_the_platforms_own_cursor(begin: Begin, source: Any) -> None:
     async with begin() as captures:
-        first = await captures.walk_author("sec", pages=2)
-        rest = await captures.walk_author("sec", pages=9, cursor=first.cursor or 0)
+        first = await captures.walk_user_posts("sec", pages=2)
+        rest = await captures.walk_user_posts("sec", pages=9, cursor=first.cursor or 0)
     assert [entry[2] for entry in source.asked] == [0, 2, 4, 6]
     assert (first.coverage.stop_reason, first.cursor, first.has_more) == ("page_limit", 4, True)
     assert rest.coverage.stop_reason == "exhausted"

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.platform.providers.mock.search_index import WordIndex
+from pipelines.platform.providers.mock.search_index import MockSearchIndex
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.profile_checks import SCREEN_LIMIT, Screens
+from pipelines.watchlists.profile_checks import SCREEN_LIMIT, EntryChecker
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import InputError, UpstreamError
-from warehouse.records.watchlists import Entry, Thresholds
+from warehouse.records.watchlists import DigestThresholds, WatchlistEntry
 
 SEED, SIZE = 11, 0.1
 WORLD = open_world(SEED, SIZE)
-ACCOUNT = Entry(kind="account", input=WORLD.sec_uid(3))
-HASHTAG = Entry(kind="hashtag", input=WordIndex(WORLD).ch_ids()[0])
+ACCOUNT = WatchlistEntry(kind="account", input=WORLD.sec_uid(3))
+HASHTAG = WatchlistEntry(kind="hashtag", input=MockSearchIndex(WORLD).ch_ids()[0])
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def screens(reads: Desk, tmp_path: Path) -> Screens:
-    return Screens(
+def screens(reads: Desk, tmp_path: Path) -> EntryChecker:
+    return EntryChecker(
         settings=reads.sources.settings,
         profile=reads.sources.profile,
         control=reads.control,
@@ -42,7 +42,7 @@ def captured(reads: Desk, surface: str) -> int:
     return int(row["n"])
 
 
-def test_an_account_is_its_profile_and_its_first_page(screens: Screens, reads: Desk) -> None:
+def test_an_account_is_its_profile_and_its_first_page(screens: EntryChecker, reads: Desk) -> None:
     before = captured(reads, "user_info"), captured(reads, "user_posts")
     seen = screens.look(ACCOUNT)
     assert (seen.kind, seen.subject) == ("account", ACCOUNT.input)
@@ -55,7 +55,7 @@ def test_an_account_is_its_profile_and_its_first_page(screens: Screens, reads: D
 
 
 def test_a_hashtag_is_its_figures_and_its_first_screen_in_order(
-    screens: Screens, reads: Desk
+    screens: EntryChecker, reads: Desk
 ) -> None:
     before = captured(reads, "hashtag_info")
     seen = screens.look(HASHTAG)
@@ -66,23 +66,27 @@ def test_a_hashtag_is_its_figures_and_its_first_screen_in_order(
 
 
 @pytest.mark.parametrize("entry", [ACCOUNT, HASHTAG], ids=lambda entry: str(entry.kind))
-def test_a_world_that_stands_still_changes_nothing(screens: Screens, entry: Entry) -> None:
+def test_a_world_that_stands_still_changes_nothing(
+    screens: EntryChecker, entry: WatchlistEntry
+) -> None:
     first, second = screens.look(entry), screens.look(entry)
     assert second.observed_at - first.observed_at > timedelta(0)
-    limits = Thresholds(velocity=0.001, rank_change=1)
+    limits = DigestThresholds(velocity=0.001, rank_change=1)
     assert find_changes(first, second, thresholds=limits).count == 0
 
 
 @pytest.mark.parametrize(
     "entry",
     [
-        Entry(kind="account", input="MS4wLjABAAAAnobody"),
-        Entry(kind="account", input="no account at all"),
-        Entry(kind="hashtag", input="no hashtag at all"),
+        WatchlistEntry(kind="account", input="MS4wLjABAAAAnobody"),
+        WatchlistEntry(kind="account", input="no account at all"),
+        WatchlistEntry(kind="hashtag", input="no hashtag at all"),
     ],
     ids=lambda entry: str(entry.input),
 )
-def test_what_is_not_there_is_an_error_by_name(screens: Screens, entry: Entry) -> None:
+def test_what_is_not_there_is_an_error_by_name(
+    screens: EntryChecker, entry: WatchlistEntry
+) -> None:
     with pytest.raises((InputError, UpstreamError)) as caught:
         screens.look(entry)
     assert caught.value.detail

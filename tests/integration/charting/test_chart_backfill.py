@@ -15,9 +15,9 @@ import httpx2
 import pytest
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.charts.backfill import AT_ONCE, BATCH, MOST_IN_A_ROW, Backfill
-from pipelines.charts.open_service import ChartDesk, open_chart_desk
-from pipelines.charts.rules.backfill_plan import Filled, Progress
+from pipelines.charts.backfill import BATCH, CONCURRENT_READS, MAX_CONSECUTIVE_REFUSALS, Backfill
+from pipelines.charts.open_service import ChartService, open_chart_service
+from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 from tests.children import child
@@ -36,11 +36,11 @@ QUARTER = ("2022-01-01", "2022-03-31")
 KILLED = """
 import sys
 import pipelines.captures.sharing as sharing
-from pipelines.charts.open_service import open_chart_desk
+from pipelines.charts.open_service import open_chart_service
 from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 sharing.HELD_FOR_S = 1.0  # what a dead process holds up others for; twelve in life
-with open_chart_desk(Settings(_env_file=None)) as desk:
+with open_chart_service(Settings(_env_file=None)) as desk:
     desk.fill(read_span(*sys.argv[1:]), told=lambda p: print(p.done_count, flush=True), hold_s=1.0)
 """
 
@@ -77,12 +77,12 @@ def settings(stage: Stage, tmp_path: Path) -> Settings:
     return Settings(_env_file=None, profile="sandbox", data_home=tmp_path, sandbox_port=stage.port)
 
 
-def fill(settings: Settings, days: tuple[str, str], **options: Any) -> Filled:
-    with open_chart_desk(settings) as desk:
+def fill(settings: Settings, days: tuple[str, str], **options: Any) -> BackfillResult:
+    with open_chart_service(settings) as desk:
         return desk.fill(read_span(*days), **options)
 
 
-def check_whole(desk: ChartDesk, filled: Filled) -> None:
+def check_whole(desk: ChartService, filled: BackfillResult) -> None:
     """Every issue is there, with its songs, and none was kept twice."""
     desk.engine.refresh()
     rows = desk.engine.rows(
@@ -95,7 +95,7 @@ def check_whole(desk: ChartDesk, filled: Filled) -> None:
 
 
 def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform: Platform) -> None:
-    told: list[Progress] = []
+    told: list[BackfillProgress] = []
     first = fill(settings, ("2022-01-01", "2022-01-31"), told=told.append)
     assert (first.ending, first.left_count, first.is_cut) == ("completed", 0, False)
     assert first.new_count == first.issue_count == platform.asked() > 20
@@ -111,7 +111,7 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
     wider = fill(settings, ("2021-12-20", "2022-02-05"))
     assert wider.known_count == first.issue_count
     assert wider.new_count == wider.requests_used == platform.asked() - first.issue_count
-    with open_chart_desk(settings) as desk:
+    with open_chart_service(settings) as desk:
         check_whole(desk, wider)
 
 
@@ -136,7 +136,7 @@ def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform:
         next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
         killed.kill()
         killed.wait()
-    with open_chart_desk(settings) as desk:
+    with open_chart_service(settings) as desk:
         filled = desk.fill(read_span(*HALF))
         check_whole(desk, filled)
     assert filled.known_count >= BATCH
@@ -153,21 +153,21 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     assert min(first.new_count, second.new_count) > 0
     for filled in (first, second):
         assert (filled.ending, filled.left_count) == ("completed", 0)
-        with open_chart_desk(settings) as desk:
+        with open_chart_service(settings) as desk:
             check_whole(desk, filled)
 
 
 def test_a_person_ends_it_with_what_was_read_kept(settings: Settings) -> None:
     asked_to_stop: list[bool] = []
 
-    def told(progress: Progress) -> None:
+    def told(progress: BackfillProgress) -> None:
         if progress.done_count == BATCH + 5:
             asked_to_stop.append(True)
 
     ended = fill(settings, QUARTER, told=told, cancelled=lambda: bool(asked_to_stop))
     assert ended.ending == "cancelled"
     assert BATCH + 5 <= ended.new_count < ended.issue_count
-    with open_chart_desk(settings) as desk:
+    with open_chart_service(settings) as desk:
         filled = desk.fill(read_span(*QUARTER))
         check_whole(desk, filled)
     assert filled.known_count == ended.new_count
@@ -196,7 +196,7 @@ def reads(tmp_path: Path) -> Iterator[Desk]:
         yield desk
 
 
-async def scripted(desk: Desk, days: tuple[str, str], **options: Any) -> Filled:
+async def scripted(desk: Desk, days: tuple[str, str], **options: Any) -> BackfillResult:
     work = Backfill(
         open_chart=lambda _cancelled: desk.sources.chart(),
         engine=desk.engine,
@@ -262,9 +262,12 @@ async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads
 @pytest.mark.parametrize(
     ("error", "most"),
     [
-        (ChartUnavailableError("no", surface="chart_songs"), MOST_IN_A_ROW + AT_ONCE),
-        (ForbiddenError("no", surface="chart_songs", status=403), AT_ONCE),
-        (BudgetSpentError("spent", surface="chart_songs"), AT_ONCE),
+        (
+            ChartUnavailableError("no", surface="chart_songs"),
+            MAX_CONSECUTIVE_REFUSALS + CONCURRENT_READS,
+        ),
+        (ForbiddenError("no", surface="chart_songs", status=403), CONCURRENT_READS),
+        (BudgetSpentError("spent", surface="chart_songs"), CONCURRENT_READS),
     ],
     ids=["one after the other", "forbidden", "budget"],
 )
@@ -295,11 +298,11 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(rea
     whole = await scripted(reads, ("2022-01-01", "2022-01-02"))
     listed = reads.rows("select volid from raw.chart_issues where chart_date = date '2022-02-10'")
     name = f"chart issue {listed[0]['volid']}"
-    assert reads.control.begin_capture(name, "somebody", ttl_s=60).is_ours
+    assert reads.control.claim_capture(name, "somebody", ttl_s=60).is_ours
     reads.script.asked.clear()
     others_read = asyncio.Event()
 
-    def told(progress: Progress) -> None:
+    def told(progress: BackfillProgress) -> None:
         if progress.done_count == 2:
             others_read.set()
 
@@ -307,7 +310,7 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(rea
     await others_read.wait()
     async with reads.sources.chart() as captures:
         await captures.songs(listed[0]["volid"], limit=20)
-    reads.control.leave_capture(name, "somebody", None)
+    reads.control.publish_capture(name, "somebody", None)
     filled = await running
     assert (filled.new_count, filled.known_count, filled.left_count) == (2, 1, 0)
     assert sum(one[:2] == ("fetch_songs", listed[0]["volid"]) for one in reads.script.asked) == 1

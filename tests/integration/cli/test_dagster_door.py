@@ -12,7 +12,12 @@ from urllib.parse import urlencode
 import pytest
 from dagster import DagsterInstance, DagsterRun
 
-from api.cli.processes.child_processes import Household, Program, find_port, sametrack
+from api.cli.processes.child_processes import (
+    ChildProcessGroup,
+    Program,
+    find_port,
+    sametrack_command,
+)
 from tests.stage import PATIENCE_S, wait_for
 
 ROOT = Path(__file__).parents[3]
@@ -64,12 +69,14 @@ class Ui:
 @pytest.fixture(scope="module")
 def running_ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     folder = tmp_path_factory.mktemp("dagster")
-    with pytest.MonkeyPatch.context() as environment, Household() as household:
+    with pytest.MonkeyPatch.context() as environment, ChildProcessGroup() as process_group:
         environment.setenv("SAMETRACK_DAGSTER_DIR", str(folder))
         environment.setenv("DAGSTER_HOME", str(ROOT))
         port = find_port()
-        command = sametrack("dagster-ui", "--port", str(port), "--socket", str(folder / "none"))
-        started = household.start(
+        command = sametrack_command(
+            "dagster-ui", "--port", str(port), "--socket", str(folder / "none")
+        )
+        started = process_group.start(
             Program(name="ui", command=command, log=folder / "log", env={"PYTHONPATH": str(ROOT)})
         )
         found = Ui(f"http://127.0.0.1:{port}", folder)

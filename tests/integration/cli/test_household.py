@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.processes.child_processes import Household, Program
+from api.cli.processes.child_processes import ChildProcessGroup, Program
 from api.cli.processes.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
 from tests.stage import PATIENCE_S
 
@@ -49,10 +49,10 @@ def test_a_killed_command_leaves_no_process_and_no_folder(
 
 def test_stopping_one_child_leaves_the_others(tmp_path: Path) -> None:
     sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
-    with Household() as household:
-        first = household.start(Program(name="first", command=sleeper))
-        second = household.start(Program(name="second", command=sleeper))
-        household.stop(first)
+    with ChildProcessGroup() as process_group:
+        first = process_group.start(Program(name="first", command=sleeper))
+        second = process_group.start(Program(name="second", command=sleeper))
+        process_group.stop(first)
         assert first.exit_code() == -signal.SIGTERM
         assert second.exit_code() is None
     assert second.exit_code() == -signal.SIGTERM
@@ -72,8 +72,8 @@ def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_pat
         child.process.wait()
         supervisor.step()
 
-    with Household() as household:
-        supervisor = Supervisor(household, [Service(program)], clock=lambda: now)
+    with ChildProcessGroup() as process_group:
+        supervisor = Supervisor(process_group, [Service(program)], clock=lambda: now)
         for wait_s in BACK_OFF_S:
             fall(supervisor)
             supervisor.step()
@@ -91,8 +91,8 @@ def test_readiness_is_told_once_when_all_are_ready() -> None:
         Service(Program(name="a", command=sleeper)),
         Service(Program(name="b", command=sleeper), lambda: ready),
     ]
-    with Household() as household:
-        supervisor = Supervisor(household, services, on_ready=lambda: told.append("ready"))
+    with ChildProcessGroup() as process_group:
+        supervisor = Supervisor(process_group, services, on_ready=lambda: told.append("ready"))
         for _ in range(3):
             supervisor.step()
         assert told == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.job_client import HttpDesk, ServiceError, UnreachableServiceError
+from api.cli.job_client import HttpJobClient, JobServiceError, UnreachableServiceError
 from api.cli.main import app
 from tests.stage import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError
@@ -95,8 +95,8 @@ def test_json_is_the_finished_job_on_stdout_alone(job_api: Any) -> None:
 )
 def test_a_refusal_is_one_named_line(job_api: Any, status: int, kind: str, code: int) -> None:
     job_api.answers = [(status, {"error": {"type": kind, "detail": "why", "hint": "do this"}})]
-    with pytest.raises(ServiceError) as refusal:
-        HttpDesk(job_api.url).create("x", {})
+    with pytest.raises(JobServiceError) as refusal:
+        HttpJobClient(job_api.url).create("x", {})
     assert (refusal.value.type, refusal.value.hint) == (kind, "do this")
     assert code == (2 if kind.startswith("invalid") else 1)
 
@@ -113,24 +113,24 @@ def test_a_failed_job_prints_its_error_and_hint(job_api: Any) -> None:
 
 def test_an_address_where_nobody_answers_is_told_as_that() -> None:
     with pytest.raises(UnreachableServiceError):
-        HttpDesk("http://127.0.0.1:1").job("x")
+        HttpJobClient("http://127.0.0.1:1").job("x")
 
 
 def test_a_missing_job_is_a_missing_job(job_api: Any) -> None:
     job_api.answers = [(404, {"error": {"type": "job_not_found", "detail": "none", "hint": None}})]
     with pytest.raises(JobNotFoundError):
-        HttpDesk(job_api.url).cancel("x")
+        HttpJobClient(job_api.url).cancel("x")
 
 
 def test_the_token_travels_as_bearer(job_api: Any) -> None:
     job_api.answers = [(200, JOB)]
-    HttpDesk(job_api.url, token="word").job("x")
+    HttpJobClient(job_api.url, token="word").job("x")
     assert job_api.tokens == {"Bearer word"}
 
 
 def test_a_job_id_cannot_leave_its_place_in_the_address(job_api: Any) -> None:
     job_api.answers = [(200, JOB)]
-    HttpDesk(job_api.url).job("../../x?y#z")
+    HttpJobClient(job_api.url).job("../../x?y#z")
     assert job_api.asked[0][1].endswith("music_collection_jobs/..%2F..%2Fx%3Fy%23z")
 
 

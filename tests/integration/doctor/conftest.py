@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from pipelines.doctor.checks.stores import Warehouse
-from pipelines.doctor.probes.probe_round import ask_and_keep
+from pipelines.doctor.checks.stores import OpenWarehouse
+from pipelines.doctor.probes.probe_round import probe_and_store
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
@@ -28,7 +28,7 @@ class Ward:
     port: int
     home: Path
     control: ControlStore
-    warehouse: Warehouse
+    warehouse: OpenWarehouse
 
     @property
     def settings(self) -> Settings:
@@ -41,7 +41,7 @@ class Ward:
 
     async def ask(self, *surfaces: str) -> dict[str, SurfaceHealth]:
         """Ask these surfaces, all when none is named; what became of each."""
-        found = await ask_and_keep(
+        found = await probe_and_store(
             self.settings,
             load_profile("sandbox", sandbox_port=self.port),
             control=self.control,
@@ -75,15 +75,15 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenWarehouse]:
     home = open_home(tmp_path_factory.mktemp("home"), "sandbox")
     lake = open_lake(home.lake_url, world="sandbox")
     with closing(Engine(lake)) as engine:
-        yield Warehouse(lake, engine)
+        yield OpenWarehouse(lake, engine)
 
 
 @pytest.fixture
-def ward(platform: int, warehouse: Warehouse, tmp_path: Path) -> Iterator[Ward]:
+def ward(platform: int, warehouse: OpenWarehouse, tmp_path: Path) -> Iterator[Ward]:
     """The platform with no fault in force, and with a control store that knows of none."""
     control_url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(control_url, world="sandbox")) as control:

@@ -11,7 +11,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.surface_health import read_latest_health
-from warehouse.records.health import USES
+from warehouse.records.health import SURFACE_USES
 
 
 def test_a_round_of_canaries_is_kept_and_starts_no_scan(
@@ -27,7 +27,7 @@ def test_a_round_of_canaries_is_kept_and_starts_no_scan(
     with closing(Engine(open_lake(home.lake_url, world="sandbox"))) as engine:
         kept = read_latest_health(engine)
     assert {name: (one.outcome, one.asked_by) for name, one in kept.items()} == dict.fromkeys(
-        USES, ("works", "canaries")
+        SURFACE_USES, ("works", "canaries")
     )
     with closing(open_control(home.control_url, world="sandbox")) as control:
         assert control.jobs(limit=1) == []

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.doctor.probes.table import PROBES
 from warehouse.queries.surface_health import (
-    GOOD_KEPT,
+    GOOD_RESPONSES_KEPT,
     read_known_ids,
     read_last_worked,
     read_latest_health,
@@ -76,7 +76,7 @@ async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_m
 ) -> None:
     good = (await ward.ask("slides_info", "hashtag_info"))["hashtag_info"]  # which a work names
     richer = replace(good, key_paths=(*good.key_paths, "zz_more"))
-    for _ in range(GOOD_KEPT):
+    for _ in range(GOOD_RESPONSES_KEPT):
         later = replace(richer, observed_at=datetime.now(UTC))
         write_health(ward.warehouse.lake, [later])
     ward.warehouse.engine.refresh()

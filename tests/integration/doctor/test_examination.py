@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from api.cli.commands.system.doctor_checks import build_examination
-from pipelines.doctor.examination import Examination
-from pipelines.doctor.findings import Finding
+from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.probes.canaries import Canaries
-from pipelines.doctor.probes.requests import Reader
-from pipelines.doctor.probes.rounds_of_probes import Round
+from pipelines.doctor.probes.probe_runner import ProbeRound
+from pipelines.doctor.probes.requests import ProbeReader
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
 from warehouse.control import open_control
@@ -23,9 +23,9 @@ from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 
 
-def examination(home: Path, *surfaces: str, **settings: Any) -> Examination:
+def examination(home: Path, *surfaces: str, **settings: Any) -> SystemHealthCheck:
     chosen = Settings(_env_file=None, data_home=home, profile="sandbox", **settings)
-    return Examination(
+    return SystemHealthCheck(
         settings=chosen,
         profile=load_profile("sandbox", sandbox_port=chosen.sandbox_port),
         looks=[],
@@ -66,7 +66,7 @@ def test_a_control_store_of_another_world_is_a_finding_and_nothing_is_asked(
 
 
 def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
-    def look() -> Finding:
+    def look() -> CheckResult:
         raise OSError("no such device")
 
     examined = examination(tmp_path)
@@ -79,7 +79,7 @@ def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
 
 def test_what_has_not_answered_in_time_is_settled_at_the_end(tmp_path: Path) -> None:
     examined = examination(tmp_path, "music_info", "user_info")
-    examined.looks = [("disk", lambda: Finding("disk", "ok", "late"))]
+    examined.looks = [("disk", lambda: CheckResult("disk", "ok", "late"))]
     examined.surfaces["user_info"] = "asking"
     examined.end()
     assert [health.outcome for health in examined.health()] == ["not_asked", "unreachable"]
@@ -91,10 +91,12 @@ async def test_the_time_of_a_round_ends_every_question(tmp_path: Path, silent_po
     home = open_home(tmp_path, "sandbox")
     profile = load_profile("sandbox", sandbox_port=silent_port)
     control = open_control(home.control_url, world="sandbox")
-    reader = Reader(GuestClient(profile, Turns(control, profile.rate, daily_budget=100)))
+    reader = ProbeReader(
+        GuestClient(profile, HostRateLimiter(control, profile.rate, daily_budget=100))
+    )
     canaries = Canaries()
     canaries.offer("music_id", "7300000000000000001")
-    found = await Round(reader, canaries, {}, "cli").ask(PROBES, total_s=0.3)
+    found = await ProbeRound(reader, canaries, {}, "cli").ask(PROBES, total_s=0.3)
     await reader.aclose()
     control.close()
     assert [health.surface for health in found] == [probe.surface for probe in PROBES]

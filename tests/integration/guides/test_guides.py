@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 from api.cli.main import app as command_line
 from api.generate.files import read_description
 from api.process import build_app_from_settings
-from api.services.job_feed import JobFeed
+from api.services.job_feed import JobBroadcaster
 from api.services.watchlists.yaml_files import read_watch_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
@@ -96,7 +96,7 @@ def guides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guides]:
     settings = ApiSettings(_env_file=None, data_home=root, data_provider="mock", rate_limit_per_s=0)
     stop = threading.Event()
     with ExitStack() as stack:
-        app = stack.enter_context(build_app_from_settings(settings, feed=JobFeed(limit=5)))
+        app = stack.enter_context(build_app_from_settings(settings, feed=JobBroadcaster(limit=5)))
         home = open_home(root, "mock")
         control = stack.enter_context(closing(open_control(home.control_url, world="mock")))
         lake = open_lake(home.lake_url, world="mock")

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.http.politeness import Turns
+from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.adb import AdbPhone
 from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.reader import AppReader
-from pipelines.sandbox.server.addresses import Addresses, read_code
+from pipelines.sandbox.server.addresses import SandboxUrls, read_code
 from pipelines.sandbox.server.device.phone import StandInPhone
 from pipelines.sandbox.server.device.server import AdbServer
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.world.content.videos import Work
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.content.videos import SandboxVideo
+from pipelines.sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
 from tests.town import SEED, SIZE
-from warehouse.control.records import Grant
+from warehouse.control.records import TokenGrant
 
 CODE = re.compile(r"/([a-z][0-9A-Za-z]+)/")
 
@@ -33,9 +33,11 @@ class Book:
 
     asked: list[str] = field(default_factory=list)
 
-    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
+    ) -> TokenGrant:
         self.asked.append(host)
-        return Grant(wait_s=1 / rate_per_s, spent=len(self.asked) > daily_budget)
+        return TokenGrant(wait_s=1 / rate_per_s, spent=len(self.asked) > daily_budget)
 
     def pause_host(self, host: str, until: datetime) -> None:
         raise AssertionError(f"nobody pauses {host} until {until}")
@@ -50,7 +52,7 @@ class Device:
 
     phone: StandInPhone
     server: AdbServer
-    world: World
+    world: SandboxWorld
     clock: FakeClock = field(default_factory=FakeClock)
     book: Book = field(default_factory=Book)
     readers: list[AppReader] = field(default_factory=list)
@@ -60,7 +62,7 @@ class Device:
         """A track with some works."""
         return max(self.world.tracks, key=lambda one: len(self.works(one.music_id))).music_id
 
-    def works(self, music_id: str) -> list[Work]:
+    def works(self, music_id: str) -> list[SandboxVideo]:
         """The works that the app shows of a track, in its order."""
         sound = self.world.sound_of(music_id)
         assert sound is not None
@@ -78,7 +80,7 @@ class Device:
         made = AppReader(
             phone,
             app,
-            turns=Turns(self.book, app.rate, daily_budget=daily_budget, clock=self.clock),
+            turns=HostRateLimiter(self.book, app.rate, daily_budget=daily_budget, clock=self.clock),
             claim=Claim(phone.address, clock=self.clock),
             clock=self.clock,
             link_of=lambda music_id: f"http://share.vidplat.localhost:1/share/music/{music_id}/",
@@ -98,13 +100,13 @@ async def identify(text: str) -> str | None:
 
 
 @pytest.fixture(scope="session")
-def small_world() -> World:
-    return World(SEED, SIZE)
+def small_world() -> SandboxWorld:
+    return SandboxWorld(SEED, SIZE)
 
 
 @pytest.fixture
-async def device(small_world: World, tmp_path: Path) -> AsyncIterator[Device]:
-    platform = Platform(small_world, cache_dir=tmp_path, addresses=Addresses(1))
+async def device(small_world: SandboxWorld, tmp_path: Path) -> AsyncIterator[Device]:
+    platform = SandboxPlatform(small_world, cache_dir=tmp_path, addresses=SandboxUrls(1))
     made = Device(StandInPhone(platform), AdbServer(StandInPhone(platform)), small_world)
     made.server.phone = made.phone
     await made.server.start(0)

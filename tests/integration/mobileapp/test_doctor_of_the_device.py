@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks.device import NAMES, device_looks
-from pipelines.doctor.findings import Finding
 from pipelines.settings import Settings
 from tests.integration.mobileapp.conftest import Device
 
@@ -16,7 +16,7 @@ def settings(**values: Any) -> Settings:
     return Settings(_env_file=None, **given)
 
 
-async def looked(device: Device, *, may_open: bool = True, **values: Any) -> dict[str, Finding]:
+async def looked(device: Device, *, may_open: bool = True, **values: Any) -> dict[str, CheckResult]:
     """All five findings, by the part of each name."""
     chosen = settings(
         **{"mobileapp_device": "stand-in-1", "mobileapp_adb_port": device.server.port, **values}
@@ -25,7 +25,7 @@ async def looked(device: Device, *, may_open: bool = True, **values: Any) -> dic
     return {name: await asyncio.to_thread(look) for name, look in looks}
 
 
-def states(found: dict[str, Finding]) -> list[str]:
+def states(found: dict[str, CheckResult]) -> list[str]:
     return [found[name].state for name in NAMES]
 
 

@@ -10,9 +10,9 @@ import pytest
 from pipelines.platform.mobileapp.adb import CALL_S, AdbPhone
 from pipelines.platform.mobileapp.bundles import pack_page, parse_app_page
 from pipelines.platform.mobileapp.layouts import load_app
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import load_profile
-from pipelines.platform.reparse import Kept, Replayer
+from pipelines.platform.reparse import ArchivedBody, BodyParser
 from pipelines.sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
 from tests.integration.mobileapp.conftest import Device
@@ -26,7 +26,7 @@ from warehouse.records.errors import (
 )
 from warehouse.records.videos import VideoPage
 
-SEEN = Seen(surface="music_app", observed_at=SEEN_AT, link_of=str)
+SEEN = ParseContext(surface="music_app", observed_at=SEEN_AT, link_of=str)
 
 
 def ids(page: Any) -> list[str]:
@@ -63,8 +63,8 @@ async def test_what_is_read_of_a_work_is_what_the_app_shows(device: Device) -> N
 async def test_a_kept_body_is_read_again_to_the_same_works(device: Device) -> None:
     page = await device.reader().read_page(device.track, 0, 3)
     body = pack_page(page.items, layout="stand-in-31", cursor=3, has_more=True)
-    replayer = Replayer(load_profile("sandbox", sandbox_port=1))
-    kept = Kept(
+    replayer = BodyParser(load_profile("sandbox", sandbox_port=1))
+    kept = ArchivedBody(
         surface="music_app", entity_id=device.track, observed_at=SEEN_AT, body=body, status=200,
         content_type="application/json", path="/app", cursor=0,
     )  # fmt: skip
@@ -184,7 +184,7 @@ async def test_a_device_that_cannot_be_read_says_why(
 async def test_the_stand_in_is_never_taken_for_a_real_device_nor_the_other_way_round(
     device: Device, changed_app: Callable[..., Any]
 ) -> None:
-    real = changed_app(is_stand_in=False)
+    real = changed_app(is_simulated=False)
     with pytest.raises(DeviceUnavailableError) as caught:
         await device.reader(app=real).ready()
     assert caught.value.reason == "stand_in_device"

@@ -15,12 +15,12 @@ from dagster import (
 
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.schedules import RHYTHMS, build_schedules
-from pipelines.orchestration.worker.maintenance import chosen_home
+from pipelines.orchestration.schedules import SCHEDULES, build_schedules
+from pipelines.orchestration.worker.maintenance import open_selected_home
 from pipelines.settings import Settings
 from warehouse.lake.store import open_lake
 
-NAMES = [rhythm.name for rhythm in RHYTHMS]
+NAMES = [rhythm.name for rhythm in SCHEDULES]
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
@@ -65,7 +65,7 @@ def test_jobs_of_upkeep_run_as_they_are_and_tell_what_they_did(
 ) -> None:
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
-    home = chosen_home(Settings())
+    home = open_selected_home(Settings())
     open_lake(home.lake_url, world="sandbox")
     with open_instance(home) as instance:
         ended = build_definitions().resolve_job_def(job).execute_in_process(instance=instance)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.chart import ChartHistory, History
+from api.services.reads.chart import ChartHistoryReader, ChartHistoryResult
 from api.services.reads.chart_backlog import ChartBacklog
 from api.services.reads.deadline import Deadline
 from pipelines.charts.rules.history import read_span
@@ -38,13 +38,13 @@ async def ask(
     end: str = MARCH[1],
     *,
     deadline: Deadline | None = None,
-    chart: ChartHistory | None = None,
-) -> History:
+    chart: ChartHistoryReader | None = None,
+) -> ChartHistoryResult:
     reading = desk.chart if chart is None else chart
     return await reading.read(read_span(start, end), deadline=deadline or without_end())
 
 
-async def ask_until_over(desk: Desk, start: str, end: str, *, stalled: int) -> History:
+async def ask_until_over(desk: Desk, start: str, end: str, *, stalled: int) -> ChartHistoryResult:
     return await until_over(
         desk.script,
         lambda deadline: ask(desk, start, end, deadline=deadline),
@@ -52,7 +52,7 @@ async def ask_until_over(desk: Desk, start: str, end: str, *, stalled: int) -> H
     )
 
 
-def reasons(found: History) -> list[Any]:
+def reasons(found: ChartHistoryResult) -> list[Any]:
     return [one["reason"] for one in found.document["snapshots"]]
 
 
@@ -198,7 +198,7 @@ async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
     await left_issues(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.next_wanted_at("chart_songs") is None)
+        wait_for(lambda: desk.control.next_backlog_due_at("chart_songs") is None)
     questions(desk)
     found = await ask(desk, "2022-03-02", "2022-03-24")
     assert (reasons(found), questions(desk)) == ([None] * 3, [])
@@ -208,7 +208,7 @@ async def test_what_was_left_before_a_restart_is_captured_after_it(desk: Desk) -
     await left_issues(desk)
     backlog(desk).leave(desk.left)  # of a process that ended before it came to it
     with backlog(desk):
-        wait_for(lambda: desk.control.next_wanted_at("chart_songs") is None)
+        wait_for(lambda: desk.control.next_backlog_due_at("chart_songs") is None)
     assert reasons(await ask(desk, "2022-03-02", "2022-03-24")) == [None] * 3
 
 
@@ -219,7 +219,7 @@ async def test_a_stop_in_the_middle_puts_back_what_is_not_done(desk: Desk) -> No
     with backlog(desk) as later:
         later.leave(desk.left)
         wait_for(lambda: desk.script.asked)
-    wanted = desk.control.take_wanted("chart_songs", limit=9, hold_s=1)
+    wanted = desk.control.claim_backlog("chart_songs", limit=9, hold_s=1)
     assert len(wanted) == 3
 
 
@@ -232,5 +232,5 @@ async def test_what_is_refused_again_and_again_is_given_up(
     questions(desk)
     with backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.next_wanted_at("chart_songs") is None)
+        wait_for(lambda: desk.control.next_backlog_due_at("chart_songs") is None)
     assert len(questions(desk)) == 9

@@ -8,7 +8,7 @@ import pytest
 
 from api.services.reads.videos import read_videos
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
 from warehouse.records.errors import (
     PageWithoutDataError,
@@ -32,10 +32,10 @@ def ids() -> list[str]:
     return [work.aweme_id for work in works(is_shown=True)]
 
 
-def works(*, is_shown: bool) -> list[Work]:
+def works(*, is_shown: bool) -> list[SandboxVideo]:
     found = open_world(11, 0.1).works
     rows = map(found.row, range(len(found.aweme_id)))
-    return [work for work in rows if (work.state is State.PUBLIC) is is_shown][:30]
+    return [work for work in rows if (work.state is VideoState.PUBLIC) is is_shown][:30]
 
 
 async def read(desk: Desk, *ids: str) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 
 from api.services.reads.deadline import Deadline
 from api.services.reads.metrics import read_metrics
-from pipelines.documents.lists import Window
+from pipelines.documents.lists import TimeWindow
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.content.videos import VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
 from warehouse.records.errors import VerificationDemandedError
 
@@ -21,9 +21,9 @@ APP = f"{VIDPLAT}/app/v3"
 WORLD = open_world(11, 0.1)
 SEC = max(
     (WORLD.sec_uid(index) for index in range(WORLD.account_count)),
-    key=lambda one: len(WORLD.works_by_account(WORLD.account_of(one) or 0)),
+    key=lambda one: len(WORLD.videos_by_account(WORLD.account_of(one) or 0)),
 )
-WINDOW = Window(days=365, end=datetime.fromtimestamp(WORLD.now, UTC))
+WINDOW = TimeWindow(days=365, end=datetime.fromtimestamp(WORLD.now, UTC))
 
 
 @pytest.fixture
@@ -34,10 +34,11 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def shown() -> list[Any]:
     """The public works of the account, newest first."""
-    rows = WORLD.works_by_account(WORLD.account_of(SEC) or 0)
+    rows = WORLD.videos_by_account(WORLD.account_of(SEC) or 0)
     works = [WORLD.works.row(row) for row in rows]
     return sorted(
-        (work for work in works if work.state is State.PUBLIC), key=lambda work: -work.create_time
+        (work for work in works if work.state is VideoState.PUBLIC),
+        key=lambda work: -work.create_time,
     )
 
 

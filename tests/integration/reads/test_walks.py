@@ -77,11 +77,11 @@ async def large(desk: Desk) -> dict[str, str]:
 
 
 def _posts(provider: Any, sec_uid: str) -> Any:
-    return provider._world.works_by_account(provider._world.account_of(sec_uid))
+    return provider._world.videos_by_account(provider._world.account_of(sec_uid))
 
 
 def _words(provider: Any, ch_id: str) -> Any:
-    from pipelines.platform.providers.mock.provider import _words as words  # noqa: PLC0415  # not public
+    from pipelines.platform.providers.mock.provider import _search_index as words  # noqa: PLC0415  # not public
 
     return words(provider._world).rows_of_hashtag(ch_id)
 

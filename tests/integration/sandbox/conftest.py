@@ -12,8 +12,8 @@ import httpx2 as httpx
 import pytest
 
 from pipelines.sandbox.server.web.share_pages import is_withheld
-from pipelines.sandbox.world.content.videos import State, Work
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
+from pipelines.sandbox.world.world import SandboxWorld
 from tests.children import platform as running_platform
 from tests.stage import PATIENCE_S
 
@@ -29,7 +29,7 @@ class Sandbox:
     process: subprocess.Popen[str]
     port: int
     client: httpx.Client
-    world: World
+    world: SandboxWorld
 
     def get(
         self, address: str, *, host: str = "share.vidplat.localhost", **headers: str
@@ -49,7 +49,7 @@ class Sandbox:
         found: Json = answer.json()
         return found
 
-    def works(self, **wanted: object) -> Iterator[Work]:
+    def works(self, **wanted: object) -> Iterator[SandboxVideo]:
         """Works with these attributes, oldest first."""
         rows = map(self.world.works.row, range(len(self.world.works)))
         return (
@@ -58,9 +58,9 @@ class Sandbox:
             if all(getattr(work, name) == value for name, value in wanted.items())
         )
 
-    def shown(self, **wanted: object) -> Work:
+    def shown(self, **wanted: object) -> SandboxVideo:
         """A public work whose page is never withheld."""
-        works = self.works(state=State.PUBLIC, **wanted)
+        works = self.works(state=VideoState.PUBLIC, **wanted)
         return next(work for work in works if not is_withheld(work, has_cookie=False))
 
     def page_item(self, path: str) -> Json:
@@ -96,7 +96,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         running_platform(cache, seed=SEED, size=SIZE) as (process, port),
         closing(httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S)) as client,
     ):
-        yield Sandbox(process, port, client, World(SEED, SIZE))
+        yield Sandbox(process, port, client, SandboxWorld(SEED, SIZE))
 
 
 @pytest.fixture

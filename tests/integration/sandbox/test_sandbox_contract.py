@@ -11,7 +11,7 @@ import pytest
 from pipelines.sandbox.server.documents.framing import read_frames
 from pipelines.sandbox.server.web.share_pages import is_withheld
 from pipelines.sandbox.server.web.user_pages import LIST_FORMS, has_list
-from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.content.videos import VideoState
 
 from .conftest import Json, Sandbox, page_data
 
@@ -36,7 +36,7 @@ def _work(sandbox: Sandbox, *, photo: bool = False) -> str:
 
 
 def _desktop_work(sandbox: Sandbox) -> str:
-    works = sandbox.works(state=State.PUBLIC, is_photo=False)
+    works = sandbox.works(state=VideoState.PUBLIC, is_photo=False)
     shown = (w for w in works if not is_withheld(w, has_cookie=True, page="desktop"))
     return next(shown).aweme_id
 
@@ -134,8 +134,8 @@ def test_a_detail_is_for_visitors_who_bring_the_guest_cookie(sandbox: Sandbox) -
     assert sandbox.get(f"{path}&a_bogus=", host=WEB, cookie=cookie).content == b""
 
 
-@pytest.mark.parametrize("state", [State.DELETED, State.PRIVATE, State.REVIEWING])
-def test_a_detail_says_why_a_work_is_not_shown(sandbox: Sandbox, state: State) -> None:
+@pytest.mark.parametrize("state", [VideoState.DELETED, VideoState.PRIVATE, VideoState.REVIEWING])
+def test_a_detail_says_why_a_work_is_not_shown(sandbox: Sandbox, state: VideoState) -> None:
     work = next(sandbox.works(state=state))
     path = f"/aweme/v1/web/aweme/detail/?aweme_id={work.aweme_id}"
     answer = sandbox.get(path, host=WEB, cookie="ttwid=1").json()
@@ -242,7 +242,7 @@ def test_a_desktop_page_has_the_older_container(sandbox: Sandbox) -> None:
 
 def test_some_desktop_pages_stay_without_data(sandbox: Sandbox) -> None:
     work = next(
-        work for work in sandbox.works(state=State.PUBLIC)
+        work for work in sandbox.works(state=VideoState.PUBLIC)
         if is_withheld(work, has_cookie=True, page="desktop")
     )  # fmt: skip
     page = sandbox.get(f"/video/{work.aweme_id}", host=WEB, cookie="ttwid=1").text
@@ -250,7 +250,7 @@ def test_some_desktop_pages_stay_without_data(sandbox: Sandbox) -> None:
 
 
 def test_a_work_that_is_gone_leads_to_the_page_that_names_another(sandbox: Sandbox) -> None:
-    work = next(sandbox.works(state=State.DELETED))
+    work = next(sandbox.works(state=VideoState.DELETED))
     answer = sandbox.get(f"/video/{work.aweme_id}", host=WEB)
     target = answer.headers["location"]
     assert answer.status_code == 302

@@ -3,7 +3,7 @@
 import pytest
 
 from pipelines.sandbox.server.access_log import AccessLog
-from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.ground_truth import GroundTruth
 
 from .conftest import Sandbox
 
@@ -11,7 +11,7 @@ from .conftest import Sandbox
 def test_tracks_are_listed_with_links_prose_and_expected_counts(sandbox: Sandbox) -> None:
     tracks = sandbox.get("/_world/tracks").json()["tracks"]
     first = tracks[0]
-    truth = Truth(sandbox.world, first["music_id"])
+    truth = GroundTruth(sandbox.world, first["music_id"])
     assert len(tracks) == 24
     assert first["short_link"] in first["prose"]
     assert first["title"] in first["prose"]
@@ -33,7 +33,7 @@ def test_truth_is_told_per_work(sandbox: Sandbox) -> None:
         if work["carries_recording"] and work["is_public"]
     }
     everything = sandbox.get(f"/_world/truth/{music_id}?all=1").json()
-    assert wanted == Truth(sandbox.world, music_id).wanted()
+    assert wanted == GroundTruth(sandbox.world, music_id).wanted()
     assert len(everything["works"]) == len(sandbox.world.works)
     assert {
         "speed", "semitones", "mix", "round", "in_music_list", "in_author_screen", "relation",

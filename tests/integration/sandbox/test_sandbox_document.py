@@ -4,11 +4,11 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.app import SURFACES
 from pipelines.sandbox.server.faults import KINDS
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.world import SandboxWorld
 
 TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
 
@@ -18,7 +18,7 @@ def test_every_fault_is_described() -> None:
 
 
 def test_every_surface_and_every_path_of_its_own_is_described(tmp_path: Path) -> None:
-    platform = Platform(World(31, 0.2), cache_dir=tmp_path, addresses=Addresses(1))
+    platform = SandboxPlatform(SandboxWorld(31, 0.2), cache_dir=tmp_path, addresses=SandboxUrls(1))
     routes = [
         route for surface in SURFACES for route in surface(platform) if isinstance(route, Route)
     ]

@@ -9,12 +9,12 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.documents.videos import to_video_id
 from pipelines.sandbox.server.web.share_pages import is_withheld
 from pipelines.sandbox.server.web.short_links import CIRCLES, LEAVES
 from pipelines.sandbox.world.content.sounds import SoundKind
-from pipelines.sandbox.world.content.videos import Alteration, State, Work
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
 from pipelines.sandbox.world.similarity import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import Samples
 
@@ -36,7 +36,7 @@ def test_info_of_a_user_sound_names_its_owner_and_source(sandbox: Sandbox) -> No
     info = sandbox.get(f"/web/api/v2/music/info/?music_id={music_id}").json()["music_info"]
     extra = json.loads(info["extra"])
     assert info["title"] == f"@{extra['owner_nickname']}创作的原声"
-    assert sandbox.world.work_of(extra["extract_item_id"]) is not None
+    assert sandbox.world.video_of_id(extra["extract_item_id"]) is not None
 
 
 @pytest.mark.parametrize("surface", ["music/info/?music_id=7", "user/info/?sec_uid=MS4wLjABAAAAx"])
@@ -59,7 +59,7 @@ def _walked(sandbox: Sandbox, path: str, cursor_name: str) -> list[Json]:
 
 
 def test_a_music_list_is_trimmed_and_pages_to_its_end(sandbox: Sandbox) -> None:
-    sound = max(sandbox.world.tracks, key=lambda s: sandbox.world.works_by_sound(s.index).size)
+    sound = max(sandbox.world.tracks, key=lambda s: sandbox.world.videos_by_sound(s.index).size)
     path = f"/web/api/v2/music/list/aweme/?music_id={sound.music_id}&count=7"
     items = _walked(sandbox, path, "cursor")
     rows = sandbox.world.music_list(sound.index)
@@ -75,10 +75,10 @@ def test_posts_come_in_the_mobile_form_pinned_first_and_page_to_their_end(
     sandbox: Sandbox,
 ) -> None:
     world = sandbox.world
-    account = max(range(world.account_count), key=lambda index: world.works_by_account(index).size)
+    account = max(range(world.account_count), key=lambda index: world.videos_by_account(index).size)
     sec_uid = world.sec_uid(account)
     items = _walked(sandbox, f"/web/api/v2/aweme/post/?sec_uid={sec_uid}&count=9", "max_cursor")
-    rows = world.works_by_account(account)
+    rows = world.videos_by_account(account)
     assert [item["aweme_id"] for item in items] == world.works.aweme_id[rows].astype(str).tolist()
     assert all(set(item["statistics"]) == {"digg_count"} for item in items)
     assert all({"create_time", "music", "author"}.isdisjoint(item) for item in items)
@@ -100,7 +100,7 @@ def test_user_info_answers_browsers_of_today_only(sandbox: Sandbox) -> None:
     old = sandbox.client.get(path, headers={"user-agent": "Mozilla/5.0 (Linux; Android 5.0; X)"})
     assert info["sec_uid"] == sec_uid
     assert isinstance(info["total_favorited"], str)
-    assert info["aweme_count"] == sandbox.world.works_by_account(3).size
+    assert info["aweme_count"] == sandbox.world.videos_by_account(3).size
     assert old.status_code == 200
     assert old.content == b""
 
@@ -121,12 +121,12 @@ def test_short_links_lead_to_share_pages(sandbox: Sandbox) -> None:
 
 
 def test_a_short_link_of_an_account_has_the_sec_uid_in_the_query(sandbox: Sandbox) -> None:
-    answer = sandbox.get(Addresses(sandbox.port).short_link("user", 5))
+    answer = sandbox.get(SandboxUrls(sandbox.port).short_link("user", 5))
     assert f"sec_uid={sandbox.world.sec_uid(5)}" in answer.headers["location"]
 
 
 def test_odd_short_links_leave_the_platform_or_go_in_circles(sandbox: Sandbox) -> None:
-    addresses = Addresses(sandbox.port)
+    addresses = SandboxUrls(sandbox.port)
     circle = addresses.short_link("odd", CIRCLES)
     assert sandbox.get(circle).headers["location"] == circle
     assert "vidplat" not in sandbox.get(addresses.short_link("odd", LEAVES)).headers["location"]
@@ -152,22 +152,22 @@ def test_an_altered_video_names_its_music_id_and_plays_a_sound_of_its_own(
     assert work.aweme_id in shown
 
 
-def _altered_pair(sandbox: Sandbox, alteration: Alteration) -> tuple[Work, Work]:
+def _altered_pair(sandbox: Sandbox, alteration: Alteration) -> tuple[SandboxVideo, SandboxVideo]:
     """An altered video whose page is shown, and one that plays what their music id names."""
     plain = {
         work.sound: work
         for work in sandbox.works(
-            alteration=Alteration.NONE, state=State.PUBLIC, is_photo=False, is_silent=False
+            alteration=Alteration.NONE, state=VideoState.PUBLIC, is_photo=False, is_silent=False
         )
     }
     return next(
         (work, plain[work.sound])
-        for work in sandbox.works(alteration=alteration, state=State.PUBLIC)
+        for work in sandbox.works(alteration=alteration, state=VideoState.PUBLIC)
         if work.sound in plain and not is_withheld(work, has_cookie=False)
     )
 
 
-def _played(sandbox: Sandbox, work: Work) -> Samples:
+def _played(sandbox: Sandbox, work: SandboxVideo) -> Samples:
     address = sandbox.get(f"/aweme/v1/playwm/?video_id={to_video_id(work.aweme_id)}",
                           host="play.vidplat.localhost").headers["location"]  # fmt: skip
     answer = sandbox.get(address)
@@ -217,7 +217,7 @@ def test_covers_are_pictures(sandbox: Sandbox) -> None:
 
 async def test_one_sound_asked_for_by_many_is_rendered_once(sandbox: Sandbox) -> None:
     row = int(np.flatnonzero(sandbox.world.sounds.kind == SoundKind.SPEED)[-1])
-    work = next(work for work in sandbox.works(sound=row, is_photo=False, state=State.PUBLIC))
+    work = next(work for work in sandbox.works(sound=row, is_photo=False, state=VideoState.PUBLIC))
     item = sandbox.details(work.aweme_id)["aweme_details"][0]
     address = sandbox.get(item["video"]["play_addr"]["url_list"][0]).headers["location"]
     target = httpx.URL(address).raw_path.decode()

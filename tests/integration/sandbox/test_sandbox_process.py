@@ -9,9 +9,9 @@ import httpx2 as httpx
 import psutil
 import pytest
 
-from pipelines.sandbox.server.addresses import Addresses
+from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.media_tickets import media_address
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from tests.children import platform as running_platform
 from tests.children import wait_until_gone
 from tests.stage import PATIENCE_S, wait_for
@@ -75,7 +75,7 @@ def test_killed_it_leaves_no_rendering_process(tmp_path: Path) -> None:
 def test_a_killed_rendering_process_is_replaced(sandbox: Sandbox, tmp_path: Path) -> None:
     renderer = next(filter(_is_renderer, map(psutil.Process, rendering(sandbox.process))))
     renderer.kill()
-    twin = Platform(sandbox.world, cache_dir=tmp_path, addresses=Addresses(sandbox.port))
+    twin = SandboxPlatform(sandbox.world, cache_dir=tmp_path, addresses=SandboxUrls(sandbox.port))
     address = media_address(twin, sandbox.world.tracks[-1], codec="mp3")  # nobody else asks for it
     twin.close()
     path = httpx.URL(address).raw_path.decode()

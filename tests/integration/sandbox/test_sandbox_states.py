@@ -9,7 +9,7 @@ import pytest
 from pipelines.sandbox.server.access_log import AccessLog
 from pipelines.sandbox.server.documents.framing import read_frames
 from pipelines.sandbox.server.web.share_pages import is_withheld
-from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.content.videos import VideoState
 
 from .conftest import Json, Sandbox
 
@@ -24,7 +24,7 @@ DETAIL = "/aweme/v1/web/aweme/detail/?aweme_id={aweme_id}"
 def _lists(sandbox: Sandbox) -> dict[str, tuple[str, str, str, str]]:
     """Path up to the cursor, host, name of the cursor and of the list, per list surface."""
     music_id = max(
-        sandbox.world.tracks, key=lambda s: sandbox.world.works_by_sound(s.index).size
+        sandbox.world.tracks, key=lambda s: sandbox.world.videos_by_sound(s.index).size
     ).music_id
     tags = sandbox.told("hashtags", limit=60)["hashtags"]
     tag = next(t for t in tags if t["listed_count"] > 25 and not t["repeats_cursor"])
@@ -192,7 +192,7 @@ def test_cold_edges_are_in_every_form_of_the_chart(sandbox: Sandbox) -> None:
 def test_structure_and_substitution_reach_every_new_surface(
     sandbox: Sandbox, surface: str, path: str, host: str, key: str
 ) -> None:
-    works = sandbox.works(state=State.PUBLIC, is_photo=False)
+    works = sandbox.works(state=VideoState.PUBLIC, is_photo=False)
     shown = next(
         work for work in works
         if not any(is_withheld(work, has_cookie=True, page=page) for page in ("page", "desktop"))

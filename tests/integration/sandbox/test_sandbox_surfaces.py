@@ -7,7 +7,7 @@ import av
 import pytest
 
 from pipelines.sandbox.server.web.share_pages import is_withheld
-from pipelines.sandbox.world.content.videos import State
+from pipelines.sandbox.world.content.videos import VideoState
 
 from .conftest import Sandbox, page_data
 
@@ -34,7 +34,7 @@ def test_a_video_page_has_the_recorded_shape(sandbox: Sandbox) -> None:
 
 def test_slashes_in_a_page_are_escaped_and_hostile_captions_stay_inside(sandbox: Sandbox) -> None:
     hostile = next(
-        work for work in sandbox.works(state=State.PUBLIC)
+        work for work in sandbox.works(state=VideoState.PUBLIC)
         if "<script>" in sandbox.world.caption(work) and not is_withheld(work, has_cookie=False)
     )  # fmt: skip
     page = sandbox.get(f"/share/video/{hostile.aweme_id}/").text
@@ -69,7 +69,7 @@ def test_a_silent_photo_post_names_the_placeholder(sandbox: Sandbox) -> None:
 
 def test_some_pages_stay_a_shell_and_the_second_source_answers(sandbox: Sandbox) -> None:
     work = next(
-        work for work in sandbox.works(state=State.PUBLIC, is_photo=False)
+        work for work in sandbox.works(state=VideoState.PUBLIC, is_photo=False)
         if is_withheld(work, has_cookie=True)
     )  # fmt: skip
     first = sandbox.get(f"/share/video/{work.aweme_id}/")
@@ -82,7 +82,7 @@ def test_some_pages_stay_a_shell_and_the_second_source_answers(sandbox: Sandbox)
 
 def test_some_pages_give_their_data_once_the_cookie_comes_back(sandbox: Sandbox) -> None:
     work = next(
-        work for work in sandbox.works(state=State.PUBLIC)
+        work for work in sandbox.works(state=VideoState.PUBLIC)
         if is_withheld(work, has_cookie=False) and not is_withheld(work, has_cookie=True)
     )  # fmt: skip
     path = f"/share/video/{work.aweme_id}/"
@@ -96,13 +96,13 @@ def test_some_pages_give_their_data_once_the_cookie_comes_back(sandbox: Sandbox)
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        (State.DELETED, "status_deleted"),
-        (State.PRIVATE, "status_self_see"),
-        (State.REVIEWING, "status_reviewing"),
+        (VideoState.DELETED, "status_deleted"),
+        (VideoState.PRIVATE, "status_self_see"),
+        (VideoState.REVIEWING, "status_reviewing"),
     ],
 )
 def test_hidden_works_are_named_with_their_reason(
-    sandbox: Sandbox, state: State, reason: str
+    sandbox: Sandbox, state: VideoState, reason: str
 ) -> None:
     work = next(
         work for work in sandbox.works(state=state) if not is_withheld(work, has_cookie=False)

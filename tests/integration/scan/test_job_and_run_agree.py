@@ -20,7 +20,7 @@ from pipelines.settings import Settings
 from tests.fake_runs import FakeRuns, empty_scan
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.folder import open_home
-from warehouse.records.jobs import PRIORITY_PEOPLE, PRIORITY_SCHEDULES, Job, JobStatus
+from warehouse.records.jobs import PRIORITY_INTERACTIVE, PRIORITY_SCHEDULED, Job, JobStatus
 
 
 @dataclass
@@ -51,11 +51,11 @@ class House:
         self.clock[0] += seconds
         self.worker.step()
 
-    def ask(self, name: str = "a", *, priority: int = PRIORITY_PEOPLE) -> str:
+    def ask(self, name: str = "a", *, priority: int = PRIORITY_INTERACTIVE) -> str:
         self.clock[0] += 0.001
         new = NewJob(
             kind="scan", input=name, target=name, music_id=None, parameters={}, fingerprint=name,
-            scan_key=None, origin="api" if priority == PRIORITY_PEOPLE else "schedule",
+            scan_key=None, origin="api" if priority == PRIORITY_INTERACTIVE else "schedule",
             priority=priority,
         )  # fmt: skip
         return self.control.create_or_join(new)[0].job_id
@@ -228,7 +228,7 @@ def test_a_job_that_waits_for_its_twin_holds_no_place_and_comes_first(house: Any
 
 
 def test_of_ten_jobs_two_run_at_a_time_people_first_and_oldest_first(house: Any) -> None:
-    schedules = [house.ask(name, priority=PRIORITY_SCHEDULES) for name in "abcde"]
+    schedules = [house.ask(name, priority=PRIORITY_SCHEDULED) for name in "abcde"]
     people = [house.ask(name) for name in "fghij"]
     order = [*people, *schedules]
     for number, job_id in enumerate(order):

@@ -9,7 +9,7 @@ import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.storage import KeptEventLog, KeptRunStorage
+from pipelines.orchestration.storage import PooledEventLogStorage, PooledRunStorage
 from tests.stage import PATIENCE_S
 from warehouse.home.folder import Home, open_home
 
@@ -26,8 +26,8 @@ def instance(home: Home) -> Iterator[DagsterInstance]:
 
 
 def test_the_instance_of_a_world_uses_them(instance: DagsterInstance) -> None:
-    assert isinstance(instance.event_log_storage, KeptEventLog)
-    assert isinstance(instance.run_storage, KeptRunStorage)
+    assert isinstance(instance.event_log_storage, PooledEventLogStorage)
+    assert isinstance(instance.run_storage, PooledRunStorage)
 
 
 def test_what_one_process_reports_another_reads(home: Home, instance: DagsterInstance) -> None:

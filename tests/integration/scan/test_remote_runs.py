@@ -5,7 +5,7 @@ from typing import Any
 
 from dagster import DagsterRunStatus
 
-from api.cli.commands.system.up import Plan, services
+from api.cli.commands.system.up import UpConfig, services
 from api.cli.processes.child_processes import Program, find_port, is_listening
 from tests.stage import Stage
 
@@ -15,7 +15,7 @@ PARTS = ("code-server", "daemon", "dagster-ui")
 
 def start_orchestrator(stage: Stage, folder: Path) -> None:
     """What `sametrack up` starts besides service and worker."""
-    plan = Plan(
+    plan = UpConfig(
         profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
         dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
         dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
@@ -28,7 +28,7 @@ def start_orchestrator(stage: Stage, folder: Path) -> None:
         program = service.program
         if program.name in PARTS:
             env = {**(program.env or {}), **stage._environment()}
-            stage.household.start(
+            stage.process_group.start(
                 Program(name=program.name, command=program.command, log=program.log, env=env)
             )
             stage.wait(plan.socket.exists)  # the code server comes first

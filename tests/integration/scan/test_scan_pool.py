@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 from pebble.pool.base_pool import PoolStatus
 
-from pipelines.orchestration.runs.local_runs import LocalRuns
+from pipelines.orchestration.runs.local_runs import LocalScanRunner
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.low_priority import NICENESS
 from pipelines.settings import Settings
@@ -18,7 +18,7 @@ def test_a_broken_pool_ends_its_scans_and_is_made_anew(tmp_path: Path) -> None:
     settings = Settings(
         _env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=1, worker_gives_way=True
     )
-    with closing(LocalRuns(settings)) as runs:
+    with closing(LocalScanRunner(settings)) as runs:
         before = runs.launch_scan("nobody")
         runs._pool._context.status = PoolStatus.ERROR
         assert before.done()

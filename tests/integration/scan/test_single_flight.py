@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.scan.service.stored_results import Held, find_holder
+from pipelines.scan.service.stored_results import LeaseOutcome, acquire_scan_lease
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
@@ -63,12 +63,12 @@ def stores(tmp_path: Path) -> Iterator[Any]:
         yield Stores(control, lake, engine)
 
 
-def settle(stores: Any, job: Job) -> Held:
+def settle(stores: Any, job: Job) -> LeaseOutcome:
     """Ask until it is known whether this job scans or is served, as a worker does."""
-    held = find_holder(stores, job, "twin")
+    held = acquire_scan_lease(stores, job, "twin")
     while held.waits_for is not None:
         time.sleep(0.01)
-        held = find_holder(stores, job, "twin", waited_for=held.waits_for)
+        held = acquire_scan_lease(stores, job, "twin", waited_for=held.waits_for)
     return held
 
 
@@ -95,38 +95,44 @@ def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
 
 def test_whoever_comes_second_learns_whom_it_waits_for(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert find_holder(stores, first, "twin") == Held()
-    assert find_holder(stores, second, "twin") == Held(waits_for=first.job_id)
-    assert find_holder(stores, first, "twin") == Held()
+    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
+    assert acquire_scan_lease(stores, second, "twin") == LeaseOutcome(waits_for=first.job_id)
+    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
 
 
 def test_whoever_has_waited_takes_the_result_although_the_lease_is_given_back(
     stores: Any,
 ) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert find_holder(stores, first, "twin") == Held()
-    waits_for = find_holder(stores, second, "twin").waits_for
+    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
+    waits_for = acquire_scan_lease(stores, second, "twin").waits_for
     stores.complete(first)
     stores.control.release_leases(first.job_id)
-    assert find_holder(stores, second, "twin", waited_for=waits_for) == Held(is_served=True)
+    assert acquire_scan_lease(stores, second, "twin", waited_for=waits_for) == LeaseOutcome(
+        is_served=True
+    )
 
 
 def test_when_the_one_that_scans_fails_another_scans(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert find_holder(stores, first, "twin") == Held()
+    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
     stores.end(first, "failed")
-    assert find_holder(stores, second, "twin") == Held()
+    assert acquire_scan_lease(stores, second, "twin") == LeaseOutcome()
     assert stores.control.lease_holder("scan:twin") == second.job_id
 
 
 def test_a_result_from_before_the_question_is_not_taken_as_a_twins(stores: Any) -> None:
     first = stores.running_job("a")
-    assert find_holder(stores, first, "twin") == Held()
+    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
     stores.complete(first)
     later = stores.running_job("b")
-    assert find_holder(stores, later, "twin") == Held()
+    assert acquire_scan_lease(stores, later, "twin") == LeaseOutcome()
 
 
 def test_scans_of_different_things_do_not_wait_for_each_other(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert find_holder(stores, first, "one") == find_holder(stores, second, "other") == Held()
+    assert (
+        acquire_scan_lease(stores, first, "one")
+        == acquire_scan_lease(stores, second, "other")
+        == LeaseOutcome()
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.services.report.ground_truth import RECALL_GOAL, Judgement, judge, to_true_videos
+from api.services.report.ground_truth import RECALL_GOAL, Judgement, judge, to_ground_truth_videos
 from tests.stage import Stage
 from warehouse.queries.results import read_candidates, read_result_document
 
@@ -40,7 +40,7 @@ def test_a_scan_confirms_what_carries_the_recording_as_far_as_ids_keep_their_pro
     assert document is not None
     truth = stage.world(f"/_world/truth/{track['music_id']}")
     variants = document["variants"]["aweme_list"]
-    videos = to_true_videos(truth)
+    videos = to_ground_truth_videos(truth)
     judgement = judge(track["music_id"], document["ranked"], variants, videos)
     _every_match_by_audio_is_right(judgement)
     _what_a_music_id_promises_falsely_is_an_error_of_its_link_type(judgement, truth, document)

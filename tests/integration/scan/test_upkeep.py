@@ -14,7 +14,12 @@ from typer.testing import CliRunner
 
 from api.cli.main import app
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.worker.maintenance import Keeper, Swept, chosen_home, open_keeper
+from pipelines.orchestration.worker.maintenance import (
+    MaintenanceReport,
+    StoreMaintainer,
+    open_maintainer,
+    open_selected_home,
+)
 from pipelines.settings import Settings
 from warehouse.control import NewJob
 from warehouse.engine.duckdb_engine import Engine
@@ -37,7 +42,7 @@ def empty_scan() -> None:
 
 @dataclass
 class Store:
-    keeper: Keeper
+    keeper: StoreMaintainer
     engine: Engine
     now: datetime
 
@@ -64,16 +69,16 @@ class Store:
 def store(tmp_path: Path) -> Iterator[Any]:
     settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path)
     with ExitStack() as stack:
-        home = chosen_home(settings)
+        home = open_selected_home(settings)
         instance = stack.enter_context(open_instance(home))
-        keeper = open_keeper(settings, home, instance, stack)
+        keeper = open_maintainer(settings, home, instance, stack)
         engine = stack.enter_context(closing(Engine(keeper.lake)))
         yield Store(keeper, engine, datetime.now(UTC))
 
 
 def test_expired_jobs_go_with_their_results_and_the_others_stay(store: Any) -> None:
     old, also_old = store.completed("old"), store.completed("also old")
-    assert store.keeper.sweep(store.now) == Swept()
+    assert store.keeper.sweep(store.now) == MaintenanceReport()
     store.now += timedelta(days=1)
     newer = store.completed("newer")
     swept = store.keeper.sweep(store.now + KEPT - timedelta(hours=1))

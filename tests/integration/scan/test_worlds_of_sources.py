@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 from pipelines.scan.runtime import open_runtime
 from pipelines.settings import Settings
 
@@ -47,7 +47,7 @@ def scanned(answer: subprocess.CompletedProcess[str]) -> Any:
 
 
 def test_a_scan_of_the_demo_world_needs_nothing_but_this_machine(tmp_path: Path) -> None:
-    world = World(SEED, SIZE)
+    world = SandboxWorld(SEED, SIZE)
     music_id = world.tracks[0].music_id
     demo = {"DATA_PROVIDER": "mock", "MOCK_SEED": str(SEED), "MOCK_SIZE": str(SIZE)}
     given = ("--candidate-limit", "15", "--count", "5", "--no-search-enabled", "--json")
@@ -58,7 +58,7 @@ def test_a_scan_of_the_demo_world_needs_nothing_but_this_machine(tmp_path: Path)
     assert "a stored result serves" in again.stderr
     assert {source["requests"] for source in result["coverage"]["sources"]} == {0}
     assert result["confirmed_count"] >= 1
-    assert all(world.work_of(work["aweme_id"]) is not None for work in result["aweme_list"])
+    assert all(world.video_of_id(work["aweme_id"]) is not None for work in result["aweme_list"])
     assert folders(tmp_path) == ["mock"]
     assert json.loads((tmp_path / "mock" / "world.json").read_text())["world"] == "mock"
 

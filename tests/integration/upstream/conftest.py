@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.fake_clock import FakeClock
-from warehouse.control.records import Grant
+from warehouse.control.records import TokenGrant
 
 PATIENCE_S = 300.0  # a machine may be busy with other things
 PATIENT = HttpLimits(
@@ -103,8 +103,10 @@ class OpenBook:
     def __init__(self) -> None:
         self.pauses: dict[str, datetime] = {}
 
-    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
-        return Grant(wait_s=0.0, spent=False)
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
+    ) -> TokenGrant:
+        return TokenGrant(wait_s=0.0, spent=False)
 
     def pause_host(self, host: str, until: datetime) -> None:
         self.pauses[host] = until
@@ -128,7 +130,7 @@ def book() -> OpenBook:
 
 
 @pytest.fixture
-def wire_profile(wire: Wire) -> Profile:
+def wire_profile(wire: Wire) -> PlatformProfile:
     return load_profile("sandbox", sandbox_port=wire.port)
 
 
@@ -139,9 +141,9 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def client(
-    wire_profile: Profile, book: OpenBook, clock: FakeClock
+    wire_profile: PlatformProfile, book: OpenBook, clock: FakeClock
 ) -> AsyncIterator[GuestClient]:
-    turns = Turns(book, wire_profile.rate, daily_budget=1000, clock=clock)
+    turns = HostRateLimiter(book, wire_profile.rate, daily_budget=1000, clock=clock)
     async with AsyncExitStack() as stack:
         yield await stack.enter_async_context(GuestClient(wire_profile, turns, limits=PATIENT))
 
@@ -153,7 +155,7 @@ class Sandbox:
     port: int
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> PlatformProfile:
         return load_profile("sandbox", sandbox_port=self.port)
 
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.platform.browser.proxy import GateProxy, Order, read_order
-from pipelines.platform.profiles import Profile
+from pipelines.platform.browser.proxy import GateProxy, ProxyRequest, parse_proxy_request
+from pipelines.platform.profiles import PlatformProfile
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 SHARE = "share.vidplat.localhost"
 
 
 @pytest.fixture
-async def proxy(wire_profile: Profile) -> AsyncIterator[GateProxy]:
+async def proxy(wire_profile: PlatformProfile) -> AsyncIterator[GateProxy]:
     built = GateProxy(wire_profile, allowed=wire_profile.links.redirect, limit_bytes=100_000)
     await built.start()
     yield built
@@ -82,7 +82,7 @@ async def test_what_follows_a_plain_request_on_the_wire_goes_nowhere(
 
 
 async def test_a_tunnel_is_opened_where_the_profile_speaks_https(
-    wire: Any, wire_profile: Profile
+    wire: Any, wire_profile: PlatformProfile
 ) -> None:
     """What is inside a tunnel is the host's and the browser's business."""
     wire.answers["/inside"] = [PAGE]
@@ -115,5 +115,5 @@ async def test_hosts_that_a_page_invents_are_counted_in_one_sum(proxy: GateProxy
 
 @given(st.binary(max_size=200))
 def test_no_bytes_are_read_as_an_order_that_they_are_not(head: bytes) -> None:
-    found = read_order(head + b"\r\n\r\n")
-    assert found is None or isinstance(found, Order)
+    found = parse_proxy_request(head + b"\r\n\r\n")
+    assert found is None or isinstance(found, ProxyRequest)

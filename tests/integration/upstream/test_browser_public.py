@@ -17,16 +17,16 @@ import pytest_asyncio
 from pipelines.platform.browser.client import FRESH_S, BrowserClient
 from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
 from pipelines.platform.browser.process import find_chromium
-from pipelines.platform.call_trace import open_trail
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.call_trace import open_call_trace
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers import build_data_provider
 from pipelines.platform.providers.browser_public import BrowserPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import PATIENCE_S, OpenBook, Wire, never
 from warehouse.control import open_control
-from warehouse.control.records import Grant
+from warehouse.control.records import TokenGrant
 from warehouse.home.folder import open_home
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -36,7 +36,7 @@ from warehouse.records.errors import (
     UnreachableError,
     UpstreamError,
 )
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 browser = pytest.mark.browser
@@ -106,9 +106,11 @@ class Book(OpenBook):
         self.turns: list[str] = []
         self.is_spent = False
 
-    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
+    ) -> TokenGrant:
         self.turns.append(host)
-        return Grant(wait_s=0.0, spent=self.is_spent)
+        return TokenGrant(wait_s=0.0, spent=self.is_spent)
 
 
 @module_fixture
@@ -122,13 +124,15 @@ async def clock() -> FakeClock:
 
 
 @module_fixture
-async def turns(wire: Wire, book: Book) -> Turns:
+async def turns(wire: Wire, book: Book) -> HostRateLimiter:
     rate = load_profile("sandbox", sandbox_port=wire.port).rate
-    return Turns(book, rate, daily_budget=1000, patience_s=3)
+    return HostRateLimiter(book, rate, daily_budget=1000, max_wait_s=3)
 
 
 @module_fixture
-async def provider(wire: Wire, turns: Turns, clock: FakeClock) -> AsyncIterator[BrowserPublic]:
+async def provider(
+    wire: Wire, turns: HostRateLimiter, clock: FakeClock
+) -> AsyncIterator[BrowserPublic]:
     """One browser for all tests; starting one takes longer than reading a page."""
     profile = load_profile("sandbox", sandbox_port=wire.port)
     pages = PageLoader(
@@ -143,7 +147,7 @@ async def provider(wire: Wire, turns: Turns, clock: FakeClock) -> AsyncIterator[
 
 
 @pytest.fixture(autouse=True)
-def _afresh(wire: Wire, book: Book, turns: Turns, clock: FakeClock) -> None:
+def _afresh(wire: Wire, book: Book, turns: HostRateLimiter, clock: FakeClock) -> None:
     clock.is_held = False
     clock.advance(FRESH_S)  # what another test's page brought along serves no more
     wire.answers.clear()
@@ -176,12 +180,12 @@ async def settled[T](visit: Coroutine[Any, Any, T], wire: Any, clock: FakeClock)
 async def test_posts_are_what_the_share_page_itself_loads(wire: Any, provider: Any) -> None:
     wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}&count=20"))]
     wire.answers[POSTS] = [posts("7568123456789012345", "7568123456789012346")]
-    with open_trail() as trail:
+    with open_call_trace() as call_trace:
         reading = await provider.fetch_author_page(SEC, 0)
     assert [video.aweme_id[-1] for video in reading.value.videos] == ["5", "6"]
     assert (reading.surface, reading.value.has_more) == ("user_posts", True)
     assert reading.payload.startswith(b'{"status_code"')
-    assert (trail.request_count, reading.source_path) == (2, POSTS)
+    assert (call_trace.request_count, reading.source_path) == (2, POSTS)
     assert paths(wire) == [PAGE, POSTS]
     first, second = (request.headers for request in wire.seen)
     assert "Sametrack" in first["user-agent"]
@@ -322,7 +326,7 @@ async def test_the_last_answer_of_a_first_screen_counts(
     shown = answer(data=[work], has_more=1, cursor=10, extra={"logid": "2025L"})
     wire.answers["/search/k"] = [page(loads_and_tells(wire, *[f"{STREAM}?keyword=k"] * 2))]
     wire.answers[STREAM] = [told, shown]
-    reading = await settled(provider.fetch_search_page("k", SearchPlace()), wire, clock)
+    reading = await settled(provider.fetch_search_page("k", SearchPosition()), wire, clock)
     assert [video.aweme_id for video in reading.value.videos] == ["7568123456789012345"]
 
 
@@ -364,12 +368,12 @@ async def test_a_browser_that_dies_is_a_named_error_and_a_new_one_comes(
 
 @browser
 async def test_a_browser_that_does_not_start_is_named(
-    wire: Any, wire_profile: Profile, book: Any, tmp_path: Path
+    wire: Any, wire_profile: PlatformProfile, book: Any, tmp_path: Path
 ) -> None:
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
-    turns = Turns(book, wire_profile.rate, daily_budget=1000, patience_s=3)
+    turns = HostRateLimiter(book, wire_profile.rate, daily_budget=1000, max_wait_s=3)
     pages = PageLoader(wire_profile, turns, chromium=broken, allowed=())
     built = BrowserPublic(BrowserClient(wire_profile, turns, pages=pages), name="browser-public")
     with pytest.raises(UnreachableError) as caught:
@@ -402,7 +406,7 @@ def sandbox_tracks(port: int) -> Any:
 
 
 async def test_without_a_browser_the_source_says_what_to_do(
-    wire_profile: Profile, book: Any, tmp_path: Path
+    wire_profile: PlatformProfile, book: Any, tmp_path: Path
 ) -> None:
     settings = Settings(
         _env_file=None, data_provider="browser-public", chromium_path=tmp_path / "no-chromium"
@@ -431,7 +435,7 @@ async def test_there_is_no_deeper_page(cursor: int, wire: Any, provider: Any) ->
         provider.fetch_music_page(MUSIC, cursor),
         provider.fetch_author_page(SEC, cursor),
         provider.fetch_hashtag_page("1234567", cursor),
-        provider.fetch_search_page("k", SearchPlace(cursor=cursor)),
+        provider.fetch_search_page("k", SearchPosition(cursor=cursor)),
     ):
         with pytest.raises(ProviderUnsupportedError, match="first screens only"):
             await call

@@ -14,7 +14,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.http.client import HttpLimits
-from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
@@ -67,7 +67,7 @@ def start(sandbox: Any, stores: Stores, tmp_path: Path, clock: FakeClock) -> Sta
     """Open captures; `cancelled` and `flush_every` may be given."""
 
     def begin(**options: Any) -> Captures:
-        supplies = Supplies(
+        dependencies = ProviderDependencies(
             settings=Settings(_env_file=None, sandbox_port=sandbox.port),
             profile=sandbox.profile,
             control=stores.control,
@@ -75,7 +75,7 @@ def start(sandbox: Any, stores: Stores, tmp_path: Path, clock: FakeClock) -> Sta
             clock=clock,
         )
         return Captures(
-            provider=VidplatPublic(supplies.guest(), name="public-graph"),
+            provider=VidplatPublic(dependencies.guest(), name="public-graph"),
             lake=stores.lake,
             engine=stores.engine,
             control=stores.control,
@@ -189,7 +189,7 @@ async def test_author_screen_is_walked(start: Start, track: dict[str, Any]) -> N
     async with start() as captures:
         detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
         assert detail.video.author is not None
-        walk = await captures.walk_author(detail.video.author.sec_uid)
+        walk = await captures.walk_user_posts(detail.video.author.sec_uid)
         account = await captures.account(detail.video.author.sec_uid)
     assert track["aweme_id"] in {video.aweme_id for video in walk.videos}
     assert (walk.coverage.pages, account.sec_uid) == (1, detail.video.author.sec_uid)

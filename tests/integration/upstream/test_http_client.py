@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.call_trace import open_trail
+from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.body_sinks import FileSink
-from pipelines.platform.http.client import USER_AGENT, Ask, GuestClient
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.client import USER_AGENT, GuestClient, HttpRequest
+from pipelines.platform.profiles import PlatformProfile
 from tests.fake_clock import START, FakeClock
 from tests.integration.upstream.conftest import never
 from warehouse.records.errors import (
@@ -33,9 +33,9 @@ def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
 
 
 @pytest.fixture
-def ask(wire_profile: Profile) -> Callable[..., Ask]:
+def ask(wire_profile: PlatformProfile) -> Callable[..., HttpRequest]:
     allowed = wire_profile.links.redirect
-    return lambda path, **over: Ask(
+    return lambda path, **over: HttpRequest(
         surface="page", url=f"http://{HOST}{path}", allowed=allowed, **over
     )
 
@@ -64,9 +64,9 @@ async def test_redirects_within_the_platform_are_followed(
 ) -> None:
     there = f"Location: http://www.vidplat.localhost:{wire.port}/b"
     wire.answers = {"/a": [reply("302 Found", b"", there)], "/b": [reply("200 OK", b"end")]}
-    with open_trail() as trail:
+    with open_call_trace() as call_trace:
         answer = await client.fetch(ask("/a"))
-    assert (answer.body, answer.path, trail.request_count) == (b"end", "/b", 2)
+    assert (answer.body, answer.path, call_trace.request_count) == (b"end", "/b", 2)
     assert wire.seen[1].headers["host"] == f"www.vidplat.localhost:{wire.port}"
 
 
@@ -149,9 +149,9 @@ async def test_body_that_drips_for_ever_is_ended(wire: Any, client: GuestClient,
 
 async def test_only_unreachable_is_tried_again(wire: Any, client: GuestClient, ask: Any) -> None:
     wire.answers["/a"] = [reply("503 Busy"), reply("500 Oops"), reply("200 OK", b"well")]
-    with open_trail() as trail:
+    with open_call_trace() as call_trace:
         answer = await client.fetch(ask("/a"))
-    assert (answer.body, trail.request_count) == (b"well", 3)
+    assert (answer.body, call_trace.request_count) == (b"well", 3)
 
 
 async def test_tries_are_few(wire: Any, client: GuestClient, ask: Any) -> None:
@@ -179,11 +179,11 @@ async def test_connection_that_is_cut_is_unreachable(
 
 
 async def test_nobody_listening_is_unreachable(
-    wire_profile: Profile, client: GuestClient, unused_port: int
+    wire_profile: PlatformProfile, client: GuestClient, unused_port: int
 ) -> None:
     client.profile = wire_profile.model_copy(update={"port": unused_port})
     with pytest.raises(UnreachableError):
-        await client.fetch(Ask(surface="page", url=f"http://{HOST}/", allowed=(HOST,)))
+        await client.fetch(HttpRequest(surface="page", url=f"http://{HOST}/", allowed=(HOST,)))
 
 
 async def test_retry_after_pauses_the_host_for_everybody(
@@ -227,7 +227,7 @@ async def test_cancelling_ends_a_wait_for_upstream_at_once(
 
 
 async def test_no_more_than_the_profile_allows_are_in_flight(
-    wire: Any, client: GuestClient, ask: Any, wire_profile: Profile
+    wire: Any, client: GuestClient, ask: Any, wire_profile: PlatformProfile
 ) -> None:
     """Another host is asked last: when that is answered, whoever could ask has asked."""
     parallel = wire_profile.rate.parallel

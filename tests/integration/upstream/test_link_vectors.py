@@ -17,9 +17,9 @@ import zstandard
 
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.link_gate import Dialler
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.http.request import Ask
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.request import HttpRequest
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 
 HOST = "www.vidplat.localhost"
@@ -70,8 +70,8 @@ def vectors(group: dict[str, Any], *, port: int, canary: int) -> Iterator[str]:
         yield filled.replace("{canary}", str(canary))
 
 
-def question(url: str, profile: Profile) -> Ask:
-    return Ask(surface="short_link", url=url, allowed=profile.links.redirect)
+def question(url: str, profile: PlatformProfile) -> HttpRequest:
+    return HttpRequest(surface="short_link", url=url, allowed=profile.links.redirect)
 
 
 def test_there_are_three_hundred_of_them() -> None:
@@ -80,7 +80,7 @@ def test_there_are_three_hundred_of_them() -> None:
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group["about"])
 async def test_a_hostile_address_is_not_contacted(
-    group: dict[str, Any], client: GuestClient, wire: Any, wire_profile: Profile, ear: Ear
+    group: dict[str, Any], client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
 ) -> None:
     for address in vectors(group, port=wire.port, canary=ear.port):
         with pytest.raises(SubstitutionError):
@@ -90,7 +90,7 @@ async def test_a_hostile_address_is_not_contacted(
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group["about"])
 async def test_a_redirect_to_it_is_not_followed(
-    group: dict[str, Any], client: GuestClient, wire: Any, wire_profile: Profile, ear: Ear
+    group: dict[str, Any], client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
 ) -> None:
     for address in vectors(group, port=wire.port, canary=ear.port):
         if {"\r", "\n"} & set(address):
@@ -107,7 +107,7 @@ async def test_a_redirect_to_it_is_not_followed(
 
 @pytest.mark.parametrize("step", range(6))
 async def test_each_step_of_a_chain_is_checked(
-    step: int, client: GuestClient, wire: Any, wire_profile: Profile, ear: Ear
+    step: int, client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
 ) -> None:
     for number in range(step):
         wire.answers[f"/{number}"] = [redirect(f"http://{HOST}/{number + 1}")]
@@ -119,7 +119,7 @@ async def test_each_step_of_a_chain_is_checked(
 
 
 async def test_what_is_permitted_is_reached(
-    client: GuestClient, wire: Any, wire_profile: Profile, ear: Ear
+    client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
 ) -> None:
     wire.answers["/"] = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"]
     for address in (f"http://{HOST}", f"http://{HOST.upper()}/?a=1#b", f"HTTP://{HOST}:80/"):
@@ -131,16 +131,16 @@ async def test_what_is_permitted_is_reached(
 async def test_a_name_that_leads_inside_is_not_dialled(found: str, book: Any, ear: Ear) -> None:
     """Alone, and hidden behind an address that would be permitted."""
     document = load_profile("sandbox", sandbox_port=ear.port).model_dump()
-    profile = Profile.model_validate({**document, "name": "elsewhere", "pins": {}})
+    profile = PlatformProfile.model_validate({**document, "name": "elsewhere", "pins": {}})
     for answers in ([found], ["93.184.215.14", found]):
 
         async def resolve(_host: str, _port: int, answers: list[str] = answers) -> list[str]:
             return answers
 
-        turns = Turns(book, profile.rate, daily_budget=1000, patience_s=3)
+        turns = HostRateLimiter(book, profile.rate, daily_budget=1000, max_wait_s=3)
         dialler = Dialler(profile, resolve=resolve)
         async with GuestClient(profile, turns, dialler=dialler) as client:
-            ask = Ask(surface="media", url=f"http://{OPEN_HOST}/", allowed=(OPEN_HOST,))
+            ask = HttpRequest(surface="media", url=f"http://{OPEN_HOST}/", allowed=(OPEN_HOST,))
             with pytest.raises(SubstitutionError):
                 await client.fetch(ask)
     assert (ear.visits, ear.dialled) == (0, set())
@@ -157,7 +157,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("coding", list(BOMBS))
 async def test_what_unpacks_to_more_than_the_cap_is_not_read_on(
-    coding: str, client: GuestClient, wire: Any, wire_profile: Profile
+    coding: str, client: GuestClient, wire: Any, wire_profile: PlatformProfile
 ) -> None:
     bomb = BOMBS[coding]
     head = (

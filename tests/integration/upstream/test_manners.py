@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.call_trace import open_trail
+from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
-from pipelines.platform.http.client import Ask, GuestClient
-from pipelines.platform.http.host_policy import build_manners
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.http.robots import LOOKS, READING_S
-from pipelines.platform.profiles import Circuit, Profile
-from pipelines.platform.surfaces import Surfaces
+from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.host_policy import build_host_policy
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.robots import FETCH_LEASE_S, MAX_POLLS
+from pipelines.platform.profiles import CircuitTimes, PlatformProfile
+from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import PATIENT, never
 from warehouse.control import ControlStore, open_control
@@ -66,32 +66,32 @@ Open = Callable[..., Awaitable[GuestClient]]
 
 @pytest.fixture
 async def connect(
-    wire: Any, wire_profile: Profile, control: ControlStore, shelf: Shelf, clock: FakeClock
+    wire: Any, wire_profile: PlatformProfile, control: ControlStore, shelf: Shelf, clock: FakeClock
 ) -> AsyncIterator[Open]:
     """Another client, as another process would have it. No robots.txt unless a test has one."""
     wire.answers["/robots.txt"] = [reply("404 Not Found")]
     async with AsyncExitStack() as stack:
 
         async def connect(*, obeys: bool = False) -> GuestClient:
-            times = Circuit(open_s=60, longest_s=600, probe_s=60)
+            times = CircuitTimes(open_s=60, longest_s=600, probe_s=60)
             profile = wire_profile.model_copy(update={"circuit": times})
-            turns = Turns(control, profile.rate, daily_budget=10_000, clock=clock)
-            manners = build_manners(
-                profile, control, is_robots_obeyed=obeys, bodies=shelf, clock=clock
+            turns = HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock)
+            host_policy = build_host_policy(
+                profile, control, obeys_robots=obeys, bodies=shelf, clock=clock
             )
-            client = GuestClient(profile, turns, limits=LIMITS, manners=manners)
+            client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
             return await stack.enter_async_context(client)
 
         yield connect
 
 
-def ask(path: str, surface: str = "page") -> Ask:
-    return Ask(surface=surface, url=f"http://{HOST}{path}", allowed=(HOST,))
+def ask(path: str, surface: str = "page") -> HttpRequest:
+    return HttpRequest(surface=surface, url=f"http://{HOST}{path}", allowed=(HOST,))
 
 
 async def read(client: GuestClient, path: str, surface: str = "page") -> bytes:
     """Ask and judge, as every surface is read."""
-    answer = await Surfaces(client).read(ask(path, surface), "1", lambda found: found.body)
+    answer = await SurfaceReader(client).read(ask(path, surface), "1", lambda found: found.body)
     return answer.value
 
 
@@ -305,14 +305,14 @@ async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
     client = await connect()
     wire.answers["/robots.txt"] = [robots]
     wire.answers[path.partition("?")[0]] = [reply("200 OK", b"fine")]
-    with open_trail() as trail:
+    with open_call_trace() as call_trace:
         await client.fetch(ask(path, "music_list"))
     kept = control.robots_decisions()
     assert [(each.host, each.surface, each.decision) for each in kept] == [
         (HOST, "music_list", decision)
     ]
     assert kept[0].reason
-    assert trail.request_count == 1
+    assert call_trace.request_count == 1
 
 
 async def test_robots_file_is_read_once_by_all_processes(
@@ -333,7 +333,7 @@ async def test_robots_file_is_read_once_by_all_processes(
     clock.is_held = False
     release.set()
     await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
-    clock.advance(READING_S / LOOKS)
+    clock.advance(FETCH_LEASE_S / MAX_POLLS)
     await asyncio.gather(*reading)
     await asyncio.gather(*(client.fetch(ask("/b", "user_info")) for client in clients))
     assert wire.count("/robots.txt") == 1

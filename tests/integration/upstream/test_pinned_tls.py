@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.http.client import Ask, GuestClient
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.records.errors import UnreachableError
 
@@ -26,7 +26,7 @@ def names_asked() -> list[str]:
 
 
 @pytest.fixture
-async def secure_profile(names_asked: list[str]) -> AsyncIterator[Profile]:
+async def secure_profile(names_asked: list[str]) -> AsyncIterator[PlatformProfile]:
     """A server on loopback that has a certificate for one name only."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(PAIR)
@@ -47,31 +47,33 @@ async def secure_profile(names_asked: list[str]) -> AsyncIterator[Profile]:
         yield profile.model_copy(update={"scheme": "https"})
 
 
-def _client(profile: Profile, book: Any, *, trusting: bool) -> GuestClient:
+def _client(profile: PlatformProfile, book: Any, *, trusting: bool) -> GuestClient:
     tls = ssl.create_default_context(cafile=str(PAIR)) if trusting else None
-    turns = Turns(book, profile.rate, daily_budget=100)
+    turns = HostRateLimiter(book, profile.rate, daily_budget=100)
     return GuestClient(profile, turns, limits=LIMITS, tls=tls)
 
 
 async def test_certificate_and_server_name_are_the_hosts(
-    secure_profile: Profile, book: Any, names_asked: list[str]
+    secure_profile: PlatformProfile, book: Any, names_asked: list[str]
 ) -> None:
     async with _client(secure_profile, book, trusting=True) as client:
-        answer = await client.fetch(Ask(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))
+        answer = await client.fetch(
+            HttpRequest(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,))
+        )
     assert answer.body.decode() == f"{SHARE}:{secure_profile.port}"
     assert names_asked == [SHARE]
 
 
 async def test_connection_of_one_name_never_serves_another_at_the_same_address(
-    secure_profile: Profile, book: Any
+    secure_profile: PlatformProfile, book: Any
 ) -> None:
     async with _client(secure_profile, book, trusting=True) as client:
-        await client.fetch(Ask(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))
+        await client.fetch(HttpRequest(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))
         with pytest.raises(UnreachableError):
-            await client.fetch(Ask(surface="x", url=f"https://{OTHER}/", allowed=(OTHER,)))
+            await client.fetch(HttpRequest(surface="x", url=f"https://{OTHER}/", allowed=(OTHER,)))
 
 
-async def test_unknown_authority_is_refused(secure_profile: Profile, book: Any) -> None:
+async def test_unknown_authority_is_refused(secure_profile: PlatformProfile, book: Any) -> None:
     async with _client(secure_profile, book, trusting=False) as client:
         with pytest.raises(UnreachableError):
-            await client.fetch(Ask(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))
+            await client.fetch(HttpRequest(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))

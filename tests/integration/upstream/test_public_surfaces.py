@@ -8,15 +8,15 @@ import httpx2
 import pytest
 
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.politeness import Turns
-from pipelines.platform.profiles import Profile
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.chart_public import ChartPublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo
 
 LIMITS = replace(PATIENT, attempts=2, body_bytes=HttpLimits().body_bytes)
@@ -49,8 +49,8 @@ def platform(sandbox: Any) -> Iterator[Platform]:
         control.delete("/_world/faults").raise_for_status()
 
 
-def _client(profile: Profile, book: Any) -> GuestClient:
-    turns = Turns(book, profile.rate, daily_budget=100_000, patience_s=3)
+def _client(profile: PlatformProfile, book: Any) -> GuestClient:
+    turns = HostRateLimiter(book, profile.rate, daily_budget=100_000, max_wait_s=3)
     return GuestClient(profile, turns, limits=LIMITS)
 
 
@@ -102,7 +102,7 @@ def asks(
     facts: Facts, vidplat: VidplatPublic, chart: ChartPublic
 ) -> dict[str, Callable[[], Awaitable[Reading[Any]]]]:
     """A question to each surface, by its name."""
-    later = SearchPlace(cursor=15, search_id="s", backtrace="b")
+    later = SearchPosition(cursor=15, search_id="s", backtrace="b")
     return {
         "video_page": lambda: vidplat.fetch_video(facts.aweme_id),
         "music_info": lambda: vidplat.fetch_track(facts.music_id),
@@ -111,7 +111,7 @@ def asks(
         "hashtag_list": lambda: vidplat.fetch_hashtag_page(facts.ch_id, 0),
         "user_info": lambda: vidplat.fetch_account(facts.sec_uid),
         "user_posts": lambda: vidplat.fetch_author_page(facts.sec_uid, 0),
-        "search_stream": lambda: vidplat.fetch_search_page(facts.title, SearchPlace()),
+        "search_stream": lambda: vidplat.fetch_search_page(facts.title, SearchPosition()),
         "search_single": lambda: vidplat.fetch_search_page(facts.title, later),
         "chart_issues": chart.fetch_issues,
         "chart_songs": lambda: chart.fetch_songs(None, 1),
@@ -223,12 +223,12 @@ async def test_search_is_walked_from_the_framed_screen_to_its_end(
     found = platform.told(f"search?term={facts.title}")["aweme_ids"]
     seen: list[str] = []
     surfaces: list[str] = []
-    place, has_more = SearchPlace(), True
+    place, has_more = SearchPosition(), True
     while has_more:
         reading = await vidplat.fetch_search_page(facts.title, place)
         seen += [video.aweme_id for video in reading.value.videos]
         surfaces.append(reading.surface)
-        place, has_more = reading.value.next_place, bool(reading.value.has_more)
+        place, has_more = reading.value.next_position, bool(reading.value.has_more)
     assert (seen, surfaces[0]) == (found, "search_stream")
     assert set(surfaces[1:]) == {"search_single"}
 

@@ -8,9 +8,9 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.chart import ChartHistory
+from api.schemas.base_models import Envelope
+from api.schemas.chart import ChartHistoryDocument
 from api.schemas.many_videos import ManyVideos
-from api.schemas.shape import Envelope
 from tests.reads import open_reads
 
 WEB = "/api/v1/vidplat/web/fetch_multi_video"
@@ -45,7 +45,7 @@ def history(client: TestClient, start: str, end: str) -> Any:
 
 def test_the_history_goes_back_to_the_first_day(client: TestClient) -> None:
     answer = history(client, "2021-01-01", "2021-03-31")
-    found = Envelope[ChartHistory].model_validate(answer.json()).data
+    found = Envelope[ChartHistoryDocument].model_validate(answer.json()).data
     assert found.snapshots[0].chart_date == "2021-01-01"
     assert found.node_count == found.collected_count == 9
     for snapshot in found.snapshots:  # the oldest issues say neither place before nor cover
@@ -55,7 +55,7 @@ def test_the_history_goes_back_to_the_first_day(client: TestClient) -> None:
 
 def test_later_issues_say_where_a_song_came_from(client: TestClient) -> None:
     found = (
-        Envelope[ChartHistory]
+        Envelope[ChartHistoryDocument]
         .model_validate(history(client, "2024-05-01", "2024-05-21").json())
         .data
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.recent_details import Recall
+from pipelines.captures.recent_details import RecentDetails
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake
@@ -54,7 +54,7 @@ def engine(tmp_path: Path) -> Any:
 
 
 async def test_only_complete_and_fresh_observations_are_served(engine: CountingEngine) -> None:
-    recall = Recall(engine)
+    recall = RecentDetails(engine)
     names = ("11111", "22222", "33333", "44444")
     found = await asyncio.gather(*(recall.find(name, max_age_s=60) for name in names))
     assert [video and video.aweme_id for video in found] == ["11111", None, None, None]
@@ -62,7 +62,7 @@ async def test_only_complete_and_fresh_observations_are_served(engine: CountingE
 
 
 async def test_shown_works_are_looked_up_with_the_first_question(engine: CountingEngine) -> None:
-    recall = Recall(engine)
+    recall = RecentDetails(engine)
     recall.expect(["11111", "22222", "99999"])
     await recall.find("33333", max_age_s=60)
     assert await recall.find("11111", max_age_s=60) is not None
@@ -73,7 +73,7 @@ async def test_shown_works_are_looked_up_with_the_first_question(engine: Countin
 async def test_cancelling_who_asked_first_leaves_the_others_their_answer(
     engine: CountingEngine,
 ) -> None:
-    recall = Recall(engine)
+    recall = RecentDetails(engine)
     first = asyncio.create_task(recall.find("22222", max_age_s=60))
     second = asyncio.create_task(recall.find("11111", max_age_s=60))
     await asyncio.sleep(0)

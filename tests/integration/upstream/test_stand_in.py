@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipelines.captures.session import Captures
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_data_provider
 from pipelines.settings import Settings
 from tests.integration.upstream.conftest import PATIENT
@@ -17,7 +17,7 @@ from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ForbiddenError, UnresolvedIdError
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 INFO, POSTS = "/web/api/v2/user/info/", "/web/api/v2/aweme/post/"
@@ -40,12 +40,12 @@ def _no_robots(wire: Any) -> None:
 
 
 @pytest.fixture
-def source(tmp_path: Path, wire_profile: Profile, control: ControlStore) -> Any:
+def source(tmp_path: Path, wire_profile: PlatformProfile, control: ControlStore) -> Any:
     settings = Settings(
         _env_file=None, public_fallback_to_mock=True, mock_size=0.1, data_home=tmp_path / "home"
     )
     return build_data_provider(
-        settings, wire_profile, control=control, limits=LIMITS, may_stand_in=True
+        settings, wire_profile, control=control, limits=LIMITS, may_fall_back=True
     )
 
 
@@ -74,7 +74,7 @@ async def test_every_question_can_be_stood_in_for(wire: Any, source: Any) -> Non
         await source.fetch_video("12345"),
         await source.fetch_hashtag("12345"),
         await source.fetch_hashtag_page("12345", 0),
-        await source.fetch_search_page("#", SearchPlace()),
+        await source.fetch_search_page("#", SearchPosition()),
     ]
     await source.aclose()
     assert all(isinstance(reading.instead_of, ForbiddenError) for reading in readings)
@@ -99,10 +99,10 @@ async def test_nothing_invented_reaches_a_real_store(
             provider=source, lake=lake, engine=engine, control=control, sounds_dir=tmp_path / "s"
         )
         async with captures:
-            assert not captures.has_stand_ins
+            assert not captures.used_fallback
             account = await captures.account(SEC)
-            walk = await captures.walk_author(SEC)
-            assert captures.has_stand_ins
+            walk = await captures.walk_user_posts(SEC)
+            assert captures.used_fallback
         engine.refresh()
         outcomes = engine.rows("select outcome, data_provider, item_count from raw.captures")
         tables = ("raw.accounts", "raw.videos", "raw.capture_items")

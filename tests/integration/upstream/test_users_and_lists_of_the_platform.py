@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.services.reads.metrics import read_metrics
-from pipelines.documents.lists import Window
-from pipelines.sandbox.world.content.videos import State
-from pipelines.sandbox.world.world import World
+from pipelines.documents.lists import TimeWindow
+from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.world import SandboxWorld
 from tests.reads import Desk, open_reads, without_end
 
 VIDPLAT = "/api/v1/vidplat"
@@ -21,7 +21,7 @@ RESOLVE = f"{VIDPLAT}/web/get_sec_user_id"
 APP = f"{VIDPLAT}/app/v3"
 PROFILE, POSTS = f"{APP}/handler_user_profile", f"{APP}/fetch_user_post_videos"
 MUSIC, HASHTAG = f"{APP}/fetch_music_video_list", f"{APP}/fetch_hashtag_video_list"
-WORLD = World(11, 0.1)
+WORLD = SandboxWorld(11, 0.1)
 
 
 @pytest.fixture
@@ -180,14 +180,14 @@ def test_too_many_requests_say_how_long_to_wait(
 def test_metrics_are_those_of_the_window(desk: Desk, account: dict[str, Any]) -> None:
     index = WORLD.account_of(account["sec_uid"])
     assert index is not None
-    works = [WORLD.works.row(row) for row in WORLD.works_by_account(index)]
-    public = [work for work in works if work.state is State.PUBLIC]
+    works = [WORLD.works.row(row) for row in WORLD.videos_by_account(index)]
+    public = [work for work in works if work.state is VideoState.PUBLIC]
     newest = sorted(public, key=lambda work: -work.create_time)[:10]
     end = datetime.fromtimestamp(WORLD.now, UTC)
     days = int((WORLD.now - newest[-1].create_time) // 86_400) + 1
     answer = asyncio.run(
         read_metrics(
-            desk.sources, account["sec_uid"], window=Window(days=days, end=end), count=10,
+            desk.sources, account["sec_uid"], window=TimeWindow(days=days, end=end), count=10,
             deadline=without_end(),
         )
     )  # fmt: skip
@@ -204,7 +204,7 @@ def test_metrics_without_details_say_so(
 ) -> None:
     for surface in ("video_page", "slides_info"):
         broken(platform, surface, "captcha")
-    window = Window(days=365, end=datetime.fromtimestamp(WORLD.now, UTC))
+    window = TimeWindow(days=365, end=datetime.fromtimestamp(WORLD.now, UTC))
 
     async def ask() -> None:
         await read_metrics(

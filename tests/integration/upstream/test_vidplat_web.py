@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from pipelines.captures.session import Captures
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import Provider, build_data_provider
 from pipelines.platform.providers.user_cookie import without_secrets
 from pipelines.settings import Settings
@@ -60,7 +60,7 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def provider(settings: Settings, wire_profile: Profile, control: ControlStore) -> Provider:
+def provider(settings: Settings, wire_profile: PlatformProfile, control: ControlStore) -> Provider:
     return build_data_provider(settings, wire_profile, control=control, limits=LIMITS)
 
 
@@ -176,7 +176,7 @@ def test_short_values_are_no_secrets_and_stay() -> None:
 
 
 async def test_without_a_cookie_the_source_is_a_guest(
-    wire: Any, wire_profile: Profile, control: ControlStore
+    wire: Any, wire_profile: PlatformProfile, control: ControlStore
 ) -> None:
     settings = Settings(_env_file=None, data_provider="vidplat-web")
     provider = build_data_provider(settings, wire_profile, control=control, limits=LIMITS)

@@ -13,7 +13,7 @@ import pytest
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.lists import parse_detail_body
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.refusal_table import refusal_of
 from tests.answers import SEEN_AT, Shape, read_index
@@ -62,7 +62,7 @@ async def _sound(client: GuestClient, shape: Shape, into: Path) -> object:
 
 
 async def _sound_of_work(client: GuestClient, shape: Shape, into: Path) -> object:
-    seen = Seen(surface="detail", observed_at=SEEN_AT, link_of=str)
+    seen = ParseContext(surface="detail", observed_at=SEEN_AT, link_of=str)
     detail = parse_detail_body(shape.body, aweme_id=shape.asked, seen=seen)
     assert isinstance(detail, VideoDetail)
     return await download_sound(client, detail, into)

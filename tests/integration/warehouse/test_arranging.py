@@ -12,9 +12,9 @@ import pytest
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.compaction import Tidied, tidy_lake
-from warehouse.maintenance.sorting import arrange_lake, has_grown
-from warehouse.queries.videos import read_listed
+from warehouse.maintenance.compaction import LakeMaintenance, maintain_lake
+from warehouse.maintenance.sorting import has_grown, sort_lake
+from warehouse.queries.videos import read_listed_videos
 from warehouse.records.videos import Statistics, Video
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -31,7 +31,7 @@ def new_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lake(new_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    monkeypatch.setattr("warehouse.maintenance.sorting.FEW_ROWS", 1)
+    monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1)
     copied = shutil.copytree(new_lake, tmp_path / "lake")
     return open_lake(str(copied), world="sandbox")
 
@@ -72,7 +72,7 @@ def test_what_is_seen_stays_and_lies_side_by_side(lake: Lake, engine: Engine) ->
     for number in (3, 1, 2):
         observe(lake, f"1000{number}", f"c{number}")
     before = seen(engine)
-    assert arrange_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
+    assert sort_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
     assert seen(engine) == before == ["10001", "10002", "10003"]
     assert len(lake.files("raw.videos")) == 1
     engine.refresh()
@@ -85,18 +85,18 @@ def test_a_table_is_arranged_again_only_when_it_has_grown(
 ) -> None:
     for number in range(8):
         observe(lake, f"1000{number}", f"c{number}")
-    arrange_lake(lake, now=NOW)
-    assert arrange_lake(lake, now=NOW) == []
+    sort_lake(lake, now=NOW)
+    assert sort_lake(lake, now=NOW) == []
     monkeypatch.setattr("warehouse.maintenance.sorting.GROWTH", 0.1)
     observe(lake, "20001", "late")
-    assert arrange_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
+    assert sort_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
 
 
 def test_what_a_writer_died_over_goes_when_it_is_old(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
     observe(lake, "10002", "c2", is_written=False)
     observe(lake, "10003", "c3", at=NOW - timedelta(minutes=5), is_written=False)
-    arrange_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW)
     assert seen(engine) == ["10001"]
     left = engine.rows("select aweme_id from raw.videos order by aweme_id")
     assert [row["aweme_id"] for row in left] == ["10001", "10003"]
@@ -106,26 +106,26 @@ def test_what_has_settled_is_known_to_be_whole_although_nothing_is_arranged(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observe(lake, "10001", "c1")
-    arrange_lake(lake, now=NOW)
-    monkeypatch.setattr("warehouse.maintenance.sorting.FEW_ROWS", 1000)
+    sort_lake(lake, now=NOW)
+    monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1000)
     observe(lake, "10002", "c2", at=NOW)
     observe(lake, "10003", "c3", at=NOW, is_written=False)
     tomorrow = NOW + timedelta(days=1)
-    assert arrange_lake(lake, now=tomorrow) == []
+    assert sort_lake(lake, now=tomorrow) == []
     engine.refresh()
-    assert engine.whole_before("raw.videos") == tomorrow - timedelta(hours=1)
+    assert engine.complete_before("raw.videos") == tomorrow - timedelta(hours=1)
     left = engine.rows("select aweme_id from raw.videos order by aweme_id")
     assert [row["aweme_id"] for row in left] == ["10001", "10002"]
 
 
 def test_young_rows_still_need_their_capture(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
-    arrange_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW)
     observe(lake, "10001", "c2", at=NOW, is_written=False)
     observe(lake, "10002", "c3", at=NOW, is_written=False)
     observe(lake, "10003", "c4", at=NOW)
     assert seen(engine) == ["10001", "10003"]
-    listed = read_listed(engine, ["10001", "10002", "10003"])
+    listed = read_listed_videos(engine, ["10001", "10002", "10003"])
     assert {name: one.video.observed_at for name, one in listed.items()} == {
         "10001": OLD, "10003": NOW,
     }  # fmt: skip
@@ -133,12 +133,12 @@ def test_young_rows_still_need_their_capture(lake: Lake, engine: Engine) -> None
 
 def test_a_moment_of_the_past_is_read_by_captures_alone(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
-    arrange_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW)
     with closing(Engine(lake, as_of=NOW)) as past:
-        assert past.whole_before("raw.videos") is None
+        assert past.complete_before("raw.videos") is None
         assert seen(past) == ["10001"]
     engine.refresh()
-    assert engine.whole_before("raw.videos") == NOW - timedelta(hours=1)
+    assert engine.complete_before("raw.videos") == NOW - timedelta(hours=1)
 
 
 @pytest.mark.parametrize(
@@ -159,25 +159,25 @@ def test_an_hour_settles_what_a_writer_left_behind(lake: Lake, engine: Engine) -
     observe(lake, "10001", "c1", at=NOW - hour - timedelta(seconds=1), is_written=False)
     observe(lake, "10002", "c2", at=NOW - hour, is_written=False)
     observe(lake, "10003", "c3", at=OLD)
-    arrange_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW)
     engine.refresh()
     left = engine.rows("select aweme_id from raw.videos order by aweme_id")
     assert [row["aweme_id"] for row in left] == ["10002", "10003"]
-    assert engine.whole_before("raw.videos") == NOW - hour
+    assert engine.complete_before("raw.videos") == NOW - hour
 
 
 def test_what_was_proved_whole_is_not_looked_into_again(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
-    arrange_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW)
     version = lake.version("raw.accounts")
     observe(lake, "10002", "c2", is_written=False)  # as old as what is proved already
-    arrange_lake(lake, now=NOW)
-    arrange_lake(lake, now=NOW - timedelta(hours=3))
+    sort_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW - timedelta(hours=3))
     engine.refresh()
-    assert engine.whole_before("raw.videos") == NOW - timedelta(hours=1)
+    assert engine.complete_before("raw.videos") == NOW - timedelta(hours=1)
     assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
     assert lake.version("raw.accounts") == version
-    arrange_lake(lake, now=NOW + timedelta(hours=3))
+    sort_lake(lake, now=NOW + timedelta(hours=3))
     assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
 
 
@@ -189,7 +189,7 @@ def test_many_rows_left_behind_go_a_part_at_a_time(
     for number in range(5):
         observe(lake, f"1000{number}", f"c{number}", is_written=False)
     before = lake.version("raw.videos")
-    arrange_lake(lake, now=NOW)
+    sort_lake(lake, now=NOW)
     deletions = [
         entry for entry in lake.log_since("raw.videos", before) if entry["operation"] == "DELETE"
     ]
@@ -201,24 +201,28 @@ def test_many_rows_left_behind_go_a_part_at_a_time(
 def test_upkeep_tells_what_it_did_and_leaves_small_tables_alone(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.maintenance.sorting.FEW_ROWS", 1000)
+    monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1000)
     observe(lake, "10001", "c1")
     for number in range(9):
         lake.append("raw.capture_items", items(f"nine-{number}"))
     for number in range(7):
         observe(lake, f"2000{number}", f"n{number}")
-    tidied = tidy_lake(lake, now=NOW)
-    assert tidied == Tidied(tables_arranged=0, files_merged=9, files_deleted=0, works_indexed=8)
+    tidied = maintain_lake(lake, now=NOW)
+    assert tidied == LakeMaintenance(
+        tables_arranged=0, files_merged=9, files_deleted=0, works_indexed=8
+    )
     assert len(lake.files("raw.capture_items")) == 1
     assert len(lake.files("raw.videos")) == 8
-    assert tidy_lake(lake, now=NOW) == Tidied(0, 0, 0, 0)
+    assert maintain_lake(lake, now=NOW) == LakeMaintenance(0, 0, 0, 0)
 
 
 def test_upkeep_arranges_before_it_merges_and_indexes_anew_what_it_arranged(lake: Lake) -> None:
     for number in range(9):
         observe(lake, f"2000{number}", f"n{number}")
-    tidied = tidy_lake(lake, now=NOW)
-    assert tidied == Tidied(tables_arranged=2, files_merged=0, files_deleted=0, works_indexed=9)
+    tidied = maintain_lake(lake, now=NOW)
+    assert tidied == LakeMaintenance(
+        tables_arranged=2, files_merged=0, files_deleted=0, works_indexed=9
+    )
     assert len(lake.files("raw.videos")) == 1
 
 
@@ -232,4 +236,4 @@ def items(capture_id: str) -> list[dict[str, object]]:
 
 
 def test_an_empty_lake_is_left_alone(lake: Lake) -> None:
-    assert arrange_lake(lake, now=NOW) == []
+    assert sort_lake(lake, now=NOW) == []

@@ -29,9 +29,9 @@ def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: Cont
     for name in (WHO, "another"):
         control.create_or_join(new_job(name))
         control.next_sequences([("user_posts", name)])[0]
-        control.tell_of_captures([f"user:{name}"])
-        control.remember_link(f"https://short.example/{name}", "user", name, ttl_s=60)
-        control.want_captures("user_posts", {name: {"page": 1}})
+        control.count_up_generations([f"user:{name}"])
+        control.cache_link(f"https://short.example/{name}", "user", name, ttl_s=60)
+        control.add_to_backlog("user_posts", {name: {"page": 1}})
     kept = control.create_or_join(new_job("kept"))[0]
     gone = control.forget(re.compile(WHO.encode()), job_ids=[kept.job_id])
     assert gone == {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.records.jobs import JobStatus, Progress
+from warehouse.records.jobs import JobStatus, ProgressRecord
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -55,7 +55,7 @@ def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -
     job, created = control.create_or_join(new_job("f", job_id="chosen"))
     assert created
     assert job == control.job("chosen")
-    assert (job.status, job.created_at, job.progress) == ("queued", START, Progress())
+    assert (job.status, job.created_at, job.progress) == ("queued", START, ProgressRecord())
     assert job.parameters == new_job("f").parameters
     assert job.input == new_job("f").input
     assert (job.started_at, job.finished_at, job.expires_at, job.error) == (None,) * 4
@@ -147,10 +147,10 @@ def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock:
 def test_progress_is_kept_while_running_and_frozen_after(control: ControlStore) -> None:
     job, _ = control.create_or_join(new_job("f"))
     control.claim("w")
-    progress = Progress(candidate_pool_count=7, eta_s=1.5).at("candidates")
+    progress = ProgressRecord(candidate_pool_count=7, eta_s=1.5).at("candidates")
     control.save_progress(job.job_id, progress)
     control.finish(job.job_id, "completed")
-    control.save_progress(job.job_id, Progress(candidate_pool_count=99))
+    control.save_progress(job.job_id, ProgressRecord(candidate_pool_count=99))
     found = control.job(job.job_id)
     assert found is not None
     assert found.progress == progress

@@ -131,7 +131,7 @@ def test_processes_that_open_an_old_store_together_migrate_it_once(control_url: 
 def test_file_is_copied_before_it_is_migrated(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     control = open_control(url, world="sandbox")
-    control.remember_link("short", "music", "1", ttl_s=60)  # still in the write-ahead log
+    control.cache_link("short", "music", "1", ttl_s=60)  # still in the write-ahead log
     migrate_to(url, *STEPS)
     control.close()
     with closing(sqlite3.connect(tmp_path / f"control.sqlite.version-{NEWEST}")) as copy:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from warehouse.control import ControlStore, Remembered, open_control
+from warehouse.control import CacheValidators, ControlStore, open_control
 
 HOST, SURFACE = "share.vidplat.localhost", "music_list"
 
@@ -44,25 +44,25 @@ def fail(control: ControlStore, **over: Any) -> None:
 def test_open_circuit_refuses_and_says_why_and_how_long(
     control: ControlStore, clock: Clock
 ) -> None:
-    assert control.enter_circuit(HOST, SURFACE, probe_s=30).is_allowed
+    assert control.check_circuit(HOST, SURFACE, probe_s=30).is_allowed
     fail(control)
     clock.now += 20
-    passage = control.enter_circuit(HOST, SURFACE, probe_s=30)
+    passage = control.check_circuit(HOST, SURFACE, probe_s=30)
     assert (passage.is_allowed, passage.wait_s, passage.cause) == (
         False, 40, "upstream_forbidden",
     )  # fmt: skip
-    assert control.enter_circuit(HOST, "music_info", probe_s=30).is_allowed
+    assert control.check_circuit(HOST, "music_info", probe_s=30).is_allowed
 
 
 def test_of_many_that_ask_at_once_one_gets_the_probe(control: ControlStore, clock: Clock) -> None:
     fail(control)
     clock.now += 61
     with ThreadPoolExecutor(8) as pool:
-        asked = pool.map(lambda _: control.enter_circuit(HOST, SURFACE, probe_s=30), range(24))
+        asked = pool.map(lambda _: control.check_circuit(HOST, SURFACE, probe_s=30), range(24))
         passages = list(asked)
     assert sum(passage.is_allowed for passage in passages) == 1
     control.note_success(HOST, SURFACE, is_probe=True, with_data=True)
-    assert control.enter_circuit(HOST, SURFACE, probe_s=30).is_clean
+    assert control.check_circuit(HOST, SURFACE, probe_s=30).is_clean
 
 
 def test_states_are_listed_with_when_it_last_worked_and_failed(
@@ -81,49 +81,49 @@ def test_states_are_listed_with_when_it_last_worked_and_failed(
 
 def test_success_is_no_news_for_a_minute(control: ControlStore, clock: Clock) -> None:
     control.note_success(HOST, SURFACE, is_probe=False, with_data=True)
-    assert control.enter_circuit(HOST, SURFACE, probe_s=30).is_clean
+    assert control.check_circuit(HOST, SURFACE, probe_s=30).is_clean
     clock.now += 61
-    assert not control.enter_circuit(HOST, SURFACE, probe_s=30).is_clean
+    assert not control.check_circuit(HOST, SURFACE, probe_s=30).is_clean
 
 
 def test_capture_is_handed_to_those_who_wait_and_forgotten_later(
     control: ControlStore, clock: Clock
 ) -> None:
-    assert control.begin_capture("page", "one", ttl_s=60).is_ours
-    assert control.begin_capture("page", "two", ttl_s=60) == (False, "one")
-    assert control.look_for_capture("page", "one") == (False, None)
-    assert not control.end_capture("page", "one")
-    control.leave_capture("page", "one", "capture-7")
-    assert control.look_for_capture("page", "one") == (True, "capture-7")
-    assert control.begin_capture("page", "two", ttl_s=60).is_ours
+    assert control.claim_capture("page", "one", ttl_s=60).is_ours
+    assert control.claim_capture("page", "two", ttl_s=60) == (False, "one")
+    assert control.check_capture("page", "one") == (False, None)
+    assert not control.finish_capture("page", "one")
+    control.publish_capture("page", "one", "capture-7")
+    assert control.check_capture("page", "one") == (True, "capture-7")
+    assert control.claim_capture("page", "two", ttl_s=60).is_ours
     clock.now += 100
-    control.begin_capture("other", "three", ttl_s=60)
-    control.leave_capture("other", "three", None)
-    assert control.look_for_capture("page", "two").is_over
+    control.claim_capture("other", "three", ttl_s=60)
+    control.publish_capture("other", "three", None)
+    assert control.check_capture("page", "two").is_over
 
 
 def test_long_capture_is_prolonged_and_one_whose_reader_died_is_free(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.begin_capture("page", "one", ttl_s=60)
+    control.claim_capture("page", "one", ttl_s=60)
     clock.now += 50
-    control.prolong_capture("page", "one", ttl_s=60)
+    control.renew_capture_claim("page", "one", ttl_s=60)
     clock.now += 50
-    assert not control.begin_capture("page", "two", ttl_s=60).is_ours
+    assert not control.claim_capture("page", "two", ttl_s=60).is_ours
     clock.now += 11
-    assert control.begin_capture("page", "two", ttl_s=60).is_ours
+    assert control.claim_capture("page", "two", ttl_s=60).is_ours
 
 
 def test_capture_that_nobody_waits_for_is_over_at_once(control: ControlStore) -> None:
-    control.begin_capture("page", "one", ttl_s=60)
-    assert control.end_capture("page", "one")
-    assert control.begin_capture("page", "two", ttl_s=60).is_ours
+    control.claim_capture("page", "one", ttl_s=60)
+    assert control.finish_capture("page", "one")
+    assert control.claim_capture("page", "two", ttl_s=60).is_ours
 
 
 def test_of_many_that_want_to_capture_one_does(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         turns = list(
-            pool.map(lambda n: control.begin_capture("page", f"owner-{n}", ttl_s=60), range(24))
+            pool.map(lambda n: control.claim_capture("page", f"owner-{n}", ttl_s=60), range(24))
         )
     assert sum(turn.is_ours for turn in turns) == 1
     assert len({turn.owner for turn in turns}) == 1
@@ -146,20 +146,23 @@ def test_batches_of_many_never_give_a_number_twice(control: ControlStore) -> Non
 def test_answers_to_ask_again_with_are_kept_and_forgotten(
     control: ControlStore, clock: Clock
 ) -> None:
-    first, second = Remembered('"v1"', None, "a" * 64), Remembered('"v2"', "Fri", "b" * 64)
-    control.remember_answer("address", first)
-    assert control.recall_answer("address") == first
-    control.remember_answer("address", second)
-    assert control.recall_answer("address") == second
+    first, second = (
+        CacheValidators('"v1"', None, "a" * 64),
+        CacheValidators('"v2"', "Fri", "b" * 64),
+    )
+    control.save_validators("address", first)
+    assert control.read_validators("address") == first
+    control.save_validators("address", second)
+    assert control.read_validators("address") == second
     clock.now += 31 * 86_400
-    control.remember_answer("other", first)
-    assert control.recall_answer("address") is None
+    control.save_validators("other", first)
+    assert control.read_validators("address") is None
 
 
 def test_robots_file_grows_old_and_decisions_are_replaced(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.keep_robots_file(HOST, status=200, body="User-agent: *")
+    control.save_robots_file(HOST, status=200, body="User-agent: *")
     kept = control.robots_file(HOST, max_age_s=86_400)
     assert kept is not None
     assert (kept.status, kept.body) == (200, "User-agent: *")

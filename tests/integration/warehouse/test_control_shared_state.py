@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from warehouse.control import (
+    CachedLink,
     ControlStore,
-    Link,
     NewJob,
     open_control,
 )
-from warehouse.control.shared import ANYTHING
+from warehouse.control.shared import ANY_ENTITY
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -39,12 +39,12 @@ def control(control_url: str, times: Times) -> Iterator[ControlStore]:
 
 
 def test_link_is_recalled_until_it_runs_out(control: ControlStore, times: Times) -> None:
-    control.remember_link("short", "video", "1", ttl_s=60)
-    control.remember_link("short", "music", "2", ttl_s=60)
-    assert control.recall_link("short") == Link("music", "2")
-    assert control.recall_link("other") is None
+    control.cache_link("short", "video", "1", ttl_s=60)
+    control.cache_link("short", "music", "2", ttl_s=60)
+    assert control.read_cached_link("short") == CachedLink("music", "2")
+    assert control.read_cached_link("other") is None
     times.now += timedelta(seconds=60)
-    assert control.recall_link("short") is None
+    assert control.read_cached_link("short") is None
 
 
 def test_lease_has_one_holder_at_a_time(control: ControlStore, times: Times) -> None:
@@ -93,15 +93,15 @@ def test_one_look_says_whether_anything_changed_and_a_second_one_what(
     control: ControlStore,
 ) -> None:
     heard: list[set[str]] = []
-    control.on_told = lambda entities: heard.append(set(entities))
+    control.on_generations_change = lambda entities: heard.append(set(entities))
     for entities in (["music:1"], ["music:2", "music:2"], ["music:1"]):
-        control.tell_of_captures(entities)
+        control.count_up_generations(entities)
     names = ["music:1", "music:2", "music:3", *(f"user:{n}" for n in range(1_200))]
     assert control.generations(names) == {"music:1": 2, "music:2": 1}
-    assert control.generations([ANYTHING]) == {ANYTHING: 3}
+    assert control.generations([ANY_ENTITY]) == {ANY_ENTITY: 3}
     assert control.generations([]) == {}
-    control.tell_of_captures([])
-    assert heard == [{ANYTHING, "music:1"}, {ANYTHING, "music:2"}, {ANYTHING, "music:1"}]
+    control.count_up_generations([])
+    assert heard == [{ANY_ENTITY, "music:1"}, {ANY_ENTITY, "music:2"}, {ANY_ENTITY, "music:1"}]
 
 
 def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore) -> None:
@@ -168,16 +168,16 @@ def test_workers_silent_for_a_day_are_forgotten(control: ControlStore, times: Ti
     control.beat("gone", [])
     times.now += timedelta(days=1)
     control.beat("here", [])
-    assert control.delete_run_out(times.now) > 0
+    assert control.delete_expired_state(times.now) > 0
     assert control.live_workers(10**9) == ["here"]
 
 
 def test_expired_links_and_leases_are_swept(control: ControlStore, times: Times) -> None:
-    control.remember_link("short", "music", "1", ttl_s=1)
+    control.cache_link("short", "music", "1", ttl_s=1)
     control.acquire_lease("music:1", "a", 1)
     times.now += timedelta(seconds=2)
-    assert control.delete_run_out(times.now) == 2
-    assert control.delete_run_out(times.now) == 0
+    assert control.delete_expired_state(times.now) == 2
+    assert control.delete_expired_state(times.now) == 0
     times.now = START
-    assert control.recall_link("short") is None
+    assert control.read_cached_link("short") is None
     assert control.acquire_lease("music:1", "b", 1)

@@ -10,14 +10,23 @@ import pytest
 
 from tests.integration.warehouse.test_control_processes import run_together
 from warehouse.control import ControlStore, open_control
-from warehouse.records.watchlists import OVERLAP, Due, Entry, LookStatus, Plan
+from warehouse.records.watchlists import (
+    OVERLAP_OUTCOME,
+    DueRun,
+    EntryCheckStatus,
+    WatchlistEntry,
+    WatchlistPlan,
+)
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-PLAN = Plan(
+PLAN = WatchlistPlan(
     name="five-songs",
     every="hourly",
-    entries=(Entry(kind="track", input="7300000000000000001"), Entry(kind="account", input="x")),
+    entries=(
+        WatchlistEntry(kind="track", input="7300000000000000001"),
+        WatchlistEntry(kind="account", input="x"),
+    ),
     parameters={"count": 5},
 )
 
@@ -72,7 +81,7 @@ def test_a_due_time_is_taken_once_and_not_at_all_while_disabled(
     control: ControlStore, clock: Clock
 ) -> None:
     control.create_watchlist(PLAN, "0 * * * *")
-    due = Due(due_at=NOON + HOUR, missed_count=3)
+    due = DueRun(due_at=NOON + HOUR, missed_count=3)
     run_id = control.take_due(PLAN.name, due)
     assert run_id is not None
     assert control.take_due(PLAN.name, due) is None
@@ -81,24 +90,24 @@ def test_a_due_time_is_taken_once_and_not_at_all_while_disabled(
     assert (run.status, run.missed_count, run.origin, run.plan) == ("due", 3, "schedule", PLAN)
     assert [look.entry for look in control.looks(run_id)] == list(PLAN.entries)
     control.update_watchlist(replace(PLAN, enabled=False), "0 * * * *")
-    assert control.take_due(PLAN.name, Due(due_at=NOON + 9 * HOUR)) is None
+    assert control.take_due(PLAN.name, DueRun(due_at=NOON + 9 * HOUR)) is None
 
 
 def test_while_a_run_goes_on_the_next_is_skipped_and_a_wish_joins_it(
     control: ControlStore,
 ) -> None:
     control.create_watchlist(PLAN, "0 * * * *")
-    first = control.take_due(PLAN.name, Due(due_at=NOON + HOUR))
-    second = control.take_due(PLAN.name, Due(due_at=NOON + 2 * HOUR))
+    first = control.take_due(PLAN.name, DueRun(due_at=NOON + HOUR))
+    second = control.take_due(PLAN.name, DueRun(due_at=NOON + 2 * HOUR))
     assert first is not None
     assert control.request_run(PLAN.name, origin="cli") == first
     assert control.request_run("nobody", origin="cli") is None
     runs = control.watch_runs(PLAN.name, limit=9)
     assert [(run.run_id, run.status, run.outcome) for run in runs] == [
-        (second, "skipped", OVERLAP),
+        (second, "skipped", OVERLAP_OUTCOME),
         (first, "due", None),
     ]
-    assert [run.run_id for run in control.free_watch_runs()] == [first]
+    assert [run.run_id for run in control.unheld_watch_runs()] == [first]
 
 
 def test_one_process_works_on_a_run_and_loses_it_when_it_dies(
@@ -111,7 +120,7 @@ def test_one_process_works_on_a_run_and_loses_it_when_it_dies(
     assert held is not None
     assert (held.tries, held.began_at) == (1, NOON)
     assert control.hold_run(run_id, "second", ttl_s=60) is None
-    assert control.free_watch_runs() == []
+    assert control.unheld_watch_runs() == []
     clock.now += timedelta(seconds=61)
     taken = control.hold_run(run_id, "second", ttl_s=60)
     assert taken is not None
@@ -138,7 +147,7 @@ def test_what_was_seen_last_is_found_again_though_old_runs_are_forgotten(
         run_ids.append(run_id)
         look = control.looks(run_id)[0]
         done = replace(look, status="completed", subject="1", observation={"hour": hour})
-        control.save_look(done)
+        control.save_entry_check(done)
         control.hold_run(run_id, "one", ttl_s=60)
         control.end_run(run_id, "one", status="completed", outcome="done", digest=None)
     last = control.last_observation(PLAN.name, "track", "1", before_run=run_ids[2])
@@ -161,8 +170,10 @@ def test_of_each_subject_only_what_was_seen_last_is_kept(
         run_ids.append(run_id)
         for look, subject in zip(control.looks(run_id), subjects, strict=True):
             seen = None if subject is None else {"hour": hour}
-            status: LookStatus = "failed" if subject is None else "completed"
-            control.save_look(replace(look, status=status, subject=subject, observation=seen))
+            status: EntryCheckStatus = "failed" if subject is None else "completed"
+            control.save_entry_check(
+                replace(look, status=status, subject=subject, observation=seen)
+            )
         control.hold_run(run_id, "one", ttl_s=60)
         control.end_run(run_id, "one", status="completed", outcome="done", digest=None)
         control.drop_older_observations(PLAN.name, run_id)

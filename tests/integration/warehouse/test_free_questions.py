@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.user_sql import ask_freely
+from warehouse.engine.user_sql import run_user_sql
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError
 
@@ -50,12 +50,12 @@ def settled(lake: Lake) -> Iterator[Engine]:
 )
 def test_what_reads_is_answered(engine: Engine, settled: Engine, sql: str) -> None:
     for one in (engine, settled):
-        assert [int(value) for value in ask_freely(one, sql)["n"].to_pylist()] == [6]
+        assert [int(value) for value in run_user_sql(one, sql)["n"].to_pylist()] == [6]
 
 
 @pytest.mark.parametrize("sql", ["describe marts.coverage", "explain select 1", "show tables"])
 def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
-    assert ask_freely(settled, sql).num_columns > 0
+    assert run_user_sql(settled, sql).num_columns > 0
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
 )  # fmt: skip
 def test_what_does_not_read_is_refused(engine: Engine, sql: str) -> None:
     with pytest.raises(InvalidParameterError):
-        ask_freely(engine, sql)
+        run_user_sql(engine, sql)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_what_does_not_read_is_refused(engine: Engine, sql: str) -> None:
 )  # fmt: skip
 def test_nothing_outside_the_lake_can_be_read(engine: Engine, sql: str) -> None:
     with pytest.raises(InvalidParameterError):
-        ask_freely(engine, sql)
+        run_user_sql(engine, sql)
 
 
 def test_a_variable_of_the_program_is_no_table(engine: Engine) -> None:
-    secret = ask_freely(engine, "select 1 as n")
+    secret = run_user_sql(engine, "select 1 as n")
     assert secret.num_rows == 1
     with pytest.raises(InvalidParameterError, match="secret"):
-        ask_freely(engine, "select * from secret")
+        run_user_sql(engine, "select * from secret")
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_a_variable_of_the_program_is_no_table(engine: Engine) -> None:
 )
 def test_a_mistake_is_told_in_one_line(engine: Engine, sql: str, told: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        ask_freely(engine, sql)
+        run_user_sql(engine, sql)
     assert told in caught.value.detail
     assert "\n" not in caught.value.detail
 
 
 def test_as_of_a_moment_rows_come_in_one_order(settled: Engine) -> None:
-    found = ask_freely(settled, "select requests, job_id from marts.coverage")
+    found = run_user_sql(settled, "select requests, job_id from marts.coverage")
     assert found["requests"].to_pylist() == [1, 2, 3]
-    kept = ask_freely(settled, "select requests from marts.coverage order by job_id desc")
+    kept = run_user_sql(settled, "select requests from marts.coverage order by job_id desc")
     assert kept["requests"].to_pylist() == [3, 2, 1]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import Link, open_control
+from warehouse.control import CachedLink, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.disk_space import FLOOR_BYTES
+from warehouse.home.disk_space import MIN_FREE_BYTES
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import CapacityExhaustedError, WarehouseUnavailableError
 
@@ -37,7 +37,7 @@ def test_lake_without_room_is_unavailable_and_keeps_what_it_had(
 
 
 def test_a_nearly_full_disk_refuses_before_anything_is_written(tmp_path: Path) -> None:
-    room = [FLOOR_BYTES - 1]
+    room = [MIN_FREE_BYTES - 1]
     lake = open_lake(str(tmp_path), world="sandbox", free=lambda _folder: room[0])
     row = {
         "capture_id": "c", "position": 0, "surface": "music_list", "entity_id": "1",
@@ -48,22 +48,22 @@ def test_a_nearly_full_disk_refuses_before_anything_is_written(tmp_path: Path) -
     assert caught.value.type == "capacity_exhausted"
     assert str(tmp_path) not in caught.value.detail
     assert lake.version("raw.capture_items") == 0
-    room[0] = FLOOR_BYTES
+    room[0] = MIN_FREE_BYTES
     lake.append("raw.capture_items", [row])
     assert lake.version("raw.capture_items") == 1
 
 
 def test_control_store_without_room_is_unavailable_and_works_again(tmp_path: Path) -> None:
     control = open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
-    control.remember_link("short", "music", "1", ttl_s=60)
+    control.cache_link("short", "music", "1", ttl_s=60)
     database = control._database
     with database.reading() as connection:
         connection.exec_driver_sql("pragma max_page_count=1")  # as a full disk: no new page
     with pytest.raises(WarehouseUnavailableError) as caught:
-        control.remember_link("long", "music", "x" * 100_000, ttl_s=60)
+        control.cache_link("long", "music", "x" * 100_000, ttl_s=60)
     assert "full" in str(caught.value.__cause__)
     with database.reading() as connection:
         connection.exec_driver_sql("pragma max_page_count=4294967294")
-    assert control.recall_link("short") == Link("music", "1")
-    assert control.recall_link("long") is None
+    assert control.read_cached_link("short") == CachedLink("music", "1")
+    assert control.read_cached_link("long") is None
     control.close()

@@ -11,7 +11,7 @@ from deltalake.schema import PrimitiveType
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError
-from warehouse.tables import TABLES, TEXT, TEXTS, WHOLE, Column, Table
+from warehouse.tables import INTEGER, TABLES, TEXT, TEXT_LIST, Column, Table
 
 OLD = Table(
     "raw.songs",
@@ -19,9 +19,9 @@ OLD = Table(
     ("song_id",),
     (Column("song_id", TEXT, "song", required=True), Column("title", TEXT, "title")),
 )
-MOOD, WORDS = Column("mood", TEXT, "how it feels"), Column("words", TEXTS, "what it says")
+MOOD, WORDS = Column("mood", TEXT, "how it feels"), Column("words", TEXT_LIST, "what it says")
 NEW = replace(OLD, version=2, columns=(*OLD.columns, MOOD, WORDS))
-NEWEST = replace(NEW, version=3, columns=(*NEW.columns, Column("plays", WHOLE, "how often")))
+NEWEST = replace(NEW, version=3, columns=(*NEW.columns, Column("plays", INTEGER, "how often")))
 FIRST = {"song_id": "1", "title": "old"}
 SECOND = {"song_id": "2", "title": "new", "mood": "blue", "words": ["a"]}
 ALL = "select * from raw.songs order by song_id"
@@ -101,7 +101,7 @@ def test_openers_that_meet_migrate_once(url: str) -> None:
 
 def test_columns_that_change_without_a_version_are_refused(url: str) -> None:
     silent = replace(OLD, columns=(*OLD.columns, MOOD))
-    retyped = replace(OLD, columns=(OLD.columns[0], Column("title", WHOLE, "title")))
+    retyped = replace(OLD, columns=(OLD.columns[0], Column("title", INTEGER, "title")))
     for table in (silent, retyped):
         with pytest.raises(ContractBrokenError, match="same schema version"):
             open_lake(url, world="sandbox", tables=[table])

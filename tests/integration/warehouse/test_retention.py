@@ -10,7 +10,7 @@ import pytest
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.retention import PAYLOADS, SOUNDS, remove_old
+from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 BEFORE = NOW - timedelta(days=90)
@@ -53,7 +53,7 @@ def test_an_old_body_goes_unless_something_young_names_it(lake: Lake, engine: En
     lake.append("raw.payloads", [body("gone", OLD), body("named", OLD), body("young", YOUNG)])
     captures = [capture(name, at) for name in ("gone", "named") for at in (OLD,)]
     lake.append("raw.captures", [*captures, capture("named", YOUNG)])
-    assert remove_old(lake, engine, PAYLOADS, BEFORE) == 1
+    assert delete_expired(lake, engine, PAYLOADS, BEFORE) == 1
     assert kept(engine, "raw.payloads", "sha256") == ["named", "young"]
     assert len(kept(engine, "raw.captures", "capture_id")) == 3
 
@@ -62,14 +62,14 @@ def test_nothing_to_remove_makes_no_commit(lake: Lake, engine: Engine) -> None:
     lake.append("raw.payloads", [body("named", OLD)])
     lake.append("raw.captures", [capture("named", YOUNG)])
     version = lake.version("raw.payloads")
-    assert remove_old(lake, engine, PAYLOADS, BEFORE) == 0
-    assert remove_old(lake, engine, SOUNDS, BEFORE) == 0
+    assert delete_expired(lake, engine, PAYLOADS, BEFORE) == 0
+    assert delete_expired(lake, engine, SOUNDS, BEFORE) == 0
     assert lake.version("raw.payloads") == version
 
 
 def test_an_old_body_that_nothing_names_goes_too(lake: Lake, engine: Engine) -> None:
     lake.append("raw.payloads", [body("lost", OLD)])
-    assert remove_old(lake, engine, PAYLOADS, BEFORE) == 1
+    assert delete_expired(lake, engine, PAYLOADS, BEFORE) == 1
     assert kept(engine, "raw.payloads", "sha256") == []
 
 
@@ -93,7 +93,7 @@ def test_an_old_sound_goes_unless_a_young_comparison_used_it(lake: Lake, engine:
     row = dict.fromkeys(required, "a") | dict.fromkeys(unknown)
     hashes = {"reference_sha256": "used", "candidate_sha256": "young", "committed_at": YOUNG}
     lake.append("marts.audio_comparisons", [row | hashes])
-    assert remove_old(lake, engine, SOUNDS, BEFORE) == 1
+    assert delete_expired(lake, engine, SOUNDS, BEFORE) == 1
     assert kept(engine, "raw.sounds", "sound_sha256") == ["used", "young"]
 
 
@@ -102,7 +102,7 @@ def test_a_reader_that_began_before_ends_as_it_began(lake: Lake, engine: Engine)
         lake.append("raw.payloads", [body(str(number), OLD)])
     engine.refresh()
     with engine.reading("select sha256 from raw.payloads") as reader:
-        assert remove_old(lake, engine, PAYLOADS, BEFORE) == 12
+        assert delete_expired(lake, engine, PAYLOADS, BEFORE) == 12
         lake.compact("raw.payloads")
         lake.vacuum("raw.payloads")
         assert sum(batch.num_rows for batch in reader) == 12

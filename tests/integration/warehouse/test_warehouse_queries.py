@@ -14,7 +14,7 @@ from warehouse.lake.record_rows import account_row, comparison_from_row, track_r
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries import results as queries
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.evidence import Limits, PairEvidence
+from warehouse.records.evidence import MatchThresholds, PairEvidence
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -253,7 +253,7 @@ def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) 
         "reference_sha256": None, "candidate_sha256": None,
         "comparison_id": "c", "job_id": "j", "track_music_id": "7", "reference_aweme_id": "1",
         "candidate_aweme_id": "2", "reference_music_id": "7", "candidate_music_id": "8",
-        **asdict(pair), "limits": json.dumps(asdict(Limits(match_threshold=0.7))),
+        **asdict(pair), "limits": json.dumps(asdict(MatchThresholds(match_threshold=0.7))),
         "algorithm": "a", "feature_version": "2", "library_version": "numpy 2",
     }  # fmt: skip
     lake.append("marts.audio_comparisons", [row])

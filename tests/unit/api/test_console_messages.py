@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from api.server.middleware.static_files import FOLDER, page_names
+from api.server.middleware.static_files import FOLDER, static_file_names
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
 from pipelines.parameters.scan import PARAMETERS, SORT_ORDERS
@@ -84,7 +84,7 @@ def test_every_term_of_the_service_has_a_message() -> None:
     assert wanted - messages().keys() == set()
 
 
-@pytest.mark.parametrize("name", [name for name in page_names() if name.startswith("app/")])
+@pytest.mark.parametrize("name", [name for name in static_file_names() if name.startswith("app/")])
 def test_modules_set_no_markup_evaluate_nothing_and_stay_small(name: str) -> None:
     text = Path(FOLDER / name).read_text(encoding="utf-8")
     forbidden = (

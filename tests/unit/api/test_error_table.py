@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import api
-from api.responses.errors import ANSWERS, answer_of, to_fault, with_hint
+from api.responses.errors import ERROR_SPECS, error_of_status, error_spec, with_hint
 from warehouse.records.errors import SametrackError, UpstreamError, VerificationDemandedError
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -26,13 +26,13 @@ CAUSES = sorted({cause.type for cause in tree(SametrackError)} - NEVER_TOLD)
 
 def test_every_cause_of_the_tree_has_an_answer() -> None:
     assert len(CAUSES) > 20
-    assert [cause for cause in CAUSES if cause not in ANSWERS] == []
+    assert [cause for cause in CAUSES if cause not in ERROR_SPECS] == []
 
 
 def test_every_answer_is_told_in_both_languages_with_advice() -> None:
     incomplete = {
         name: answer
-        for name, answer in ANSWERS.items()
+        for name, answer in ERROR_SPECS.items()
         if not CHINESE.search(answer.message_zh)
         or not answer.message.isascii()
         or not answer.hint
@@ -45,7 +45,7 @@ def test_what_upstream_answered_travels_with_the_error() -> None:
     error = VerificationDemandedError("asked", surface="music_list", reason="captcha", status=200)
     document = with_hint(error.to_document())
     assert document["upstream"] == {"surface": "music_list", "reason": "captcha", "status": 200}
-    assert document["hint"] == ANSWERS["upstream_verification"].hint
+    assert document["hint"] == ERROR_SPECS["upstream_verification"].hint
     assert isinstance(error, UpstreamError)
 
 
@@ -54,8 +54,8 @@ def test_a_hint_of_the_error_wins_over_the_default() -> None:
 
 
 def test_an_unforeseen_status_is_an_internal_error() -> None:
-    assert to_fault(418).type == "internal_error"
-    assert answer_of("never_heard_of") == ANSWERS["internal_error"]
+    assert error_of_status(418).type == "internal_error"
+    assert error_spec("never_heard_of") == ERROR_SPECS["internal_error"]
 
 
 EXEMPT = {

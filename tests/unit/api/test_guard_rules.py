@@ -7,8 +7,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Message, Scope
 
-from api.responses.errors import answer_of
-from api.server.middleware.guard import BodyLimit, Guard, check_host, check_site, harden, host_name
+from api.responses.errors import error_spec
+from api.server.middleware.guard import (
+    BodyLimit,
+    Guard,
+    add_security_headers,
+    check_host,
+    check_site,
+    host_name,
+)
 from warehouse.records.errors import SametrackError
 
 OWN, EVIL = b"http://localhost:8780", b"http://evil.example"
@@ -188,7 +195,7 @@ class Door:
 
 
 def refuse(_scope: Scope, error: SametrackError) -> Response:
-    return PlainTextResponse(error.type, status_code=answer_of(error.type).status)
+    return PlainTextResponse(error.type, status_code=error_spec(error.type).status)
 
 
 async def answer(app: object, scope: Scope, *messages: Message) -> list[Message]:
@@ -310,7 +317,7 @@ def test_strict_headers_are_added_where_an_answer_brings_none_of_its_own() -> No
         "cache-control": "no-store",
     }
     bare, own = MutableHeaders(), MutableHeaders({"cache-control": "max-age=60"})
-    harden(bare)
-    harden(own)
+    add_security_headers(bare)
+    add_security_headers(own)
     assert dict(bare) == strict
     assert dict(own) == strict | {"cache-control": "max-age=60"}

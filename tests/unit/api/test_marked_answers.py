@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import Readings
-from api.services.reads.read_result import marked
+from api.services.reads.deadline import ReadOutcomes
+from api.services.reads.read_result import with_provenance
 from api.services.reads.videos import _is_from_app
-from warehouse.queries.videos import Listed
+from warehouse.queries.videos import ListedVideo
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -25,7 +25,7 @@ def video(surface: str) -> Video:
 def test_an_experimental_source_is_marked_in_what_it_answers(
     source: str, is_experimental: bool
 ) -> None:
-    told = marked({"user": None}, data_provider=source, is_demo=False)
+    told = with_provenance({"user": None}, data_provider=source, is_demo=False)
     assert told == {
         "user": None, "data_provider": source, "is_experimental": is_experimental,
         "is_demo_data": False,
@@ -46,8 +46,8 @@ def test_an_experimental_source_is_marked_in_what_it_answers(
 def test_a_device_was_used_where_what_is_served_was_read_by_one(
     read: Any, stored: str | None, is_from_app: bool
 ) -> None:
-    readings: Readings[str, Any] = Readings()
+    readings: ReadOutcomes[str, Any] = ReadOutcomes()
     if read is not None:
         readings.values["1"] = read
-    listed = {} if stored is None else {"1": Listed(video(stored), NOW)}
+    listed = {} if stored is None else {"1": ListedVideo(video(stored), NOW)}
     assert _is_from_app("1", listed, readings) is is_from_app

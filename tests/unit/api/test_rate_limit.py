@@ -7,7 +7,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from api.server.middleware.rate_limit import ADDRESSES_MOST, RateLimit
+from api.server.middleware.rate_limit import MAX_ADDRESSES, RateLimit
 from warehouse.records.errors import SametrackError
 
 
@@ -80,6 +80,6 @@ async def test_whether_the_process_lives_may_always_be_asked() -> None:
 
 async def test_the_memory_of_addresses_is_bounded() -> None:
     house = House()
-    for number in range(ADDRESSES_MOST + 50):
+    for number in range(MAX_ADDRESSES + 50):
         house.limit._take(str(number))
-    assert len(house.limit._buckets) == ADDRESSES_MOST
+    assert len(house.limit._buckets) == MAX_ADDRESSES

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from api.params.scan import HotVideosQuery, JobBody, ScanFields, one_input
+from api.params.scan import HotVideosQuery, JobBody, ScanFields, single_input
 from pipelines.parameters.scan import BY_NAME, PARAMETERS, Parameter, ScanParameters
 from warehouse.records.errors import InvalidParameterError
 
@@ -128,10 +128,10 @@ def test_the_defaults_of_the_models_are_those_of_the_domain() -> None:
 
 
 def test_two_names_for_one_input_must_agree() -> None:
-    assert one_input(music_id="12345", url=None) == "12345"
-    assert one_input(music_id="12345", url="12345") == "12345"
+    assert single_input(music_id="12345", url=None) == "12345"
+    assert single_input(music_id="12345", url="12345") == "12345"
     with pytest.raises(InvalidParameterError):
-        one_input(music_id="12345", url="54321")
+        single_input(music_id="12345", url="54321")
 
 
 @pytest.mark.parametrize("values", [{"search_only": True}, {"keyword": "a"}])

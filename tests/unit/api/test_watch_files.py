@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from api.services.watchlists.yaml_files import MAX_FILE_BYTES, read_watch_file
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.watchlists import Entry, Plan, Thresholds
+from warehouse.records.watchlists import DigestThresholds, WatchlistEntry, WatchlistPlan
 
 WHOLE = """\
 # what we follow
@@ -29,16 +29,16 @@ watchlists:
 
 def test_a_whole_file_is_read_as_it_is_written() -> None:
     songs, year = read_watch_file(WHOLE)
-    assert songs.plan == Plan(
+    assert songs.plan == WatchlistPlan(
         name="five-songs",
         every="every 6 hours",
         entries=(
-            Entry(kind="track", input="7300000000000000001"),
-            Entry(kind="track", input="https://vidplat.example/music/7300000000000000002"),
-            Entry(kind="account", input="007"),
-            Entry(kind="hashtag", input="1600000000000001"),
+            WatchlistEntry(kind="track", input="7300000000000000001"),
+            WatchlistEntry(kind="track", input="https://vidplat.example/music/7300000000000000002"),
+            WatchlistEntry(kind="account", input="007"),
+            WatchlistEntry(kind="hashtag", input="1600000000000001"),
         ),
-        thresholds=Thresholds(velocity=500, rank_change=None),
+        thresholds=DigestThresholds(velocity=500, rank_change=None),
         parameters={"count": 10, "search_keywords": ["纸船", "Paper Boats"]},
         enabled=False,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.audio.features.sounds import Sound
+from pipelines.audio.features.sounds import MeasuredSound
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
 from tests.shared import SharedFolder
@@ -27,6 +27,6 @@ def song(band: Band) -> Samples:
 
 
 @pytest.fixture(scope="session")
-def reference(hear: Listener, song: Samples) -> Sound:
+def reference(hear: Listener, song: Samples) -> MeasuredSound:
     """That recording as a good upload carries it."""
     return hear(song, ".m4a", bit_rate=128_000)

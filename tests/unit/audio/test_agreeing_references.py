@@ -4,33 +4,33 @@ import itertools
 
 import pytest
 
-from pipelines.audio.features.sounds import Sound
+from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import agreeing_references
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 
 
 @pytest.fixture(scope="module")
-def voiced(band: Band, hear: Listener, song: Samples) -> Sound:
+def voiced(band: Band, hear: Listener, song: Samples) -> MeasuredSound:
     """The recording with somebody talking over it."""
     return hear(band.mix(song, band.speech(5), other_db=0))
 
 
 @pytest.fixture(scope="module")
-def other_song(band: Band, hear: Listener) -> Sound:
+def other_song(band: Band, hear: Listener) -> MeasuredSound:
     return hear(band.track(2))
 
 
 @pytest.fixture(scope="module")
-def third_song(band: Band, hear: Listener) -> Sound:
+def third_song(band: Band, hear: Listener) -> MeasuredSound:
     return hear(band.track(3))
 
 
 def test_a_video_that_plays_another_song_is_outvoted_wherever_it_stands(
-    reference: Sound, voiced: Sound, other_song: Sound
+    reference: MeasuredSound, voiced: MeasuredSound, other_song: MeasuredSound
 ) -> None:
     for sounds in itertools.permutations([reference, voiced, other_song]):
         kept = [sounds[place] for place in agreeing_references(sounds, limits=LIMITS)]
@@ -38,12 +38,12 @@ def test_a_video_that_plays_another_song_is_outvoted_wherever_it_stands(
 
 
 def test_where_no_two_agree_nothing_says_which_is_right(
-    reference: Sound, other_song: Sound, third_song: Sound
+    reference: MeasuredSound, other_song: MeasuredSound, third_song: MeasuredSound
 ) -> None:
     sounds = [reference, other_song, third_song]
     assert sorted(agreeing_references(sounds, limits=LIMITS)) == [0, 1, 2]
 
 
-def test_a_single_reference_speaks_for_itself(reference: Sound) -> None:
+def test_a_single_reference_speaks_for_itself(reference: MeasuredSound) -> None:
     assert agreeing_references([reference], limits=LIMITS) == (0,)
     assert agreeing_references([], limits=LIMITS) == ()

@@ -8,14 +8,14 @@ import pytest
 from pipelines.audio.explanation import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.features.sounds import Sound, pack_features, unpack_features
+from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.audio.recompute import deviations, recompute
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
-from warehouse.records.evidence import Limits, PairEvidence
+from warehouse.records.evidence import MatchThresholds, PairEvidence
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 LATE_S = 5.0
 NUMBERS = (
     "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s", "candidate_start_s",
@@ -24,7 +24,7 @@ NUMBERS = (
 
 
 @pytest.fixture(scope="module")
-def candidates(band: Band, hear: Listener, song: Samples) -> dict[str, Sound]:
+def candidates(band: Band, hear: Listener, song: Samples) -> dict[str, MeasuredSound]:
     return {
         "late": hear(song[round(LATE_S * 44_100) :], ".mp3"),
         "faster": hear(band.resampled(song, 1.1)),
@@ -33,13 +33,13 @@ def candidates(band: Band, hear: Listener, song: Samples) -> dict[str, Sound]:
     }
 
 
-def stored(sound: Sound) -> Features:
+def stored(sound: MeasuredSound) -> Features:
     return unpack_features(pack_features(sound.features))
 
 
 @pytest.mark.parametrize("name", ["late", "faster", "stretched", "other"])
 def test_every_stored_number_is_found_again_from_stored_features(
-    name: str, candidates: dict[str, Sound], reference: Sound
+    name: str, candidates: dict[str, MeasuredSound], reference: MeasuredSound
 ) -> None:
     evidence = compare_pair(reference, candidates[name], limits=LIMITS)
     again = recompute(stored(reference), stored(candidates[name]), evidence, limits=LIMITS)
@@ -49,21 +49,25 @@ def test_every_stored_number_is_found_again_from_stored_features(
     assert deviations(evidence, again) == {}
 
 
-def test_a_changed_number_is_told(candidates: dict[str, Sound], reference: Sound) -> None:
+def test_a_changed_number_is_told(
+    candidates: dict[str, MeasuredSound], reference: MeasuredSound
+) -> None:
     evidence = compare_pair(reference, candidates["late"], limits=LIMITS)
     wrong = PairEvidence(verdict="confirmed", reason=evidence.reason, segment=evidence.segment,
                          score=(evidence.score or 0) - 1e-4)  # fmt: skip
     assert deviations(wrong, evidence)["score"] == evidence.score
 
 
-def test_what_could_not_be_compared_has_nothing_to_measure_again(reference: Sound) -> None:
+def test_what_could_not_be_compared_has_nothing_to_measure_again(reference: MeasuredSound) -> None:
     evidence = PairEvidence(verdict="not_comparable", reason="candidate_silent")
     again = recompute(reference.features, reference.features, evidence, limits=LIMITS)
     assert again is None
     assert deviations(evidence, again) == {}
 
 
-def test_both_sounds_lie_on_one_time_axis(candidates: dict[str, Sound], reference: Sound) -> None:
+def test_both_sounds_lie_on_one_time_axis(
+    candidates: dict[str, MeasuredSound], reference: MeasuredSound
+) -> None:
     evidence = compare_pair(reference, candidates["late"], limits=LIMITS)
     shown = explain_pair(reference.features, candidates["late"].features, evidence, limits=LIMITS)
     assert shown.reference.start_s == 0.0
@@ -72,7 +76,7 @@ def test_both_sounds_lie_on_one_time_axis(candidates: dict[str, Sound], referenc
 
 
 def test_the_map_is_bright_along_the_chosen_window(
-    candidates: dict[str, Sound], reference: Sound
+    candidates: dict[str, MeasuredSound], reference: MeasuredSound
 ) -> None:
     candidate = candidates["late"]
     evidence = compare_pair(reference, candidate, limits=LIMITS)
@@ -88,7 +92,7 @@ def test_the_map_is_bright_along_the_chosen_window(
 
 
 def test_a_speed_is_undone_before_it_is_shown(
-    candidates: dict[str, Sound], reference: Sound
+    candidates: dict[str, MeasuredSound], reference: MeasuredSound
 ) -> None:
     candidate = candidates["faster"]
     evidence = compare_pair(reference, candidate, limits=LIMITS)
@@ -97,7 +101,7 @@ def test_a_speed_is_undone_before_it_is_shown(
     assert shown.candidate.duration_s == pytest.approx(reference.duration_s, abs=0.3)
 
 
-def test_an_hour_of_sound_is_shown_as_small_as_a_minute(reference: Sound) -> None:
+def test_an_hour_of_sound_is_shown_as_small_as_a_minute(reference: MeasuredSound) -> None:
     long = Features(
         np.tile(reference.features.chroma, (40, 1)),
         np.tile(reference.features.mel_db, (40, 1)),

@@ -30,7 +30,7 @@ from pipelines.audio.features.sounds import pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from tests.bench.accuracy.versions import differences
 from tests.data.audio.build_golden import FOLDER, RATE, judge_golden, make_golden, to_sound
-from warehouse.records.evidence import JUDGING_REVISION, Limits
+from warehouse.records.evidence import VERDICT_REVISION, MatchThresholds
 
 STORED: dict[str, Any] = json.loads((FOLDER / "evidence.json").read_text())
 NAMES = ("song", "voiced", "fast", "cover")
@@ -69,7 +69,7 @@ EVIDENCE_WITHIN = {
 def feature_distances(first: Features, second: Features) -> dict[str, float]:
     """How far two measurements of one sound are apart, by the names of the limits."""
     count = min(first.frames, second.frames)
-    evidence = compare_pair(to_sound(first), to_sound(second), limits=Limits())
+    evidence = compare_pair(to_sound(first), to_sound(second), limits=MatchThresholds())
     assert evidence.chroma_distance is not None
     assert evidence.mfcc_distance is not None
     one, two = first.chroma[:count].astype(float), second.chroma[:count].astype(float)
@@ -149,7 +149,7 @@ def test_the_stored_verdicts_are_the_right_ones() -> None:
 
 def test_other_numbers_need_another_version() -> None:
     assert STORED["feature_version"] == FEATURE_VERSION
-    assert STORED["judging_revision"] == JUDGING_REVISION
+    assert STORED["judging_revision"] == VERDICT_REVISION
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.audio.features.sounds import Sound
+from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
 from tests.shared import SharedFolder
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 RATE = 44_100
 
 
-def test_identical_sounds_have_distance_zero_and_score_one(reference: Sound) -> None:
+def test_identical_sounds_have_distance_zero_and_score_one(reference: MeasuredSound) -> None:
     evidence = compare_pair(reference, reference, limits=LIMITS)
     assert evidence.verdict == "confirmed"
     assert evidence.chroma_distance == pytest.approx(0, abs=1e-6)
@@ -40,7 +40,7 @@ def test_identical_sounds_have_distance_zero_and_score_one(reference: Sound) -> 
 def test_encoding_again_stays_the_same_recording(
     hear: Listener,
     song: Samples,
-    reference: Sound,
+    reference: MeasuredSound,
     ending: str,
     encoding: dict[str, int],
 ) -> None:
@@ -52,7 +52,7 @@ def test_encoding_again_stays_the_same_recording(
 
 @pytest.mark.parametrize("rate", [16_000, 22_050, 24_000, 32_000, 48_000, 37_800])
 def test_sample_rate_does_not_matter(
-    band: Band, hear: Listener, song: Samples, reference: Sound, rate: int
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, rate: int
 ) -> None:
     other_rate = band.resampled(band.low_passed(song, 0.45 * rate), RATE / rate)
     evidence = compare_pair(reference, hear(other_rate, ".wav", rate=rate), limits=LIMITS)
@@ -61,7 +61,7 @@ def test_sample_rate_does_not_matter(
 
 
 def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     changed = {
         "voice -6 dB": band.mix(song, band.speech(5), other_db=-6),
@@ -86,7 +86,7 @@ def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
 
 
 def test_start_times_say_where_the_recording_lies(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     late = np.concatenate([band.speech(8, seconds=5.0), song[3 * RATE :]])
     evidence = compare_pair(reference, hear(late), limits=LIMITS)
@@ -97,7 +97,7 @@ def test_start_times_say_where_the_recording_lies(
 
 
 def test_other_recordings_are_rejected_with_their_reason(
-    band: Band, hear: Listener, reference: Sound
+    band: Band, hear: Listener, reference: MeasuredSound
 ) -> None:
     for seed in range(2, 6):
         evidence = compare_pair(reference, hear(band.track(seed)), limits=LIMITS)
@@ -115,7 +115,7 @@ def test_covers_in_the_same_key_and_tempo_are_rejected(band: Band, hear: Listene
 
 
 def test_another_tempo_is_not_what_was_heard(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     for tempo in (0.9, 0.95, 1.07):
         evidence = compare_pair(
@@ -128,14 +128,14 @@ def test_another_tempo_is_not_what_was_heard(
 
 
 def test_a_tenth_of_a_percent_of_tempo_is_still_the_same(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     evidence = compare_pair(reference, hear(band.resampled(song, 1.001)), limits=LIMITS)
     assert evidence.verdict == "confirmed"
 
 
 def test_speech_tone_noise_and_clicks_score_low_and_finite(
-    band: Band, hear: Listener, reference: Sound
+    band: Band, hear: Listener, reference: MeasuredSound
 ) -> None:
     time = np.arange(12 * RATE) / RATE
     sounds = [
@@ -154,7 +154,7 @@ def test_speech_tone_noise_and_clicks_score_low_and_finite(
 
 
 def test_same_inputs_give_the_same_numbers(
-    hear: Listener, song: Samples, reference: Sound, tmp_path: Path
+    hear: Listener, song: Samples, reference: MeasuredSound, tmp_path: Path
 ) -> None:
     again = Listener(SharedFolder(tmp_path))
     first = compare_pair(reference, hear(song), limits=LIMITS)
@@ -163,9 +163,9 @@ def test_same_inputs_give_the_same_numbers(
 
 
 def test_threshold_is_the_callers(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     voiced = hear(band.mix(song, band.speech(5), other_db=0))
-    strict = compare_pair(reference, voiced, limits=Limits(match_threshold=0.99))
+    strict = compare_pair(reference, voiced, limits=MatchThresholds(match_threshold=0.99))
     assert strict.verdict == "rejected"
     assert strict.reason == "score_below_threshold"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching.judging import judge_as_heard, judge_variant
+from pipelines.audio.matching.judging import judge_unchanged, judge_variant
 from tests.made_sounds import (
     FRAMES,
     HOP_S,
@@ -20,10 +20,10 @@ from tests.made_sounds import (
     sound,
     timbre,
 )
-from warehouse.records.evidence import Limits, PairEvidence
+from warehouse.records.evidence import MatchThresholds, PairEvidence
 
-LIMITS = Limits()
-ANY_TIMBRE = Limits(whole_mfcc_distance=2.0, local_mfcc_distance=2.0)
+LIMITS = MatchThresholds()
+ANY_TIMBRE = MatchThresholds(whole_mfcc_distance=2.0, local_mfcc_distance=2.0)
 CHROMA, MEL_DB, PEAKS = melody(1), timbre(1), fleeting(1)
 SONG = sound(CHROMA, MEL_DB, PEAKS)
 FOUR_BINS = 2 ** (4 / 36)  # a speed that turns chroma by whole bins
@@ -56,7 +56,7 @@ def then(first: Matrix, second: Matrix, frame: int = 140) -> Matrix:
 
 
 def test_the_same_sound_is_confirmed_whole_with_score_one() -> None:
-    evidence = judge_as_heard(SONG, SONG, LIMITS)
+    evidence = judge_unchanged(SONG, SONG, LIMITS)
     assert outcome(evidence) == ("confirmed", "whole_rule_met")
     assert evidence.segment == "whole"
     assert (evidence.speed, evidence.semitones) == (1.0, 0.0)
@@ -76,7 +76,7 @@ def test_the_evidence_says_where_in_each_sound_the_agreement_begins(
         np.concatenate([timbre(5)[:added], MEL_DB[skipped:]]),
         late,
     )
-    evidence = judge_as_heard(SONG, candidate, Limits(whole_chroma_distance=-1.0))
+    evidence = judge_unchanged(SONG, candidate, MatchThresholds(whole_chroma_distance=-1.0))
     assert outcome(evidence) == ("confirmed", "local_rule_met")
     assert evidence.overlap_s == pytest.approx(6.0, abs=HOP_S)
     assert evidence.candidate_start_s is not None
@@ -99,7 +99,7 @@ def test_peaks_count_from_where_the_compared_stretch_begins() -> None:
         np.concatenate([timbre(5)[:40], MEL_DB[:-40]]),
         fleeting(8).part(0, foreign_until) + late,
     )
-    evidence = judge_as_heard(SONG, candidate, LIMITS)
+    evidence = judge_unchanged(SONG, candidate, LIMITS)
     assert outcome(evidence) == ("confirmed", "whole_rule_met")
     expected = (end - foreign_until) / (end - begin)
     assert evidence.peak_agreement == pytest.approx(expected, abs=0.05)
@@ -111,20 +111,20 @@ def test_peaks_count_up_to_where_the_compared_stretch_ends() -> None:
         np.concatenate([MEL_DB[40:], timbre(5)[:40]]),
         moved(PEAKS, -40).part(0, 360) + fleeting(8, 2000).part(362, 2 * FRAMES),
     )
-    evidence = judge_as_heard(SONG, candidate, LIMITS)
+    evidence = judge_unchanged(SONG, candidate, LIMITS)
     assert outcome(evidence) == ("confirmed", "whole_rule_met")
     assert evidence.peak_agreement == pytest.approx(1.0)
 
 
 def test_other_music_is_rejected_and_its_score_cut_to_three_tenths() -> None:
-    evidence = judge_as_heard(SONG, sound(melody(2), timbre(2), fleeting(2)), LIMITS)
+    evidence = judge_unchanged(SONG, sound(melody(2), timbre(2), fleeting(2)), LIMITS)
     assert outcome(evidence) == ("rejected", "distances_above_limits")
     assert evidence.score == pytest.approx(0.3 * defined_score(evidence), abs=1e-4)
 
 
 def test_peaks_alone_confirm_nothing() -> None:
-    limits = Limits(whole_chroma_distance=-1.0, local_chroma_distance=-1.0)
-    evidence = judge_as_heard(SONG, SONG, limits)
+    limits = MatchThresholds(whole_chroma_distance=-1.0, local_chroma_distance=-1.0)
+    evidence = judge_unchanged(SONG, SONG, limits)
     assert outcome(evidence) == ("rejected", "distances_above_limits")
     assert evidence.score == pytest.approx(0.3, abs=1e-4)
     assert evidence.peak_agreement == pytest.approx(1.0)
@@ -132,14 +132,14 @@ def test_peaks_alone_confirm_nothing() -> None:
 
 def test_a_harmony_that_never_moves_agrees_with_nothing() -> None:
     drone = sound(np.full_like(CHROMA, 0.5), MEL_DB, PEAKS)
-    evidence = judge_as_heard(drone, drone, LIMITS)
+    evidence = judge_unchanged(drone, drone, LIMITS)
     assert outcome(evidence) == ("rejected", "distances_above_limits")
     assert evidence.peak_agreement == 0.0
 
 
 def test_notes_without_the_phases_of_a_recording_count_a_tenth() -> None:
     cover = sound(CHROMA, MEL_DB, PEAKS.without_phase())
-    evidence = judge_as_heard(SONG, cover, Limits(match_threshold=0.75))
+    evidence = judge_unchanged(SONG, cover, MatchThresholds(match_threshold=0.75))
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence.peak_agreement == pytest.approx(0.10, abs=1e-3)
     assert evidence.score == pytest.approx(defined_score(evidence), abs=1e-4)
@@ -148,17 +148,19 @@ def test_notes_without_the_phases_of_a_recording_count_a_tenth() -> None:
 
 def test_a_score_of_exactly_the_threshold_is_enough() -> None:
     cover = sound(CHROMA, MEL_DB, PEAKS.without_phase())
-    score = judge_as_heard(SONG, cover, LIMITS).score
+    score = judge_unchanged(SONG, cover, LIMITS).score
     assert score is not None
-    assert judge_as_heard(SONG, cover, Limits(match_threshold=score)).verdict == "confirmed"
-    above = Limits(match_threshold=score + 1e-6)
-    assert judge_as_heard(SONG, cover, above).verdict == "rejected"
+    assert (
+        judge_unchanged(SONG, cover, MatchThresholds(match_threshold=score)).verdict == "confirmed"
+    )
+    above = MatchThresholds(match_threshold=score + 1e-6)
+    assert judge_unchanged(SONG, cover, above).verdict == "rejected"
 
 
 @pytest.mark.parametrize(("frames", "verdict"), [(118, "not_comparable"), (119, "confirmed")])
 def test_less_than_five_and_a_half_seconds_cannot_be_compared(frames: int, verdict: str) -> None:
     short = sound(CHROMA[:frames], MEL_DB[:frames], PEAKS.part(0, 2 * frames))
-    evidence = judge_as_heard(SONG, short, LIMITS)
+    evidence = judge_unchanged(SONG, short, LIMITS)
     assert evidence.verdict == verdict
     assert (evidence.reason == "overlap_too_short") == (verdict == "not_comparable")
 
@@ -173,27 +175,27 @@ def half_shared(share_of_other: float) -> Features:
 
 
 def test_a_whole_match_that_is_enough_says_most_although_a_part_scores_higher() -> None:
-    evidence = judge_as_heard(SONG, half_shared(0.3), Limits(match_threshold=0.6))
+    evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.6))
     assert outcome(evidence) == ("confirmed", "whole_rule_met")
     assert evidence.peak_agreement == pytest.approx(0.064, abs=0.005)
 
 
 def test_a_part_confirms_where_the_whole_is_not_enough() -> None:
-    evidence = judge_as_heard(SONG, half_shared(0.3), LIMITS)
+    evidence = judge_unchanged(SONG, half_shared(0.3), LIMITS)
     assert outcome(evidence) == ("confirmed", "local_rule_met")
     assert evidence.score == pytest.approx(0.742, abs=1e-3)
 
 
 def test_where_neither_is_enough_the_better_score_is_told() -> None:
-    evidence = judge_as_heard(SONG, half_shared(0.3), Limits(match_threshold=0.9))
+    evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.9))
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence.segment == "local"
     assert evidence.score == pytest.approx(0.742, abs=1e-3)
 
 
 def test_a_rule_that_holds_says_more_than_a_higher_score_without_one() -> None:
-    limits = Limits(local_chroma_distance=-1.0, match_threshold=0.9)
-    evidence = judge_as_heard(SONG, half_shared(0.3), limits)
+    limits = MatchThresholds(local_chroma_distance=-1.0, match_threshold=0.9)
+    evidence = judge_unchanged(SONG, half_shared(0.3), limits)
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence.segment == "whole"
 
@@ -208,14 +210,14 @@ def drifting(share: float) -> Features:
 
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 1.0])
 def test_peaks_that_run_at_another_tempo_are_not_what_was_heard(share: float) -> None:
-    evidence = judge_as_heard(SONG, drifting(share), LIMITS)
+    evidence = judge_unchanged(SONG, drifting(share), LIMITS)
     assert outcome(evidence) == ("rejected", "tempo_drifts")
     assert evidence.score == pytest.approx(0.3 * defined_score(evidence), abs=1e-4)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
 def test_a_drift_of_a_few_peaks_may_be_chance(share: float) -> None:
-    assert outcome(judge_as_heard(SONG, drifting(share), LIMITS)) == (
+    assert outcome(judge_unchanged(SONG, drifting(share), LIMITS)) == (
         "rejected",
         "score_below_threshold",
     )
@@ -232,27 +234,27 @@ def shared_voice(common_tones: int) -> tuple[Features, Features]:
 
 @pytest.mark.parametrize("common_tones", [0, 1])
 def test_a_voice_over_other_tones_is_no_shared_music(common_tones: int) -> None:
-    evidence = judge_as_heard(*shared_voice(common_tones), LIMITS)
+    evidence = judge_unchanged(*shared_voice(common_tones), LIMITS)
     assert outcome(evidence) == ("rejected", "tones_differ")
     assert evidence.peak_agreement == 0.0
     assert evidence.score == pytest.approx(0.3 * 0.3, abs=1e-4)  # c = m = 1, p = 0
 
 
 def test_tones_that_differ_are_no_reason_where_the_peaks_were_not_enough_anyway() -> None:
-    evidence = judge_as_heard(*shared_voice(0), Limits(match_threshold=1.01))
+    evidence = judge_unchanged(*shared_voice(0), MatchThresholds(match_threshold=1.01))
     assert outcome(evidence) == ("rejected", "score_below_threshold")
 
 
 @pytest.mark.parametrize("common_tones", [4, 6])
 def test_tones_in_common_under_one_voice_are_shared_music(common_tones: int) -> None:
-    evidence = judge_as_heard(*shared_voice(common_tones), LIMITS)
+    evidence = judge_unchanged(*shared_voice(common_tones), LIMITS)
     assert evidence.verdict == "confirmed"
     assert evidence.peak_agreement is not None
     assert evidence.peak_agreement > 0.8
 
 
 def test_tones_half_in_common_count_in_part() -> None:
-    evidence = judge_as_heard(*shared_voice(3), LIMITS)
+    evidence = judge_unchanged(*shared_voice(3), LIMITS)
     assert evidence.peak_agreement == pytest.approx(0.46, abs=0.08)  # of 0.75 without the tones
 
 
@@ -280,7 +282,7 @@ def test_where_a_variant_begins_is_told_in_the_candidates_own_time() -> None:
         np.concatenate([timbre(5)[:silent], faster(MEL_DB, tempo)]),
         late,
     )
-    evidence = judge_variant(SONG, candidate, Limits(whole_chroma_distance=-1.0))
+    evidence = judge_variant(SONG, candidate, MatchThresholds(whole_chroma_distance=-1.0))
     assert evidence is not None
     assert outcome(evidence) == ("variant", "tempo_variant")
     assert evidence.reference_start_s is not None
@@ -289,14 +291,14 @@ def test_where_a_variant_begins_is_told_in_the_candidates_own_time() -> None:
 
 
 def test_a_variant_below_the_threshold_is_rejected() -> None:
-    evidence = judge_variant(SONG, played(1.1), Limits(match_threshold=0.97))
+    evidence = judge_variant(SONG, played(1.1), MatchThresholds(match_threshold=0.97))
     assert evidence is not None
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence.speed == pytest.approx(1.1, abs=0.006)
 
 
 def test_a_variant_without_a_rule_that_holds_is_rejected_with_its_score_cut() -> None:
-    limits = Limits(whole_chroma_distance=-1.0, local_chroma_distance=-1.0)
+    limits = MatchThresholds(whole_chroma_distance=-1.0, local_chroma_distance=-1.0)
     evidence = judge_variant(SONG, played(1.1), limits)
     assert evidence is not None
     assert outcome(evidence) == ("rejected", "distances_above_limits")

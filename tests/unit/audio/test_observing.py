@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.audio.matching.rejection_hints import observed
-from warehouse.records.evidence import Limits, Observation, PairEvidence
+from pipelines.audio.matching.rejection_hints import add_rejection_hint
+from warehouse.records.evidence import MatchThresholds, PairEvidence, RejectionLabel
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 COVER = PairEvidence(
     verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.3,
     mfcc_distance=0.6, overlap_s=6.0, peak_agreement=0.02, score=0.3, speed=1.0, semitones=0.0,
@@ -16,8 +16,8 @@ CLOSE = replace(COVER, chroma_distance=0.6, mfcc_distance=0.5, peak_agreement=0.
 UNMET = replace(CLOSE, reason="distances_above_limits", chroma_distance=0.66, score=0.15)
 
 
-def observation(evidence: PairEvidence) -> Observation | None:
-    found = observed(evidence, LIMITS)
+def observation(evidence: PairEvidence) -> RejectionLabel | None:
+    found = add_rejection_hint(evidence, LIMITS)
     assert replace(found, observation=evidence.observation) == evidence
     return found.observation
 
@@ -38,7 +38,7 @@ def observation(evidence: PairEvidence) -> Observation | None:
     ],
 )
 def test_harmony_without_timbre_and_peaks_is_likely_a_cover(
-    pair: PairEvidence, expected: Observation | None
+    pair: PairEvidence, expected: RejectionLabel | None
 ) -> None:
     assert observation(pair) == expected
 
@@ -57,15 +57,17 @@ def test_harmony_without_timbre_and_peaks_is_likely_a_cover(
     ],
 )
 def test_a_pair_close_to_a_match_is_uncertain(
-    pair: PairEvidence, expected: Observation | None
+    pair: PairEvidence, expected: RejectionLabel | None
 ) -> None:
     assert observation(pair) == expected
 
 
 def test_the_threshold_asked_for_moves_what_is_close() -> None:
-    assert observed(CLOSE, Limits(match_threshold=0.75)).observation is None
+    assert add_rejection_hint(CLOSE, MatchThresholds(match_threshold=0.75)).observation is None
     close = replace(CLOSE, score=0.56)
-    assert observed(close, Limits(match_threshold=0.75)).observation == "uncertain"
+    assert (
+        add_rejection_hint(close, MatchThresholds(match_threshold=0.75)).observation == "uncertain"
+    )
 
 
 def test_a_shared_voice_is_uncertain_whatever_else_it_looks_like() -> None:

@@ -13,9 +13,9 @@ from pipelines.audio.matching.scoring import (
     phase_weight,
     tonal_weight,
 )
-from warehouse.records.evidence import Limits, Segment
+from warehouse.records.evidence import MatchThresholds, Segment
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 HOP_S = 1024 / 22_050
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.matching.peak_agreement import Match
+from pipelines.audio.matching.peak_agreement import PeakMatch
 from pipelines.audio.matching.tone_agreement import tonal_balance
 from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band, Listener
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 
 
 @pytest.mark.parametrize("level_db", [0, 3])
@@ -45,9 +45,9 @@ def fleeting(seed: int, count: int = 300) -> list[tuple[int, float]]:
     return [(int(numbers.integers(240)), float(numbers.uniform(300, 4000))) for _ in range(count)]
 
 
-def match(reference: list[tuple[int, float]], candidate: list[tuple[int, float]]) -> Match:
+def match(reference: list[tuple[int, float]], candidate: list[tuple[int, float]]) -> PeakMatch:
     first, second = (_peaks(sorted(one)) for one in (reference, candidate))
-    return Match(share=0.5, lag=0, reference=first, candidate=second)
+    return PeakMatch(share=0.5, lag=0, reference=first, candidate=second)
 
 
 def _peaks(found: list[tuple[int, float]]) -> Peaks:

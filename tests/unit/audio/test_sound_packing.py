@@ -6,14 +6,14 @@ import pytest
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import (
     FeaturesUnreadableError,
-    Sound,
+    MeasuredSound,
     library_version,
     pack_features,
     unpack_features,
 )
 
 
-def test_packed_features_come_back_unchanged(reference: Sound) -> None:
+def test_packed_features_come_back_unchanged(reference: MeasuredSound) -> None:
     packed = pack_features(reference.features)
     back = unpack_features(packed)
     np.testing.assert_array_equal(back.chroma, reference.features.chroma)
@@ -23,14 +23,14 @@ def test_packed_features_come_back_unchanged(reference: Sound) -> None:
     assert pack_features(back) == packed
 
 
-def test_stored_features_are_finite_and_small(reference: Sound) -> None:
+def test_stored_features_are_finite_and_small(reference: MeasuredSound) -> None:
     assert np.all(np.isfinite(reference.features.chroma))
     assert np.all(np.isfinite(reference.features.mel_db))
     assert len(pack_features(reference.features)) < 110_000
 
 
 @pytest.mark.parametrize("damage", ["cut", "foreign", "other version", "empty", "longer"])
-def test_broken_bytes_are_refused(reference: Sound, damage: str) -> None:
+def test_broken_bytes_are_refused(reference: MeasuredSound, damage: str) -> None:
     packed = pack_features(reference.features)
     broken = {
         "cut": packed[:-7],

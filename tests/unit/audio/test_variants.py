@@ -8,19 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sounds import NotComparable, Sound
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.matching.verify import compare_pair, verify_group, verify_groups
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
-from warehouse.records.evidence import Limits
+from warehouse.records.evidence import MatchThresholds
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 
 
 @pytest.mark.parametrize("factor", [0.8, 0.873, 0.985, 1.005, 1.03, 1.1, 1.33])
 def test_speed_is_found_to_a_fifth_of_a_percent(
-    band: Band, hear: Listener, song: Samples, reference: Sound, factor: float
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, factor: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
     assert evidence.verdict == "variant"
@@ -32,7 +32,7 @@ def test_speed_is_found_to_a_fifth_of_a_percent(
 
 @pytest.mark.parametrize("tempo", [0.9, 0.95, 1.07])
 def test_tempo_is_found_without_pitch(
-    band: Band, hear: Listener, song: Samples, reference: Sound, tempo: float
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, tempo: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.stretched(song, tempo)), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "tempo_variant")
@@ -42,7 +42,7 @@ def test_tempo_is_found_without_pitch(
 
 @pytest.mark.parametrize("semitones", [-2, 1])
 def test_pitch_is_found_without_tempo(
-    band: Band, hear: Listener, song: Samples, reference: Sound, semitones: int
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, semitones: int
 ) -> None:
     ratio = 2 ** (semitones / 12)
     pitched = band.resampled(band.stretched(song, 1 / ratio), ratio)
@@ -53,7 +53,7 @@ def test_pitch_is_found_without_tempo(
 
 
 def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     fast = band.resampled(song[2 * 44_100 :], 1.15)
     late = np.concatenate([band.speech(8, seconds=5.0)[: 3 * 44_100], fast])
@@ -67,14 +67,14 @@ def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
 
 
 def test_without_search_a_variant_is_rejected(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     fast = hear(band.resampled(song, 1.1))
     assert compare_pair(reference, fast, limits=LIMITS, search=False).verdict == "rejected"
 
 
 def test_search_confirms_no_cover_and_no_other_song(
-    band: Band, hear: Listener, reference: Sound
+    band: Band, hear: Listener, reference: MeasuredSound
 ) -> None:
     others = [hear(band.track(seed)) for seed in range(2, 6)]
     assert {compare_pair(reference, one, limits=LIMITS).verdict for one in others} == {"rejected"}
@@ -84,7 +84,7 @@ def test_search_confirms_no_cover_and_no_other_song(
 
 
 def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     noisy = hear(band.mix(song, band.speech(5), other_db=3))
     other, clean = hear(band.track(2)), hear(song, ".mp3")
@@ -96,7 +96,7 @@ def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
 
 
 def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     silent = NotComparable(sha256="0" * 64, reason="silent")
     fast = hear(band.resampled(song, 1.1))
@@ -107,7 +107,7 @@ def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
 
 
 def test_undoing_speed_restores_length_and_frequency(
-    band: Band, hear: Listener, song: Samples, reference: Sound
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
     fast = hear(band.resampled(song, 1.33))
     undone = undo(fast.features, speed(1.33))
@@ -130,7 +130,7 @@ def test_undone_peaks_stay_in_order_and_keep_exact_times(
 
 @pytest.mark.parametrize("factor", [0.873, 1.0, 1.1])
 def test_the_numbers_of_a_verdict_are_plain(
-    band: Band, hear: Listener, song: Samples, reference: Sound, factor: float
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, factor: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
     kinds = {type(value) for value in asdict(evidence).values()}

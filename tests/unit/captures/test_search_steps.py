@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.captures.search_walk import SearchLimits, SearchSteps, SearchWalk, to_search_limits
+from pipelines.captures.search_walk import (
+    SearchLimits,
+    SearchWalk,
+    SearchWalkState,
+    to_search_limits,
+)
 from pipelines.parameters.scan import scan_parameters
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
@@ -25,7 +30,7 @@ from warehouse.records.errors import (
     UnreachableError,
     VerificationDemandedError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
 SEEN_AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -45,7 +50,7 @@ def page(
     )
     return SearchPage(
         videos=videos,
-        next_place=SearchPlace(cursor=cursor, search_id="log", backtrace=f"b{cursor}"),
+        next_position=SearchPosition(cursor=cursor, search_id="log", backtrace=f"b{cursor}"),
         has_more=has_more,
         nil_type=nil_type,
         skipped_cards=skipped_cards,
@@ -59,8 +64,8 @@ def walked(
     limits: SearchLimits = WIDE,
     known: Sequence[str] = (),
     requests: int = 1,
-) -> tuple[SearchWalk, list[tuple[str, SearchPlace]]]:
-    steps, asked, left = SearchSteps(terms, limits, known=known), [], list(script)
+) -> tuple[SearchWalk, list[tuple[str, SearchPosition]]]:
+    steps, asked, left = SearchWalkState(terms, limits, known=known), [], list(script)
     while (question := steps.next_page()) is not None:
         asked.append(question)
         step = left.pop(0)
@@ -116,7 +121,7 @@ def test_empty_first_page_ends_the_search_only_where_the_platform_says_why(
 
 def test_place_of_the_next_page_is_passed_on_unchanged() -> None:
     _, asked = walked([page("a", cursor=12), page("b", cursor=24, has_more=False)])
-    assert asked[1] == ("song", SearchPlace(cursor=12, search_id="log", backtrace="b12"))
+    assert asked[1] == ("song", SearchPosition(cursor=12, search_id="log", backtrace="b12"))
 
 
 def test_page_of_other_cards_is_no_end() -> None:
@@ -127,7 +132,7 @@ def test_page_of_other_cards_is_no_end() -> None:
 def test_terms_are_walked_in_order_and_each_starts_at_the_beginning() -> None:
     script = [page("a", cursor=9, has_more=False), page("b", cursor=9, has_more=False)]
     walk, asked = walked(script, terms=["one", " ", "two", "ONE"])
-    assert asked == [("one", SearchPlace()), ("two", SearchPlace())]
+    assert asked == [("one", SearchPosition()), ("two", SearchPosition())]
     assert [(term.term, term.new_items) for term in walk.terms] == [("one", 1), ("two", 1)]
 
 
@@ -397,8 +402,8 @@ def test_a_work_stays_as_it_was_first_shown() -> None:
 
 
 def test_a_walk_that_was_just_begun_has_nothing_to_show() -> None:
-    steps = SearchSteps(["song"], SearchLimits(request_budget=17))
-    assert steps.next_page() == ("song", SearchPlace(cursor=0, search_id="", backtrace=""))
+    steps = SearchWalkState(["song"], SearchLimits(request_budget=17))
+    assert steps.next_page() == ("song", SearchPosition(cursor=0, search_id="", backtrace=""))
     walk = steps.result()
     assert (walk.terms, walk.videos, walk.shown_by, walk.error) == ((), (), {}, None)
     assert (walk.requests_used, walk.request_budget) == (0, 17)
@@ -426,7 +431,7 @@ def test_a_walk_that_was_just_begun_has_nothing_to_show() -> None:
 def test_every_walk_ends_within_its_limits_with_a_reason_for_each_term(
     pages: list[tuple[list[str], int, bool | None]], limits: SearchLimits, terms: list[str]
 ) -> None:
-    steps, at = SearchSteps(terms, limits), 0
+    steps, at = SearchWalkState(terms, limits), 0
     while steps.next_page() is not None:
         ids, cursor, has_more = pages[at % len(pages)]
         steps.take(page(*ids, cursor=cursor, has_more=has_more), requests=1)
@@ -439,8 +444,8 @@ def test_every_walk_ends_within_its_limits_with_a_reason_for_each_term(
 
 
 def test_asking_again_without_taking_the_answer_spends_the_budget() -> None:
-    steps = SearchSteps(["one", "two"], SearchLimits(request_budget=2))
-    assert steps.next_page() == steps.next_page() == ("one", SearchPlace())
+    steps = SearchWalkState(["one", "two"], SearchLimits(request_budget=2))
+    assert steps.next_page() == steps.next_page() == ("one", SearchPosition())
     assert steps.next_page() is None
     assert [(term.term, term.stop_reason) for term in steps.result().terms] == [
         ("one", "request_budget"),

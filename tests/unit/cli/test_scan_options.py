@@ -9,7 +9,7 @@ from api.cli.commands.demo import DEFAULT_PARAMETERS, choose_track
 from api.cli.interrupts import Interrupted
 from api.cli.main import app
 from api.cli.rendering.parameter_options import given_parameters
-from api.cli.rendering.progress import follow
+from api.cli.rendering.progress import follow_job
 from api.cli.scan_estimate import estimate_scan
 from pipelines.parameters.scan import PARAMETERS, scan_parameters
 
@@ -95,16 +95,16 @@ QUEUED = {"job_id": "x", "status": "queued"}
 
 def test_a_job_is_followed_to_its_end() -> None:
     seen = Seen()
-    assert follow(Desk(3), QUEUED, seen, every_s=0)["status"] == "completed"
+    assert follow_job(Desk(3), QUEUED, seen, every_s=0)["status"] == "completed"
     assert [job["status"] for job in seen.jobs] == ["queued", "running", "running", "completed"]
 
 
 def test_the_first_interrupt_asks_to_stop_and_waits() -> None:
     desk = Desk(100)
-    assert follow(desk, QUEUED, Seen(2), every_s=0)["status"] == "cancelled"
+    assert follow_job(desk, QUEUED, Seen(2), every_s=0)["status"] == "cancelled"
     assert desk.cancelled
 
 
 def test_the_second_interrupt_does_not_wait() -> None:
     with pytest.raises(Interrupted):
-        follow(Desk(100), QUEUED, Seen(2, 3), every_s=0)
+        follow_job(Desk(100), QUEUED, Seen(2, 3), every_s=0)

@@ -15,7 +15,7 @@ from api.cli.main import app
 @given(st.text())
 def test_no_control_or_direction_character_survives(text: str) -> None:
     kinds = {
-        unicodedata.category(sign) for sign in terminal.plain(text) if sign not in "\u200c\u200d"
+        unicodedata.category(sign) for sign in terminal.sanitize(text) if sign not in "\u200c\u200d"
     }
     assert not kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -25,17 +25,17 @@ def test_markup_of_others_is_shown_not_obeyed(text: str) -> None:
     console = Console(width=10_000, color_system=None, highlight=False, emoji=False)
     with console.capture() as shown:
         console.print(terminal.safe(text), end="", soft_wrap=True)
-    assert shown.get().replace("\\\\", "\\") == terminal.plain(text).replace("\\\\", "\\")
+    assert shown.get().replace("\\\\", "\\") == terminal.sanitize(text).replace("\\\\", "\\")
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J\x1b[1;31mowned", "a\u202egnp.exe", "\x07bell\x9b31m"])
 def test_escape_sequences_become_visible_signs(text: str) -> None:
-    assert "\N{REPLACEMENT CHARACTER}" in terminal.plain(text)
+    assert "\N{REPLACEMENT CHARACTER}" in terminal.sanitize(text)
     assert "\x1b" not in terminal.safe(text)
 
 
 def test_long_text_is_cut_with_a_sign() -> None:
-    assert terminal.plain("a" * 50, limit=10) == "a" * 9 + "…"
+    assert terminal.sanitize("a" * 50, limit=10) == "a" * 9 + "…"
 
 
 @pytest.mark.parametrize(

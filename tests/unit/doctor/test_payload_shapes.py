@@ -12,7 +12,7 @@ from pipelines.doctor.probes.payload_shapes import (
     fingerprint,
     key_paths,
 )
-from pipelines.doctor.probes.payloads import decoded
+from pipelines.doctor.probes.payloads import decode_payload
 
 GOOD = {"status_code": 0, "list": [{"id": "1", "music": None}, {"id": "2", "music": {"mid": "3"}}]}
 JSON = st.recursive(
@@ -106,4 +106,4 @@ def test_equal_shapes_have_one_fingerprint() -> None:
     ],
 )  # fmt: skip
 def test_the_json_of_a_body_is_found_however_it_is_wrapped(body: bytes, payload: object) -> None:
-    assert decoded(body, surface="any") == payload
+    assert decode_payload(body, surface="any") == payload

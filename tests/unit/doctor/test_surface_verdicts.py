@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
+from pipelines.doctor.check_results import CheckResult, summarise_health
 from pipelines.doctor.documents import to_surface_documents
-from pipelines.doctor.findings import Finding, judge
-from pipelines.doctor.probes.table import BY_SURFACE
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from warehouse.records import errors
 from warehouse.records.health import (
     ENDPOINTS,
-    OUTCOME_WORDS,
-    SETTINGS,
-    USES,
+    OUTCOME_LABELS,
+    PROBE_SETTINGS,
+    SURFACE_USES,
     SurfaceHealth,
     advice_for,
-    endpoints_hurt,
+    find_affected_endpoints,
     outcome_of,
 )
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-WELL = Finding("disk", "ok", "1,000 MB free")
+WELL = CheckResult("disk", "ok", "1,000 MB free")
 
 
 def health(surface: str, outcome: Any = "works", **more: Any) -> SurfaceHealth:
@@ -29,14 +29,14 @@ def health(surface: str, outcome: Any = "works", **more: Any) -> SurfaceHealth:
 
 
 def test_every_probe_has_its_use_and_every_use_its_probe() -> None:
-    assert list(USES) == list(BY_SURFACE)
+    assert list(SURFACE_USES) == list(PROBE_BY_SURFACE)
 
 
 def test_every_use_names_known_endpoints_and_another_surface_that_is_probed() -> None:
-    named = {number for use in USES.values() for number in use.endpoints}
+    named = {number for use in SURFACE_USES.values() for number in use.endpoints}
     assert named == set(ENDPOINTS)
-    assert {use.other for use in USES.values()} - {None} <= set(USES)
-    assert set(SETTINGS) <= set(USES)
+    assert {use.other for use in SURFACE_USES.values()} - {None} <= set(SURFACE_USES)
+    assert set(PROBE_SETTINGS) <= set(SURFACE_USES)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_every_use_names_known_endpoints_and_another_surface_that_is_probed() ->
 )
 def test_an_error_has_one_outcome(error: type[errors.SametrackError], outcome: str) -> None:
     assert outcome_of(error.type) == outcome
-    assert outcome in OUTCOME_WORDS
+    assert outcome in OUTCOME_LABELS
 
 
 def upstream_types(root: type[errors.SametrackError]) -> set[str]:
@@ -77,20 +77,23 @@ def test_what_works_needs_no_advice() -> None:
 
 def test_no_endpoint_suffers_while_another_source_works() -> None:
     found = [health("video_page", "refused"), health("slides_info"), health("media", "changed")]
-    assert endpoints_hurt(found) == {"video_page": (), "media": USES["media"].endpoints}
+    assert find_affected_endpoints(found) == {
+        "video_page": (),
+        "media": SURFACE_USES["media"].endpoints,
+    }
 
 
 def test_endpoints_suffer_when_both_sources_fail() -> None:
     found = [health("user_posts", "refused"), health("user_page", "unreachable")]
-    assert endpoints_hurt(found)["user_posts"] == USES["user_posts"].endpoints
+    assert find_affected_endpoints(found)["user_posts"] == SURFACE_USES["user_posts"].endpoints
 
 
 @pytest.mark.parametrize(
     ("findings", "surfaces", "code"),
     [
         ([WELL], [health("music_info")], 0),
-        ([Finding("worker", "warn", "none")], [health("music_info")], 0),
-        ([Finding("disk", "fail", "full")], [health("music_info", "refused")], 1),
+        ([CheckResult("worker", "warn", "none")], [health("music_info")], 0),
+        ([CheckResult("disk", "fail", "full")], [health("music_info", "refused")], 1),
         ([WELL], [health("music_info"), health("media", "refused")], 3),
         ([WELL], [health("music_info"), health("media", "changed")], 3),
         ([WELL], [health("music_info", "unreachable"), health("media", "not_asked")], 3),
@@ -98,14 +101,14 @@ def test_endpoints_suffer_when_both_sources_fail() -> None:
     ],
 )
 def test_the_exit_status_tells_machine_from_platform(
-    findings: list[Finding], surfaces: list[SurfaceHealth], code: int
+    findings: list[CheckResult], surfaces: list[SurfaceHealth], code: int
 ) -> None:
-    assert judge(findings, surfaces, is_chosen=True).exit_code == code
+    assert summarise_health(findings, surfaces, is_chosen=True).exit_code == code
 
 
 def test_no_profile_is_told_apart_from_no_wish_to_ask() -> None:
-    assert judge([WELL], [], is_chosen=False).exit_code == 2
-    assert judge([WELL], [], is_chosen=True, wants_surfaces=False).exit_code == 0
+    assert summarise_health([WELL], [], is_chosen=False).exit_code == 2
+    assert summarise_health([WELL], [], is_chosen=True, wants_surfaces=False).exit_code == 0
 
 
 def test_a_document_says_when_a_surface_last_worked() -> None:

@@ -12,7 +12,7 @@ from pipelines.charts.rules.history import (
     FIRST_DAY,
     INCOMPLETE,
     NO_ISSUE,
-    Node,
+    HistoryNode,
     Span,
     choose_issues,
     cut_span,
@@ -134,14 +134,14 @@ def test_songs_of_another_issue_are_no_songs_of_this_one() -> None:
 
 
 def test_a_node_without_an_issue_is_kept_and_says_why() -> None:
-    assert to_snapshot_document(Node(target=date(2022, 1, 11)), ()) == {
+    assert to_snapshot_document(HistoryNode(target=date(2022, 1, 11)), ()) == {
         "target_date": "2022-01-11", "chart_date": None, "volid": None, "issue_name": None,
         "day_offset": None, "reason": NO_ISSUE, "songs": [],
     }  # fmt: skip
 
 
 def test_a_node_says_how_far_its_issue_is_and_what_is_missing_of_it() -> None:
-    node = Node(target=date(2022, 1, 11), issue=issue(date(2022, 1, 9)))
+    node = HistoryNode(target=date(2022, 1, 11), issue=issue(date(2022, 1, 9)))
     whole = [replace(SONG, rank=rank) for rank in range(1, 21)]
     document = to_snapshot_document(node, whole)
     assert (document["day_offset"], document["reason"], len(document["songs"])) == (2, None, 20)

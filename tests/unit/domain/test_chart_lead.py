@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 from pipelines.charts.rules.lead import (
     LEAST_DAYS,
     WIDEST_DAYS,
-    Entry,
-    WorkLikes,
+    ChartEntry,
+    VideoLikes,
     estimate_lead,
     find_entry,
     find_rise,
 )
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
-ENTRY = Entry(day=date(2026, 3, 21), after=date(2026, 3, 20))
+ENTRY = ChartEntry(day=date(2026, 3, 21), after=date(2026, 3, 20))
 
 
 def at(day: float) -> datetime:
     return FIRST + timedelta(days=day)
 
 
-def work(*seen: tuple[float, int], published: float | None = 0) -> WorkLikes:
-    return WorkLikes(
+def work(*seen: tuple[float, int], published: float | None = 0) -> VideoLikes:
+    return VideoLikes(
         published_at=None if published is None else at(published),
         seen=tuple((at(day), likes) for day, likes in seen),
     )
@@ -76,15 +76,15 @@ def test_a_song_that_rises_after_its_entry_lags() -> None:
         (ENTRY, [work((1, 0), (2, 0), (3, 0))], "no_likes"),
         (ENTRY, [work((1, 5), (2, 9))], "too_few_observations"),
         (ENTRY, [work((1.0, 5), (1.2, 9), (1.4, 10))], "too_few_observations"),
-        (Entry(day=ENTRY.day, after=None), [work((1, 5), (2, 9), (3, 10))], "entry_not_seen"),
+        (ChartEntry(day=ENTRY.day, after=None), [work((1, 5), (2, 9), (3, 10))], "entry_not_seen"),
         (ENTRY, [work((1, 9), (2, 9), (3, 10), published=None)], "publication_unknown"),
         (ENTRY, [work((90, 9), (91, 9), (92, 10))], "bounds_too_wide"),
-        (Entry(day=ENTRY.day, after=date(2026, 1, 1)), [work((1, 5), (2, 9), (3, 10))],
+        (ChartEntry(day=ENTRY.day, after=date(2026, 1, 1)), [work((1, 5), (2, 9), (3, 10))],
          "bounds_too_wide"),
     ],
 )  # fmt: skip
 def test_where_too_little_is_known_there_is_a_reason_instead(
-    entry: Entry, works: list[WorkLikes], reason: str
+    entry: ChartEntry, works: list[VideoLikes], reason: str
 ) -> None:
     lead, _ = estimate_lead(entry, works)
     assert (lead.days, lead.reason) == (None, reason)
@@ -102,9 +102,9 @@ def test_bounds_around_nothing_are_undecided() -> None:
 
 def test_an_entry_is_known_as_closely_as_the_issues_around_it() -> None:
     days = [date(2026, 3, day) for day in (1, 2, 9, 10, 11)]
-    assert find_entry(days[3:], days) == Entry(day=days[3], after=days[2])
-    assert find_entry(days[2:], days[::-1]) == Entry(day=days[2], after=days[1])
-    assert find_entry(days, days) == Entry(day=days[0], after=None)
+    assert find_entry(days[3:], days) == ChartEntry(day=days[3], after=days[2])
+    assert find_entry(days[2:], days[::-1]) == ChartEntry(day=days[2], after=days[1])
+    assert find_entry(days, days) == ChartEntry(day=days[0], after=None)
 
 
 curves = st.lists(
@@ -115,10 +115,10 @@ curves = st.lists(
 looks = st.lists(st.integers(0, 450), min_size=1, max_size=8, unique=True).map(sorted)
 
 
-def seen_of(curve: list[tuple[int, int]], moments: list[int]) -> WorkLikes:
+def seen_of(curve: list[tuple[int, int]], moments: list[int]) -> VideoLikes:
     """What looks at some moments show of a work that was published with its first growth."""
     seen = [(moment, sum(by for day, by in curve if day <= moment)) for moment in moments]
-    return WorkLikes(
+    return VideoLikes(
         published_at=at(curve[0][0] / 10),
         seen=tuple((at(moment / 10), likes) for moment, likes in seen if likes),
     )
@@ -161,7 +161,7 @@ def test_the_lead_moves_with_the_clock_and_not_with_the_scale(
 ) -> None:
     works = [seen_of(curve, [*moments, 451]) for curve, moments in truth]
     moved = [
-        WorkLikes(
+        VideoLikes(
             published_at=(one.published_at or FIRST) + timedelta(days=days),
             seen=tuple((moment + timedelta(days=days), 7 * likes) for moment, likes in one.seen),
         )

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from pipelines.charts.rules.song_links import (
     RULES,
     Confidence,
-    Link,
     Reason,
     Song,
+    SongMatch,
     artists_of,
     link_songs,
 )
-from warehouse.records.song_links import Heard, Said, Sound, Statement
+from warehouse.records.song_links import AudioMatch, PlatformMusic, SongLinkChoice, SongLinkDecision
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SONG = Song(song_key="hash:1", title="晴天的海 (Live)", artist="Lila、北方乐队")
@@ -25,16 +25,16 @@ SONG = Song(song_key="hash:1", title="晴天的海 (Live)", artist="Lila、北�
 
 def sound(
     music_id: str = "10", title: str = "晴天的海 (Live)", author: str | None = "Lila/北方乐队"
-) -> Sound:
-    return Sound(music_id=music_id, title=title, author=author, is_original_sound=False)
+) -> PlatformMusic:
+    return PlatformMusic(music_id=music_id, title=title, author=author, is_original_sound=False)
 
 
-def stated(said: Said, minute: int = 0, music_id: str = "10") -> Statement:
+def stated(said: SongLinkChoice, minute: int = 0, music_id: str = "10") -> SongLinkDecision:
     at = NOON + timedelta(minutes=minute)
-    return Statement(song_key=SONG.song_key, music_id=music_id, said=said, said_at=at)
+    return SongLinkDecision(song_key=SONG.song_key, music_id=music_id, said=said, said_at=at)
 
 
-def only(links: tuple[Link, ...], music_id: str = "10") -> Link:
+def only(links: tuple[SongMatch, ...], music_id: str = "10") -> SongMatch:
     found = [link for link in links if link.music_id == music_id]
     assert len(found) == 1
     return found[0]
@@ -49,20 +49,20 @@ def only(links: tuple[Link, ...], music_id: str = "10") -> Link:
         (sound(title="晴天的海"), "title_without_addition"),
         (sound(author=None), "title_only"),
         (
-            Sound(music_id="10", title="晴天的海", author="某人", is_original_sound=True),
+            PlatformMusic(music_id="10", title="晴天的海", author="某人", is_original_sound=True),
             "title_only",
         ),
         (sound(author="Somebody Else"), "artist_differs"),
     ],
 )
-def test_names_that_meet_say_how_far_they_agree(other: Sound, reason: Reason) -> None:
+def test_names_that_meet_say_how_far_they_agree(other: PlatformMusic, reason: Reason) -> None:
     link = only(link_songs([SONG], [other]))
     assert (link.reason, (link.relation, link.confidence)) == (reason, RULES[reason])
 
 
 @pytest.mark.parametrize("title", ["别的歌", "@晴天的海创作的原声", "", None])
 def test_other_titles_are_not_linked_at_all(title: str | None) -> None:
-    assert link_songs([SONG], [Sound(music_id="10", title=title, author="Lila")]) == ()
+    assert link_songs([SONG], [PlatformMusic(music_id="10", title=title, author="Lila")]) == ()
 
 
 def test_a_title_of_one_letter_is_linked_by_people_alone() -> None:
@@ -72,7 +72,7 @@ def test_a_title_of_one_letter_is_linked_by_people_alone() -> None:
 
 
 def test_what_was_heard_as_the_same_recording_is_the_same_song_both_ways() -> None:
-    links = link_songs([SONG], [sound()], [Heard("10", "11"), Heard("12", "10")])
+    links = link_songs([SONG], [sound()], [AudioMatch("10", "11"), AudioMatch("12", "10")])
     for music_id in ("11", "12"):
         link = only(links, music_id)
         assert (link.relation, link.reason, link.via_music_id) == (
@@ -81,14 +81,14 @@ def test_what_was_heard_as_the_same_recording_is_the_same_song_both_ways() -> No
 
 
 def test_what_is_carried_along_is_no_surer_than_where_it_came_from() -> None:
-    links = link_songs([SONG], [sound(author=None)], [Heard("10", "11")])
+    links = link_songs([SONG], [sound(author=None)], [AudioMatch("10", "11")])
     assert (only(links, "11").relation, only(links, "11").confidence) == ("possible", "low")
-    heard = [Heard("10", "11", is_variant=True)]
+    heard = [AudioMatch("10", "11", is_variant=True)]
     assert only(link_songs([SONG], [sound()], heard), "11").relation == "possible"
 
 
 def test_a_person_wins_and_can_take_it_back() -> None:
-    heard = [Heard("10", "11")]
+    heard = [AudioMatch("10", "11")]
     by_rule = link_songs([SONG], [sound()], heard)
     denied = link_songs([SONG], [sound()], heard, [stated("different")])
     assert (only(denied).relation, only(denied).reason) == ("different", "manual_different")
@@ -123,17 +123,17 @@ songs = st.lists(
 )
 sounds = st.lists(
     st.builds(
-        Sound, music_id=st.sampled_from("1234"), title=names, author=artists,
+        PlatformMusic, music_id=st.sampled_from("1234"), title=names, author=artists,
         is_original_sound=st.sampled_from([None, False, True]),
     ),
     unique_by=lambda sound: sound.music_id,
 )  # fmt: skip
 ids = st.sampled_from("12345")
-heards = st.lists(st.builds(Heard, ids, ids, st.booleans()), max_size=5)
+heards = st.lists(st.builds(AudioMatch, ids, ids, st.booleans()), max_size=5)
 statements = st.lists(
     st.builds(
-        Statement, song_key=st.sampled_from("abc"), music_id=ids,
-        said=st.sampled_from(get_args(Said)),
+        SongLinkDecision, song_key=st.sampled_from("abc"), music_id=ids,
+        said=st.sampled_from(get_args(SongLinkChoice)),
         said_at=st.integers(0, 9).map(lambda minute: NOON + timedelta(minutes=minute)),
     ),
     max_size=5, unique_by=lambda one: one.said_at,
@@ -142,7 +142,10 @@ statements = st.lists(
 
 @given(songs, sounds, heards, statements)
 def test_links_do_not_depend_on_the_order_of_anything(
-    some: list[Song], others: list[Sound], heard: list[Heard], said: list[Statement]
+    some: list[Song],
+    others: list[PlatformMusic],
+    heard: list[AudioMatch],
+    said: list[SongLinkDecision],
 ) -> None:
     links = link_songs(some, others, heard, said)
     assert link_songs(some[::-1], others[::-1], heard[::-1], said[::-1]) == links
@@ -152,7 +155,10 @@ def test_links_do_not_depend_on_the_order_of_anything(
 
 @given(songs, sounds, heards, statements)
 def test_the_newest_word_of_a_person_always_holds(
-    some: list[Song], others: list[Sound], heard: list[Heard], said: list[Statement]
+    some: list[Song],
+    others: list[PlatformMusic],
+    heard: list[AudioMatch],
+    said: list[SongLinkDecision],
 ) -> None:
     links = {(one.song_key, one.music_id): one for one in link_songs(some, others, heard, said)}
     newest = {(s.song_key, s.music_id): s.said for s in sorted(said, key=lambda s: s.said_at)}
@@ -166,7 +172,7 @@ def test_the_newest_word_of_a_person_always_holds(
 
 @given(songs, sounds, heards)
 def test_more_that_was_heard_never_weakens_a_link(
-    some: list[Song], others: list[Sound], heard: list[Heard]
+    some: list[Song], others: list[PlatformMusic], heard: list[AudioMatch]
 ) -> None:
     order = get_args(Confidence)
     before = link_songs(some, others)

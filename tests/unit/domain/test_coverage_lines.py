@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.records.coverage import SourceCoverage, merged
+from warehouse.records.coverage import SourceCoverage, merge_coverage
 
 
 def line(surface: str, stop_reason: str, *counts: int) -> SourceCoverage:
@@ -19,7 +19,7 @@ def line(surface: str, stop_reason: str, *counts: int) -> SourceCoverage:
 
 
 def test_equal_surfaces_with_an_equal_reason_are_added_up() -> None:
-    found = merged([
+    found = merge_coverage([
         line("search", "exhausted", 1, 20, 300, 4000),
         line("search", "exhausted", 5, 60, 700, 8000),
     ])  # fmt: skip
@@ -29,11 +29,11 @@ def test_equal_surfaces_with_an_equal_reason_are_added_up() -> None:
 def test_another_surface_or_another_reason_is_another_line_in_the_order_first_seen() -> None:
     lines = [line("search", "page_limit"), line("music_list", "page_limit"), line("search", "end")]
     again = line("search", "page_limit")
-    assert merged([*lines, again]) == [line("search", "page_limit", 2, 2, 2, 2), *lines[1:]]
+    assert merge_coverage([*lines, again]) == [line("search", "page_limit", 2, 2, 2, 2), *lines[1:]]
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
 def test_nothing_is_lost_and_no_line_comes_twice(rows: list[tuple[str, str, int]]) -> None:
-    found = merged([line(surface, reason, n, n, n, n) for surface, reason, n in rows])
+    found = merge_coverage([line(surface, reason, n, n, n, n) for surface, reason, n in rows])
     assert sum(entry.requests for entry in found) == sum(n for _, _, n in rows)
     assert len({(entry.surface, entry.stop_reason) for entry in found}) == len(found)

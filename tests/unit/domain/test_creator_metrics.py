@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.documents.lists import Window, to_metrics_document
+from pipelines.documents.lists import TimeWindow, to_metrics_document
 from warehouse.records.videos import Account, Statistics, Video
 
 END = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-WINDOW = Window(days=10, end=END)
+WINDOW = TimeWindow(days=10, end=END)
 ACCOUNT = Account(
     sec_uid="sec", surface="user_info", observed_at=END, nickname="n", follower_count=5
 )

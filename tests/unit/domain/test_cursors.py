@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from pipelines.reads.cursors import (
     OFFSETS,
     PLATFORM_CURSORS_FROM,
-    Place,
-    read_place,
-    read_place_in_page,
+    PagePosition,
+    parse_cursor,
+    parse_page_cursor,
 )
 
 SEQUENCES = st.integers(1, 2**32)
@@ -18,64 +18,64 @@ OFFSETS_SHOWN = st.integers(0, OFFSETS - 1)
 
 @given(SEQUENCES, OFFSETS_SHOWN)
 def test_a_cursor_says_where_it_came_from(sequence: int, offset: int) -> None:
-    assert read_place(sequence * OFFSETS + offset) == Place(sequence, offset)
+    assert parse_cursor(sequence * OFFSETS + offset) == PagePosition(sequence, offset)
 
 
 @given(OFFSETS_SHOWN)
 def test_a_small_number_is_an_offset_into_the_newest_state(offset: int) -> None:
-    assert read_place(offset) == Place(None, offset)
+    assert parse_cursor(offset) == PagePosition(None, offset)
 
 
 @given(SEQUENCES, st.lists(st.integers(1, 20), max_size=30))
 def test_a_walk_begins_anywhere_and_stays_with_its_capture(sequence: int, pages: list[int]) -> None:
-    place = Place(None, 0)
+    place = PagePosition(None, 0)
     for count in pages:
-        place = read_place(place.after(count, as_of=sequence))
+        place = parse_cursor(place.after(count, as_of=sequence))
         assert place.sequence == sequence
     assert place.offset == sum(pages)
 
 
 def test_a_walk_never_runs_into_the_next_capture() -> None:
-    place = Place(7, OFFSETS - 2)
-    assert read_place(place.after(20, as_of=7)) == Place(7, OFFSETS - 1)
+    place = PagePosition(7, OFFSETS - 2)
+    assert parse_cursor(place.after(20, as_of=7)) == PagePosition(7, OFFSETS - 1)
 
 
 @pytest.mark.parametrize("cursor", [0, 20, OFFSETS - 1, PLATFORM_CURSORS_FROM, 1_738_195_776_404])
 def test_cursors_of_the_platform_are_not_taken_for_our_own(cursor: int) -> None:
-    assert read_place_in_page(cursor) is None
+    assert parse_page_cursor(cursor) is None
 
 
 @pytest.mark.parametrize("cursor", [OFFSETS, 3 * OFFSETS + 7, PLATFORM_CURSORS_FROM - 1])
 def test_a_place_within_a_captured_page_is_ours(cursor: int) -> None:
-    assert read_place_in_page(cursor) == read_place(cursor)
+    assert parse_page_cursor(cursor) == parse_cursor(cursor)
 
 
 def test_nothing_is_before_the_beginning() -> None:
     with pytest.raises(ValueError, match="negative"):
-        read_place(-1)
+        parse_cursor(-1)
 
 
 @pytest.mark.parametrize(
     ("cursor", "place"),
     [
-        (0, Place(None, 0)),
-        (1_048_575, Place(None, 1_048_575)),
-        (1_048_576, Place(1, 0)),
-        (3 * 1_048_576 + 7, Place(3, 7)),
+        (0, PagePosition(None, 0)),
+        (1_048_575, PagePosition(None, 1_048_575)),
+        (1_048_576, PagePosition(1, 0)),
+        (3 * 1_048_576 + 7, PagePosition(3, 7)),
     ],
 )
 def test_a_cursor_is_the_sequence_times_2_to_the_20_plus_an_offset(
-    cursor: int, place: Place
+    cursor: int, place: PagePosition
 ) -> None:
-    assert read_place(cursor) == place
+    assert parse_cursor(cursor) == place
 
 
 def test_the_next_page_begins_behind_the_members_shown() -> None:
-    assert Place(None, 30).after(10, as_of=5) == 5 * 1_048_576 + 40
+    assert PagePosition(None, 30).after(10, as_of=5) == 5 * 1_048_576 + 40
 
 
 @pytest.mark.parametrize(("cursor", "ours"), [(549_755_813_887, True), (549_755_813_888, False)])
 def test_a_cursor_of_posts_from_the_middle_of_1987_on_is_the_platforms(
     cursor: int, ours: bool
 ) -> None:
-    assert (read_place_in_page(cursor) is not None) is ours
+    assert (parse_page_cursor(cursor) is not None) is ours

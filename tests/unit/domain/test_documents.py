@@ -10,7 +10,7 @@ from pipelines.documents.videos import (
     to_time,
     to_video_document,
 )
-from warehouse.records.evidence import Comparison, Limits, PairEvidence
+from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Statistics, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ COMPARISON = Comparison(
     reference_music_id="7300000000000000003",
     candidate_music_id="7300000000000000004",
     pair=PairEvidence(verdict="confirmed", reason="whole", segment="whole", score=0.9),
-    limits=Limits(),
+    limits=MatchThresholds(),
     algorithm="a",
     feature_version="f",
     library_version="l",

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from warehouse.records.evidence import Limits, PairEvidence, holds_as_heard
+from warehouse.records.evidence import MatchThresholds, PairEvidence, is_confirmed_unshifted
 
-LIMITS = Limits()
+LIMITS = MatchThresholds()
 LOCAL = PairEvidence(
     verdict="confirmed",
     reason="local_rule_met",
@@ -23,7 +23,7 @@ WHOLE = replace(LOCAL, segment="whole", chroma_distance=0.25, mfcc_distance=0.48
 
 @pytest.mark.parametrize("pair", [LOCAL, WHOLE], ids=["local", "whole"])
 def test_a_pair_exactly_on_its_limits_holds(pair: PairEvidence) -> None:
-    assert holds_as_heard(pair, LIMITS)
+    assert is_confirmed_unshifted(pair, LIMITS)
 
 
 @pytest.mark.parametrize("pair", [LOCAL, WHOLE], ids=["local", "whole"])
@@ -43,9 +43,9 @@ def test_a_pair_exactly_on_its_limits_holds(pair: PairEvidence) -> None:
     ids=str,
 )
 def test_a_pair_beyond_one_limit_does_not(pair: PairEvidence, change: dict[str, object]) -> None:
-    assert not holds_as_heard(replace(pair, **change), LIMITS)  # type: ignore[arg-type]  # a table of cases
+    assert not is_confirmed_unshifted(replace(pair, **change), LIMITS)  # type: ignore[arg-type]  # a table of cases
 
 
 def test_the_requested_threshold_replaces_the_default() -> None:
-    assert not holds_as_heard(LOCAL, Limits(match_threshold=0.7))
-    assert holds_as_heard(replace(LOCAL, score=0.5), Limits(match_threshold=0.5))
+    assert not is_confirmed_unshifted(LOCAL, MatchThresholds(match_threshold=0.7))
+    assert is_confirmed_unshifted(replace(LOCAL, score=0.5), MatchThresholds(match_threshold=0.5))

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from pipelines.scan.rules.expansion import (
     MOST_BATCHES,
     authors_to_scan,
-    batches_to_hear,
     group_by_music,
-    listening_order,
-    works_to_hear,
+    verification_batches,
+    verification_order,
+    videos_to_verify,
 )
 from warehouse.records.videos import Author, MediaType, Music, Statistics, Video
 
@@ -48,37 +48,37 @@ def test_ids_whose_text_names_the_song_are_heard_first_then_larger_groups() -> N
         "named": (work("3", desc="my 夜航 cover"),),
         "small": (work("4"),),
     }
-    assert listening_order(groups, title="夜航") == ("named", "big", "small")
+    assert verification_order(groups, title="夜航") == ("named", "big", "small")
 
 
 def test_the_song_that_a_user_sound_is_linked_to_counts_as_its_text() -> None:
     groups = {"a": (work("1"),), "b": (work("2", mapped="夜航"),)}
-    assert listening_order(groups, title="夜航") == ("b", "a")
+    assert verification_order(groups, title="夜航") == ("b", "a")
 
 
 def test_videos_are_heard_before_photo_posts_and_likes_decide() -> None:
     works = [work("p", media="photo", digg=99), work("v1", digg=1), work("v2", digg=5)]
-    assert [entry.aweme_id for entry in works_to_hear(works, silent=(), limit=2)] == ["v2", "v1"]
+    assert [entry.aweme_id for entry in videos_to_verify(works, silent=(), limit=2)] == ["v2", "v1"]
 
 
 def test_a_silent_placeholder_is_never_heard() -> None:
-    assert works_to_hear([work("1")], silent={"1"}, limit=2) == ()
+    assert videos_to_verify([work("1")], silent={"1"}, limit=2) == ()
 
 
 def test_an_unknown_like_count_is_heard_last() -> None:
     works = [work("unknown", digg=None), work("known", digg=1)]
-    assert [entry.aweme_id for entry in works_to_hear(works, silent=(), limit=1)] == ["known"]
+    assert [entry.aweme_id for entry in videos_to_verify(works, silent=(), limit=1)] == ["known"]
 
 
 def test_the_next_works_stand_by_in_batches_up_to_a_bound() -> None:
     works = [work(str(number), digg=-number) for number in range(10)]
-    batches = batches_to_hear(works, silent={"1"}, size=2)
+    batches = verification_batches(works, silent={"1"}, size=2)
     assert [[entry.aweme_id for entry in batch] for batch in batches] == [
         ["0", "2"], ["3", "4"], ["5", "6"],
     ]  # fmt: skip
     assert len(batches) == MOST_BATCHES
-    assert batches_to_hear(works[:1], silent=(), size=5) == ((works[0],),)
-    assert batches_to_hear([], silent=(), size=5) == ()
+    assert verification_batches(works[:1], silent=(), size=5) == ((works[0],),)
+    assert verification_batches([], silent=(), size=5) == ()
 
 
 def test_authors_with_most_works_come_first_and_none_twice() -> None:

@@ -10,15 +10,15 @@ from pipelines.scan.service.job_endings import lost_ending
 from tests.job_states import FINAL, LEGAL_MOVES, STATES
 from warehouse.records import jobs
 from warehouse.records.jobs import (
-    KINDS,
-    PRIORITY_PEOPLE,
-    PRIORITY_SCHEDULES,
+    JOB_KINDS,
+    PRIORITY_INTERACTIVE,
+    PRIORITY_SCHEDULED,
     STAGES,
     Job,
     JobStatus,
-    Progress,
+    ProgressRecord,
+    can_transition,
     keyword_subject,
-    may_move,
 )
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -34,7 +34,7 @@ JOB = Job(
     scan_key=None,
     origin="api",
     priority=100,
-    progress=Progress(),
+    progress=ProgressRecord(),
     error=None,
     cancel_requested=False,
     worker_id="w",
@@ -51,20 +51,20 @@ JOB = Job(
 def test_a_job_makes_the_moves_of_the_decisions_and_no_other(
     before: JobStatus, after: JobStatus
 ) -> None:
-    assert may_move(before, after) is (after in LEGAL_MOVES[before])
+    assert can_transition(before, after) is (after in LEGAL_MOVES[before])
 
 
 def test_the_states_are_the_five_of_the_interface_and_three_are_final() -> None:
-    assert tuple(jobs.MOVES) == STATES
-    assert jobs.FINAL == FINAL
+    assert tuple(jobs.TRANSITIONS) == STATES
+    assert jobs.FINAL_STATUSES == FINAL
 
 
 def test_a_job_scans_searches_or_discovers() -> None:
-    assert KINDS == ("scan", "keyword_search", "discovery")
+    assert JOB_KINDS == ("scan", "keyword_search", "discovery")
 
 
 def test_people_go_before_schedules() -> None:
-    assert (PRIORITY_PEOPLE, PRIORITY_SCHEDULES) == (100, 10)
+    assert (PRIORITY_INTERACTIVE, PRIORITY_SCHEDULED) == (100, 10)
 
 
 def test_the_stages_come_in_the_order_that_clients_know() -> None:
@@ -76,7 +76,7 @@ def test_the_stages_come_in_the_order_that_clients_know() -> None:
 
 
 def test_a_job_begins_with_nothing_counted() -> None:
-    assert Progress().to_document() == {
+    assert ProgressRecord().to_document() == {
         "stage": "resolving",
         "stage_index": 0,
         "stage_count": 12,
@@ -93,7 +93,7 @@ def test_a_job_begins_with_nothing_counted() -> None:
 
 
 def test_the_next_stage_keeps_the_counts() -> None:
-    progress = Progress(confirmed_count=3, requests_used=9).at("candidates")
+    progress = ProgressRecord(confirmed_count=3, requests_used=9).at("candidates")
     assert (progress.stage, progress.stage_index) == ("candidates", 6)
     assert (progress.confirmed_count, progress.requests_used) == (3, 9)
     with pytest.raises(ValueError, match="not in tuple"):

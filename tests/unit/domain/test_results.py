@@ -15,7 +15,7 @@ from pipelines.scan.rules.results import (
     Source,
     no_search,
     no_variants,
-    serves,
+    satisfies_request,
     view_result,
 )
 from warehouse.records.videos import Author, Statistics, Track, Video
@@ -60,7 +60,7 @@ def result(
 
 
 def is_served(document: Document, wanted: ScanParameters, *, age_s: float = 60) -> bool:
-    return serves(
+    return satisfies_request(
         document, wanted, finished_at=NOW - timedelta(seconds=age_s), now=NOW, ttl_s=TTL_S
     )
 

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.parameters import scan as product
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters, fingerprint, scan_key
-from warehouse.records.evidence import JUDGING_REVISION
+from warehouse.records.evidence import VERDICT_REVISION
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
 APPLIED_WHEN_READ: dict[str, Any] = {
@@ -77,7 +77,7 @@ def test_track_profile_provider_and_algorithm_make_another_key(name: str) -> Non
 
 def test_another_revision_of_the_judging_makes_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before = key()
-    monkeypatch.setattr(product, "JUDGING_REVISION", "another")
+    monkeypatch.setattr(product, "VERDICT_REVISION", "another")
     assert key() != before
 
 
@@ -120,7 +120,7 @@ def test_keys_stay_what_they_are_in_stores_of_earlier_releases() -> None:
         "match_threshold": 0.65,
     }
     identity = ("7300000000000000001", "sandbox", "public-graph")
-    assert key(asked) == digest(*identity, ALGORITHM, JUDGING_REVISION, about)
+    assert key(asked) == digest(*identity, ALGORITHM, VERDICT_REVISION, about)
     everything = about | APPLIED_WHEN_READ | HOW_FAR | {"search_keywords": ["晴天", "Rain"]}
     asked = replace(asked, **APPLIED_WHEN_READ, **HOW_FAR)
     assert print_of(asked) == digest(*identity, everything)

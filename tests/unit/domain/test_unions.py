@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from warehouse.queries.lists.union import (
-    Captured,
-    Known,
-    Member,
-    Observed,
-    in_order,
-    observed_until,
+    ListCapture,
+    ListCaptures,
+    UnionMember,
+    VideoSortValues,
+    history_until,
+    sort_members,
 )
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -19,9 +19,9 @@ LONG_AGO_S = 3600.0
 
 def capture(
     sequence: int, *, outcome: str = "ok", cursor_in: int = 0, age_s: float = LONG_AGO_S
-) -> Captured:
+) -> ListCapture:
     moment = NOW - timedelta(seconds=age_s)
-    return Captured(
+    return ListCapture(
         sequence=sequence,
         outcome=outcome,
         cursor_in=cursor_in,
@@ -32,9 +32,9 @@ def capture(
     )
 
 
-def shown(captures: list[Captured], *, sequence: int | None = None) -> list[int] | None:
+def shown(captures: list[ListCapture], *, sequence: int | None = None) -> list[int] | None:
     """The sequences of the captures that a union is made of."""
-    found = observed_until(captures, sequence=sequence, now=NOW)
+    found = history_until(captures, sequence=sequence, now=NOW)
     return None if found is None else [page.sequence for page in found.pages]
 
 
@@ -91,15 +91,15 @@ def test_a_refused_capture_fills_its_number() -> None:
 
 def test_screens_are_the_captures_that_began_at_the_beginning() -> None:
     pages = (capture(1), capture(2, cursor_in=20), capture(3), capture(4, cursor_in=1))
-    observed = Observed(pages)
+    observed = ListCaptures(pages)
     assert observed.as_of == pages[3]
     assert observed.screens == [pages[0], pages[2]]
     assert observed.latest_screen == pages[2]
-    assert Observed((pages[1],)).latest_screen is None
+    assert ListCaptures((pages[1],)).latest_screen is None
 
 
-def member(aweme_id: str, *, place: int | None = None, recency: int = 0) -> Member:
-    return Member(aweme_id=aweme_id, first_position=place, recency=recency)
+def member(aweme_id: str, *, place: int | None = None, recency: int = 0) -> UnionMember:
+    return UnionMember(aweme_id=aweme_id, first_position=place, recency=recency)
 
 
 MEMBERS = [
@@ -112,9 +112,9 @@ MEMBERS = [
 
 
 def test_public_order_is_the_latest_screen_then_what_was_shown_last() -> None:
-    assert in_order(MEMBERS, "public") == ["first", "second", "also old", "old", "ancient"]
-    known = {"ancient": Known(likes=9, created=9)}
-    assert in_order(MEMBERS, "public", known=known)[-1] == "ancient"
+    assert sort_members(MEMBERS, "public") == ["first", "second", "also old", "old", "ancient"]
+    known = {"ancient": VideoSortValues(likes=9, created=9)}
+    assert sort_members(MEMBERS, "public", known=known)[-1] == "ancient"
 
 
 @pytest.mark.parametrize(
@@ -128,21 +128,24 @@ def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
     order: str, expected: list[str]
 ) -> None:
     known = {
-        "old": Known(likes=0, created=900),
-        "ancient": Known(likes=7, created=800),
-        "second": Known(likes=1, created=0),
-        "also old": Known(),
+        "old": VideoSortValues(likes=0, created=900),
+        "ancient": VideoSortValues(likes=7, created=800),
+        "second": VideoSortValues(likes=1, created=0),
+        "also old": VideoSortValues(),
     }
-    assert in_order(MEMBERS, order, known=known) == expected  # type: ignore[arg-type]  # both exist
+    assert sort_members(MEMBERS, order, known=known) == expected  # type: ignore[arg-type]  # both exist
 
 
 def test_none_at_all_comes_after_one_wherever_the_screen_shows_it() -> None:
-    known = {"first": Known(likes=0, created=0), "second": Known(likes=1, created=1)}
-    assert in_order(MEMBERS, "likes", known=known)[:2] == ["second", "first"]
-    assert in_order(MEMBERS, "newest", known=known)[:2] == ["second", "first"]
+    known = {
+        "first": VideoSortValues(likes=0, created=0),
+        "second": VideoSortValues(likes=1, created=1),
+    }
+    assert sort_members(MEMBERS, "likes", known=known)[:2] == ["second", "first"]
+    assert sort_members(MEMBERS, "newest", known=known)[:2] == ["second", "first"]
 
 
 def test_of_equals_the_public_order_decides() -> None:
-    known = {one.aweme_id: Known(likes=3) for one in MEMBERS}
-    assert in_order(MEMBERS, "likes", known=known) == in_order(MEMBERS, "public")
-    assert in_order(MEMBERS, "newest", known=known) == in_order(MEMBERS, "public")
+    known = {one.aweme_id: VideoSortValues(likes=3) for one in MEMBERS}
+    assert sort_members(MEMBERS, "likes", known=known) == sort_members(MEMBERS, "public")
+    assert sort_members(MEMBERS, "newest", known=known) == sort_members(MEMBERS, "public")

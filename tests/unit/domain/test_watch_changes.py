@@ -9,30 +9,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.watchlists.changes import NewMusicId, RankChange, find_changes, measure_growth
-from pipelines.watchlists.observations import Observation, WorkSeen, to_observation
+from pipelines.watchlists.observations import ObservedVideo, WatchObservation, to_observation
 from warehouse.records.videos import Statistics
-from warehouse.records.watchlists import Thresholds
+from warehouse.records.watchlists import DigestThresholds
 
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-ALL = Thresholds(velocity=0.0, rank_change=1)
+ALL = DigestThresholds(velocity=0.0, rank_change=1)
 
 
-def work(number: int, **more: object) -> WorkSeen:
+def work(number: int, **more: object) -> ObservedVideo:
     values: dict[str, object] = {
         "aweme_id": f"735{number:05}", "observed_at": MONDAY, "rank": number, "music_id": "70001",
         "link_type": "exact_music_id", "create_time": 1_700_000_000 + number,
         "statistics": Statistics(digg_count=100, comment_count=0, collect_count=0, share_count=0),
     }  # fmt: skip
-    return WorkSeen(**{**values, **more})  # type: ignore[arg-type]  # fields by name
+    return ObservedVideo(**{**values, **more})  # type: ignore[arg-type]  # fields by name
 
 
-def seen(*works: WorkSeen, **more: object) -> Observation:
+def seen(*works: ObservedVideo, **more: object) -> WatchObservation:
     values: dict[str, object] = {"kind": "track", "subject": "70001", "observed_at": MONDAY}
-    return Observation(**{**values, **more, "works": works})  # type: ignore[arg-type]  # as above
+    return WatchObservation(**{**values, **more, "works": works})  # type: ignore[arg-type]  # as above
 
 
-def later(before: WorkSeen, *, after: timedelta = DAY, **more: object) -> WorkSeen:
+def later(before: ObservedVideo, *, after: timedelta = DAY, **more: object) -> ObservedVideo:
     return replace(before, observed_at=MONDAY + after, **more)  # type: ignore[arg-type]  # as above
 
 
@@ -61,9 +61,9 @@ def test_below_the_threshold_nothing_is_named_and_without_one_never() -> None:
     then = work(1, statistics=liked(100))
     now = later(then, statistics=liked(199))
     for velocity in (99.1, None):
-        limits = Thresholds(velocity=velocity)
+        limits = DigestThresholds(velocity=velocity)
         assert find_changes(seen(then), seen(now), thresholds=limits).fast_works == ()
-    reached = find_changes(seen(then), seen(now), thresholds=Thresholds(velocity=99.0))
+    reached = find_changes(seen(then), seen(now), thresholds=DigestThresholds(velocity=99.0))
     assert [one.velocity for one in reached.fast_works] == [99.0]
 
 
@@ -136,7 +136,7 @@ STATISTICS = st.builds(
 )
 WORKS = st.lists(
     st.builds(
-        WorkSeen,
+        ObservedVideo,
         aweme_id=st.integers(10_000, 10_009).map(str),
         observed_at=st.integers(0, 10**6).map(lambda s: MONDAY + timedelta(seconds=s)),
         statistics=STATISTICS,
@@ -154,14 +154,14 @@ OBSERVATIONS = st.builds(lambda works, figures: seen(*works, figures=figures), W
 
 @settings(deadline=None, max_examples=40)
 @given(observation=OBSERVATIONS)
-def test_an_observation_survives_being_kept(observation: Observation) -> None:
+def test_an_observation_survives_being_kept(observation: WatchObservation) -> None:
     kept = orjson.loads(orjson.dumps(observation.to_document()))
     assert to_observation(kept) == observation
 
 
 @settings(deadline=None, max_examples=40)
 @given(observation=OBSERVATIONS)
-def test_nothing_changes_between_equal_looks(observation: Observation) -> None:
+def test_nothing_changes_between_equal_looks(observation: WatchObservation) -> None:
     named = find_changes(observation, observation, thresholds=ALL)
     assert (named.count, {growth.per_day for growth in named.figures}) in [
         (0, set()),
@@ -172,7 +172,7 @@ def test_nothing_changes_between_equal_looks(observation: Observation) -> None:
 @settings(deadline=None, max_examples=40)
 @given(before=OBSERVATIONS, after=OBSERVATIONS)
 def test_every_change_is_between_the_two_and_works_come_or_go_alike(
-    before: Observation, after: Observation
+    before: WatchObservation, after: WatchObservation
 ) -> None:
     there, back = (
         find_changes(before, after, thresholds=ALL),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines.watchlists.cron import CronCalendar, check_cron
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.watchlists import MISSED_LIMIT, Due, check_name, find_due, to_cron
+from warehouse.records.watchlists import MAX_MISSED_COUNT, DueRun, check_name, find_due_run, to_cron
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 CALENDAR = CronCalendar()
@@ -63,19 +63,19 @@ def test_a_name_must_fit_into_files_and_addresses(name: str) -> None:
 def test_a_time_is_due_from_its_very_moment_on() -> None:
     before = NOON - timedelta(hours=1)
     daily = {"considered_until": before, "calendar": CALENDAR}
-    assert find_due("0 12 * * *", now=NOON - timedelta(microseconds=1), **daily) is None  # type: ignore[arg-type]  # the same two options each time
-    assert find_due("0 12 * * *", now=NOON, **daily) == Due(due_at=NOON)  # type: ignore[arg-type]  # as above
+    assert find_due_run("0 12 * * *", now=NOON - timedelta(microseconds=1), **daily) is None  # type: ignore[arg-type]  # the same two options each time
+    assert find_due_run("0 12 * * *", now=NOON, **daily) == DueRun(due_at=NOON)  # type: ignore[arg-type]  # as above
 
 
 def test_after_a_stop_one_run_stands_for_all_that_passed() -> None:
-    due = find_due(
+    due = find_due_run(
         "0 * * * *", considered_until=NOON - timedelta(hours=5), now=NOON, calendar=CALENDAR
     )
-    assert due == Due(due_at=NOON, missed_count=4)
-    long_ago = find_due(
+    assert due == DueRun(due_at=NOON, missed_count=4)
+    long_ago = find_due_run(
         "* * * * *", considered_until=NOON - timedelta(days=900), now=NOON, calendar=CALENDAR
     )
-    assert long_ago == Due(due_at=NOON, missed_count=MISSED_LIMIT)
+    assert long_ago == DueRun(due_at=NOON, missed_count=MAX_MISSED_COUNT)
 
 
 CRONS = st.sampled_from(["* * * * *", "*/15 * * * *", "0 */6 * * *", "30 7 * * 1-5", "0 0 1 * *"])
@@ -92,7 +92,7 @@ def test_however_often_one_looks_every_time_is_seen_or_counted_once(
     passed = 0
     for step in steps:
         moment += timedelta(seconds=step)
-        due = find_due(cron, considered_until=considered, now=moment, calendar=CALENDAR)
+        due = find_due_run(cron, considered_until=considered, now=moment, calendar=CALENDAR)
         if due is not None:
             assert considered < due.due_at <= moment
             considered = due.due_at
@@ -102,4 +102,4 @@ def test_however_often_one_looks_every_time_is_seen_or_counted_once(
     wanted, following = 0, CALENDAR.following(cron, NOON)
     while following is not None and following <= moment and wanted < 3000:
         wanted, following = wanted + 1, CALENDAR.following(cron, following)
-    assert passed == wanted or wanted > MISSED_LIMIT
+    assert passed == wanted or wanted > MAX_MISSED_COUNT

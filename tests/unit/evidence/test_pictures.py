@@ -16,7 +16,7 @@ from api.services.evidence.svg import to_svg
 from pipelines.audio.explanation import explain_pair
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import Features
-from warehouse.records.evidence import Limits, PairEvidence
+from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -40,7 +40,7 @@ def features(seed: int, frames: int = 200) -> Features:
 
 
 def scene(name: str, evidence: PairEvidence = COMPARED) -> Scene:
-    explanation = explain_pair(features(1), features(2, 150), evidence, limits=Limits())
+    explanation = explain_pair(features(1), features(2, 150), evidence, limits=MatchThresholds())
     return draw_pair(explanation, reference_name=name, candidate_name=name)
 
 

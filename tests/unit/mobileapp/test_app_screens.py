@@ -9,12 +9,12 @@ from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track
 from pipelines.platform.mobileapp.layouts import App, Layout, load_app
 from pipelines.platform.mobileapp.screens import kind_of, read_work
 from pipelines.platform.mobileapp.tree import TreeError, parse_tree
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
 from warehouse.records.errors import InvalidParameterError, StructureChangedError
 
-SEEN = Seen(surface="music_app", observed_at=SEEN_AT, link_of=str)
+SEEN = ParseContext(surface="music_app", observed_at=SEEN_AT, link_of=str)
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">"
 
 
@@ -144,7 +144,7 @@ def test_a_version_gets_the_first_layout_that_fits_it(app: App, layout: Layout) 
     real = load_app("public")
     assert real is not None
     assert [one.is_verified for one in real.layouts] == [False]
-    assert real.is_stand_in is False
+    assert real.is_simulated is False
 
 
 def test_a_profile_of_ones_own_has_its_app_beside_it(tmp_path: Any) -> None:

@@ -13,7 +13,7 @@ ADDRESS = f"test-{os.getpid()}@1"
 
 async def test_a_second_reader_waits_and_is_told_when_its_patience_ends() -> None:
     clock = FakeClock()
-    first, second = (Claim(ADDRESS, clock=clock, patience_s=3) for _ in range(2))
+    first, second = (Claim(ADDRESS, clock=clock, max_wait_s=3) for _ in range(2))
     async with first.held():
         with pytest.raises(DeviceUnavailableError) as caught:
             async with second.held():

@@ -8,7 +8,7 @@ from dagster import DefaultScheduleStatus, ExecuteInProcessResult
 from pipelines.orchestration.assets.health import SURFACE_HEALTH, check_name
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.schedules import build_schedules
-from warehouse.records.health import USES, Outcome, SurfaceHealth
+from warehouse.records.health import SURFACE_USES, ProbeOutcome, SurfaceHealth
 from warehouse.tables.row_rules import MEANINGS
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -17,7 +17,7 @@ NOW = datetime(2026, 1, 31, tzinfo=UTC)
 class Told:
     """A health resource that was told what to find."""
 
-    def __init__(self, **outcomes: Outcome) -> None:
+    def __init__(self, **outcomes: ProbeOutcome) -> None:
         self.outcomes = outcomes
 
     def ask_all(self) -> tuple[list[SurfaceHealth], dict[str, datetime]]:
@@ -28,7 +28,7 @@ class Told:
                 reason="<b>bold</b>",
                 observed_at=NOW,
             )
-            for surface in USES
+            for surface in SURFACE_USES
         ]
         return found, {"media": NOW}
 
@@ -42,7 +42,7 @@ def test_every_surface_has_a_check_that_blocks_nothing() -> None:
     graph = build_definitions().resolve_asset_graph()
     checks = [key for key in graph.asset_check_keys if key.asset_key == SURFACE_HEALTH]
     of_surfaces = {key.name for key in checks if key.name not in MEANINGS}
-    assert of_surfaces == {check_name(surface) for surface in USES}
+    assert of_surfaces == {check_name(surface) for surface in SURFACE_USES}
     assert not any(graph.get(key).blocking for key in checks)
 
 
@@ -51,9 +51,9 @@ def test_a_round_shows_a_table_and_what_each_check_says() -> None:
     assert ended.success
     (shown,) = ended.asset_materializations_for_node("marts__surface_health")
     counts = {name: shown.metadata[name].value for name in ("works", "broken")}
-    assert counts == {"works": len(USES) - 3, "broken": 2}
+    assert counts == {"works": len(SURFACE_USES) - 3, "broken": 2}
     found = {check.check_name: check for check in ended.get_asset_check_evaluations()}
-    assert len(found) == len(USES)
+    assert len(found) == len(SURFACE_USES)
     failed = {name: check.severity.value for name, check in found.items() if not check.passed}
     assert failed == {
         "media_answers": "WARN", "user_info_answers": "WARN", "music_list_answers": "ERROR",

@@ -7,7 +7,7 @@ import pytest
 from dagster import AssetKey
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
-from pipelines.orchestration.resources import ScanSlot
+from pipelines.orchestration.resources import CurrentScan
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.tables.row_rules import MEANINGS
@@ -98,5 +98,5 @@ def test_a_scan_can_be_asked_for_from_the_launchpad(
 
 
 def test_an_asset_started_without_a_scan_says_what_to_do() -> None:
-    with pytest.raises(RuntimeError, match="request_scan"), ScanSlot().stage("track"):
+    with pytest.raises(RuntimeError, match="request_scan"), CurrentScan().stage("track"):
         raise AssertionError("the body must not run")

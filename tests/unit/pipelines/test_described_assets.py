@@ -11,8 +11,13 @@ from pipelines.orchestration.assets.lineage import COLUMNS_FROM
 from pipelines.orchestration.assets.tables import FED_BY
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.tables import BY_NAME, TABLES, Table
-from warehouse.tables.dictionary import TYPE_WORDS
-from warehouse.tables.row_rules import FRESH_WITHIN, filled, rule_names, unsigned
+from warehouse.tables.dictionary import TYPE_LABELS
+from warehouse.tables.row_rules import (
+    FRESH_WITHIN,
+    nonnegative_columns,
+    required_columns,
+    rule_names,
+)
 
 GRAPH = build_definitions(console_url="http://127.0.0.1:8780/").resolve_asset_graph()
 KEYS = sorted(GRAPH.get_all_asset_keys(), key=AssetKey.to_user_string)
@@ -47,7 +52,7 @@ def test_a_table_stands_in_the_graph_with_the_columns_of_its_contract(table: Tab
     assert node.metadata["schema_version"] == table.version
     shown = {column.name: column for column in table_schema(table).columns}
     for column in table.columns:
-        assert shown[column.name].type == TYPE_WORDS[column.type]
+        assert shown[column.name].type == TYPE_LABELS[column.type]
         assert shown[column.name].constraints.nullable == (not column.required)
         assert column.meaning in str(shown[column.name].description)
 
@@ -57,8 +62,8 @@ def test_a_table_has_the_checks_of_its_contract(table: Table) -> None:
     names = {key.name for key in GRAPH.asset_check_keys if key.asset_key == asset_key(table)}
     assert set(rule_names(table)) <= names
     assert {"schema_is_as_agreed", "keys_are_unique", "times_are_past"} <= names
-    assert ("required_columns_are_filled" in names) == bool(filled(table))
-    assert ("numbers_are_not_negative" in names) == bool(unsigned(table))
+    assert ("required_columns_are_filled" in names) == bool(required_columns(table))
+    assert ("numbers_are_not_negative" in names) == bool(nonnegative_columns(table))
     assert ("rows_are_fresh" in names) == (table.name in FRESH_WITHIN)
     assert not any(
         GRAPH.get(key).blocking for key in GRAPH.asset_check_keys if key.name in rule_names(table)

@@ -9,7 +9,7 @@ import pytest
 from pipelines.orchestration.worker.low_priority import NICENESS
 
 MODULE = "pipelines.orchestration.worker.low_priority"
-ASK = f"from {MODULE} import give_way_as_session; print(give_way_as_session())"
+ASK = f"from {MODULE} import lower_session_priority; print(lower_session_priority())"
 OWN = Path("/proc/self/autogroup")
 
 

@@ -6,12 +6,12 @@ import threading
 import orjson
 import structlog
 
-from pipelines.logs import LateLines, configure_logging
+from pipelines.logs import BufferedLogWriter, configure_logging
 
 
 def test_no_line_is_lost_at_the_end_and_all_are_in_order() -> None:
     stream = io.BytesIO()
-    lines = LateLines(stream)
+    lines = BufferedLogWriter(stream)
     for number in range(1_000):
         lines.note({"number": number})
     lines.close()
@@ -22,7 +22,7 @@ def test_no_line_is_lost_at_the_end_and_all_are_in_order() -> None:
 
 def test_lines_of_many_threads_stay_whole() -> None:
     stream = io.BytesIO()
-    lines = LateLines(stream)
+    lines = BufferedLogWriter(stream)
 
     def write() -> None:
         for _ in range(200):

@@ -19,7 +19,7 @@ from dagster import (
 
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE, watchlists
-from pipelines.watchlists.run import Watcher
+from pipelines.watchlists.run import WatchlistRunner
 from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import open_control
 from warehouse.records.errors import ProfileNotChosenError
@@ -31,13 +31,13 @@ SIX_HOURS = timedelta(hours=6)
 class Watches:
     """A watcher that is open already."""
 
-    def __init__(self, watcher: Watcher, clock: Clock, desk: FakeDesk) -> None:
+    def __init__(self, watcher: WatchlistRunner, clock: Clock, desk: FakeDesk) -> None:
         self.watcher = watcher
         self.clock = clock
         self.desk = desk
 
     @contextmanager
-    def open(self) -> Iterator[Watcher]:
+    def open(self) -> Iterator[WatchlistRunner]:
         yield self.watcher
 
 
@@ -45,7 +45,7 @@ class NoProfile:
     """No profile is chosen."""
 
     @contextmanager
-    def open(self) -> Iterator[Watcher]:
+    def open(self) -> Iterator[WatchlistRunner]:
         raise ProfileNotChosenError("No platform profile is chosen")
         yield
 

@@ -15,7 +15,7 @@ from pipelines.documents.videos import (
 from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import ResultDocument, view_result
-from warehouse.records.evidence import ALGORITHM, Comparison, Limits, PairEvidence
+from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -59,7 +59,8 @@ def to_comparison(index: int, *, segment: str = "whole") -> Comparison:
     return Comparison(
         comparison_id=f"pair-{index}", reference_aweme_id="7300000000000000001",
         candidate_aweme_id=f"73{index:017d}", reference_music_id=TRACK.music_id,
-        candidate_music_id=f"74{index:017d}", pair=pair, limits=Limits(), algorithm=ALGORITHM,
+        candidate_music_id=f"74{index:017d}", pair=pair, limits=MatchThresholds(),
+        algorithm=ALGORITHM,
         feature_version="f3", library_version="av 19.0.2, numpy 2.5.5",
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.services.report.ground_truth import TrueVideo, judge
+from api.services.report.ground_truth import GroundTruthVideo, judge
 from api.services.report.render import render_report
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"' onmouseover=x \u202egnp"
@@ -102,7 +102,7 @@ def test_demo_data_says_so_and_real_data_does_not(build_job: Build) -> None:
 
 def test_the_truth_is_compared_only_where_there_is_one(build_job: Build) -> None:
     job = build_job()
-    muted = TrueVideo(
+    muted = GroundTruthVideo(
         aweme_id=job["result"]["aweme_list"][0]["aweme_id"], music_id="1", kind="reupload",
         sound="muted", carries_recording=False, is_variant=False, is_reachable=False,
     )  # fmt: skip

@@ -7,12 +7,12 @@ import pytest
 
 from api.responses.errors import NotFoundError
 from api.services.evidence.report_evidence import (
-    MOST_BYTES,
-    MOST_PICTURES,
-    GatheredPairs,
-    gather_pairs,
+    MAX_PLOT_BYTES,
+    MAX_PLOTS,
+    ReportEvidence,
+    collect_report_evidence,
 )
-from api.services.evidence.service import EvidenceDesk
+from api.services.evidence.service import EvidenceService
 from api.services.report.render import render_report
 
 type Build = Callable[..., dict[str, Any]]
@@ -48,8 +48,8 @@ def to_pair(number: int, **changes: Any) -> dict[str, Any]:
     } | changes  # fmt: skip
 
 
-def gather(job: dict[str, Any], desk: FakeDesk) -> GatheredPairs:
-    return gather_pairs(cast("EvidenceDesk", desk), job)
+def gather(job: dict[str, Any], desk: FakeDesk) -> ReportEvidence:
+    return collect_report_evidence(cast("EvidenceService", desk), job)
 
 
 def test_pictures_of_links_and_of_rejected_pairs_are_inside(build_job: Build) -> None:
@@ -74,7 +74,7 @@ def test_a_picture_cannot_leave_its_attribute(build_job: Build) -> None:
 
 
 def test_without_pictures_the_policy_stays_as_it_was(build_job: Build) -> None:
-    text = render_report(build_job(), pairs=GatheredPairs(rejected=[to_pair(1)], rejected_count=1))
+    text = render_report(build_job(), pairs=ReportEvidence(rejected=[to_pair(1)], rejected_count=1))
     assert "img-src" not in text
     assert "<img" not in text
 
@@ -88,10 +88,10 @@ def test_a_pair_whose_sounds_are_gone_has_no_picture(build_job: Build) -> None:
 def test_a_report_stays_small(build_job: Build) -> None:
     many = [to_pair(number) for number in range(300)]
     pairs = gather(build_job(), FakeDesk(many))
-    assert len(pairs.pictures) <= MOST_PICTURES
+    assert len(pairs.pictures) <= MAX_PLOTS
     assert (len(pairs.rejected), pairs.rejected_count) == (20, 300)
     large = gather(build_job(), FakeDesk(many, picture="x" * 1_000_000))
-    assert sum(map(len, large.pictures.values())) <= MOST_BYTES
+    assert sum(map(len, large.pictures.values())) <= MAX_PLOT_BYTES
 
 
 @pytest.mark.parametrize("verdict", ["confirmed", "variant"])

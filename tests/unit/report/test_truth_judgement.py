@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.services.report.ground_truth import LINK_TYPES, Judgement, TrueVideo, judge, to_true_videos
+from api.services.report.ground_truth import (
+    LINK_TYPES,
+    GroundTruthVideo,
+    Judgement,
+    judge,
+    to_ground_truth_videos,
+)
 from pipelines.documents.videos import LinkType
 
 OWN, OTHER = "7000000000000000001", "7000000000000000002"
@@ -24,15 +30,15 @@ def video(
     carries: bool = True,
     variant: bool = False,
     reachable: bool = True,
-) -> TrueVideo:
-    return TrueVideo(
+) -> GroundTruthVideo:
+    return GroundTruthVideo(
         aweme_id=name, music_id=music_id, kind="main", sound=sound, carries_recording=carries,
         is_variant=variant, is_reachable=reachable,
     )  # fmt: skip
 
 
 def judged(
-    links: Mapping[str, LinkType], *videos: TrueVideo, variants: tuple[str, ...] = ()
+    links: Mapping[str, LinkType], *videos: GroundTruthVideo, variants: tuple[str, ...] = ()
 ) -> Judgement:
     confirmed = [{"aweme_id": name, "link_type": link} for name, link in links.items()]
     return judge(OWN, confirmed, [{"aweme_id": name} for name in variants], videos)
@@ -138,7 +144,7 @@ def test_only_public_videos_belong_to_the_ground_truth(*, public: bool, expected
         "aweme_id": "1", "music_id": OWN, "kind": "main", "sound": "live", "heard": "cover",
         "carries_recording": False, "is_public": public, "round": 0,
     }  # fmt: skip
-    found = to_true_videos({"works": [work]})
+    found = to_ground_truth_videos({"works": [work]})
     assert [(one.sound, one.carries_recording, one.is_reachable) for one in found] == [
         ("live", False, True)
     ][:expected]

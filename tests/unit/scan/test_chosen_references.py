@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.audio.features.sounds import Sound, pack_features
+from pipelines.audio.features.sounds import MeasuredSound, pack_features
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.scan_run import Findings, ScanSession
-from pipelines.scan.verify_audio import choose_references, recall_sounds, verify_music
+from pipelines.scan.scan_run import ScanFindings, ScanRun
+from pipelines.scan.verify_audio import choose_references, load_known_sounds, verify_music
 from tests.clips import Band, Listener
 from tests.shared import SharedFolder
 from warehouse.records.errors import AudioUnavailableError
@@ -52,7 +52,9 @@ class ListeningSession:
     parameters = ScanParameters()
 
     def __init__(self, videos: Sequence[Video], sounds: Mapping[str, Row]) -> None:
-        self.findings = Findings(details={one.aweme_id: VideoDetail(video=one) for one in videos})
+        self.findings = ScanFindings(
+            details={one.aweme_id: VideoDetail(video=one) for one in videos}
+        )
         self.captures = DeadMediaHost()
         self.runtime = self
         self.engine = KnownSounds(sounds)
@@ -78,7 +80,7 @@ def recordings(shared_folder: SharedFolder) -> dict[str, Row]:
     return {**rows, SILENT: {"not_comparable_reason": SILENT, "sound_sha256": "0" * 64}}
 
 
-def _row(sound: Sound) -> Row:
+def _row(sound: MeasuredSound) -> Row:
     return {
         "not_comparable_reason": None,
         "sound_sha256": sound.sha256,
@@ -93,7 +95,7 @@ def _row(sound: Sound) -> Row:
 
 def session_of(
     recordings: Mapping[str, Row], sounds: Sequence[str]
-) -> tuple[ScanSession, list[Video], ListeningSession]:
+) -> tuple[ScanRun, list[Video], ListeningSession]:
     """Videos of one music id with these sounds, the most liked first."""
     videos = [
         Video(
@@ -108,7 +110,7 @@ def session_of(
         if name in recordings
     }
     fake = ListeningSession(videos, rows)
-    return cast("ScanSession", fake), videos, fake
+    return cast("ScanRun", fake), videos, fake
 
 
 def chosen(recordings: Mapping[str, Row], *sounds: str) -> list[str]:
@@ -145,7 +147,7 @@ def test_muted_representatives_of_a_music_id_are_replaced_by_the_next_ones(
 
     async def verify() -> tuple[str, list[str]]:
         references = await choose_references(session, videos)
-        await recall_sounds(session, videos)
+        await load_known_sounds(session, videos)
         verdict, heard = await verify_music(session, videos, references)
         return verdict.verdict, [entry.video.aweme_id for entry in heard]
 
@@ -158,7 +160,7 @@ def test_a_music_id_of_muted_videos_alone_cannot_be_compared(recordings: Mapping
     muted, works, _ = session_of(recordings, [SILENT, SILENT, SILENT])
 
     async def verify() -> str:
-        await recall_sounds(muted, works)
+        await load_known_sounds(muted, works)
         verdict, _ = await verify_music(muted, works, references)
         return verdict.verdict
 
@@ -170,7 +172,7 @@ def test_one_muted_representative_leaves_the_other_to_decide(recordings: Mapping
 
     async def verify() -> tuple[str, list[str]]:
         references = await choose_references(session, videos)
-        await recall_sounds(session, videos)
+        await load_known_sounds(session, videos)
         verdict, heard = await verify_music(session, videos, references)
         return verdict.verdict, [entry.video.aweme_id for entry in heard]
 

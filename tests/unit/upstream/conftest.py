@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.platform.call_trace import Answer, note_answer, note_request
-from pipelines.platform.http.client import Ask, GuestClient, HttpLimits
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.call_trace import HttpResponse, record_request, record_response
+from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.answers import Shape, read_index
 from warehouse.records.errors import SametrackError
 
@@ -15,21 +15,23 @@ from warehouse.records.errors import SametrackError
 class ScriptedClient(GuestClient):
     """Answers in the order of its script; an error in it is raised."""
 
-    def __init__(self, profile: Profile, script: Sequence[Answer | SametrackError]) -> None:
+    def __init__(
+        self, profile: PlatformProfile, script: Sequence[HttpResponse | SametrackError]
+    ) -> None:
         self.profile = profile
         self.limits = HttpLimits()
-        self.asked: list[Ask] = []
+        self.asked: list[HttpRequest] = []
         self.is_closed = False
         self._script = list(script)
 
-    async def fetch(self, ask: Ask) -> Answer:
-        note_request()
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+        record_request()
         self.asked.append(ask)
         step = self._script.pop(0)
         if isinstance(step, SametrackError):
             raise step
         answer = replace(step, surface=ask.surface)
-        note_answer(answer)
+        record_response(answer)
         return answer
 
     async def aclose(self) -> None:
@@ -37,7 +39,7 @@ class ScriptedClient(GuestClient):
 
 
 @pytest.fixture
-def profile() -> Profile:
+def profile() -> PlatformProfile:
     return load_profile("sandbox", sandbox_port=8790)
 
 
@@ -48,7 +50,9 @@ def shape_named() -> Callable[[str], Shape]:
 
 
 @pytest.fixture
-def scripted(profile: Profile) -> Callable[[Sequence[Answer | SametrackError]], ScriptedClient]:
+def scripted(
+    profile: PlatformProfile,
+) -> Callable[[Sequence[HttpResponse | SametrackError]], ScriptedClient]:
     return lambda script: ScriptedClient(profile, script)
 
 

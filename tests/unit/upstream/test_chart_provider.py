@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider
 from pipelines.platform.providers.chart_public import ChartPublic
 from pipelines.settings import Settings
@@ -155,7 +155,7 @@ NO_BOOK: Any = object()
 """Nothing is asked of the hosts' book while a source is built."""
 
 
-async def test_chart_is_built_at_its_own_rate(profile: Profile) -> None:
+async def test_chart_is_built_at_its_own_rate(profile: PlatformProfile) -> None:
     chart = build_chart_provider(Settings(_env_file=None), profile, control=NO_BOOK)
     assert isinstance(chart, ChartPublic)
     assert chart._client.profile.rate == profile.chart_rate

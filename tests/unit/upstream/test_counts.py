@@ -2,25 +2,25 @@
 
 import pytest
 
-from pipelines.platform.parsers.counts import Count, parse_count
+from pipelines.platform.parsers.counts import ParsedCount, parse_count
 
 
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("0", Count(0, is_exact=True)),
-        ("1234", Count(1234, is_exact=True)),
-        ("1,234", Count(1234, is_exact=True)),
-        ("1.2w", Count(12_000, is_exact=False)),
-        ("1.2W", Count(12_000, is_exact=False)),
-        ("1.2万", Count(12_000, is_exact=False)),
-        ("3亿", Count(300_000_000, is_exact=False)),
-        ("12.5k", Count(12_500, is_exact=False)),
-        ("100+", Count(100, is_exact=False)),
-        (" 7 ", Count(7, is_exact=True)),
+        ("0", ParsedCount(0, is_exact=True)),
+        ("1234", ParsedCount(1234, is_exact=True)),
+        ("1,234", ParsedCount(1234, is_exact=True)),
+        ("1.2w", ParsedCount(12_000, is_exact=False)),
+        ("1.2W", ParsedCount(12_000, is_exact=False)),
+        ("1.2万", ParsedCount(12_000, is_exact=False)),
+        ("3亿", ParsedCount(300_000_000, is_exact=False)),
+        ("12.5k", ParsedCount(12_500, is_exact=False)),
+        ("100+", ParsedCount(100, is_exact=False)),
+        (" 7 ", ParsedCount(7, is_exact=True)),
     ],
 )
-def test_count_is_read_as_written(text: str, count: Count) -> None:
+def test_count_is_read_as_written(text: str, count: ParsedCount) -> None:
     assert parse_count(text) == count
 
 

@@ -19,7 +19,7 @@ from warehouse.records.errors import (
     ProviderUnsupportedError,
     UnresolvedIdError,
 )
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 from warehouse.records.worlds import is_demo_world
 
@@ -94,7 +94,7 @@ async def test_posts_are_pinned_first_then_newest_in_pages(source: Any) -> None:
 async def test_what_files_cannot_answer_says_what_they_can(source: Any, tmp_path: Path) -> None:
     provider = source()
     for call in (
-        provider.fetch_search_page("term", SearchPlace()),
+        provider.fetch_search_page("term", SearchPosition()),
         provider.resolve_link("https://short.example/x/"),
     ):
         with pytest.raises(ProviderUnsupportedError) as caught:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
-    Address,
+    CheckedAddress,
     Dialler,
     check_address,
     is_public,
@@ -17,7 +17,7 @@ from pipelines.platform.http.link_gate import (
     look_up,
     read_address,
 )
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.profiles import PlatformProfile, load_profile
 from warehouse.records.errors import SubstitutionError, UnreachableError
 
 HOST = "www.vidplat.localhost"
@@ -25,15 +25,15 @@ OPEN_HOST = "media.example.com"
 FIRST, SECOND = "93.184.215.14", "93.184.215.15"
 
 
-def _open_profile() -> Profile:
+def _open_profile() -> PlatformProfile:
     """The sandbox's profile with an https host and no pins, as a public platform has them."""
     document = load_profile("sandbox", sandbox_port=8790).model_dump()
-    return Profile.model_validate(
+    return PlatformProfile.model_validate(
         {**document, "name": "elsewhere", "scheme": "https", "pins": {}, "port": 443}
     )
 
 
-def test_permitted_address_keeps_its_path_and_query(profile: Profile) -> None:
+def test_permitted_address_keeps_its_path_and_query(profile: PlatformProfile) -> None:
     address = check_address(
         f"http://{HOST}/a/b?c=[1]&d=%20#part", allowed=(HOST,), profile=profile, surface="x"
     )
@@ -89,7 +89,7 @@ def test_plain_http_is_raised_to_https_where_the_profile_speaks_it() -> None:
         f"http://{HOST}/" + "a" * 5000,
     ],
 )
-def test_hostile_address_is_refused(hostile: str, profile: Profile) -> None:
+def test_hostile_address_is_refused(hostile: str, profile: PlatformProfile) -> None:
     with pytest.raises(SubstitutionError):
         check_address(hostile, allowed=(HOST,), profile=profile, surface="x")
 
@@ -106,7 +106,7 @@ def test_hostile_address_is_refused(hostile: str, profile: Profile) -> None:
     ],
 )
 def test_a_refusal_says_what_is_wrong_and_where(
-    address: str, reason: str | None, profile: Profile
+    address: str, reason: str | None, profile: PlatformProfile
 ) -> None:
     with pytest.raises(SubstitutionError) as caught:
         check_address(address, allowed=(HOST,), profile=profile, surface="music_page")
@@ -114,11 +114,13 @@ def test_a_refusal_says_what_is_wrong_and_where(
 
 
 @pytest.mark.parametrize("given_port", ["", ":80", ":8790"])
-def test_a_standard_or_missing_port_means_the_hosts_own(given_port: str, profile: Profile) -> None:
+def test_a_standard_or_missing_port_means_the_hosts_own(
+    given_port: str, profile: PlatformProfile
+) -> None:
     address = check_address(
         f"http://{HOST}{given_port}/x", allowed=(HOST,), profile=profile, surface="x"
     )
-    assert address == Address("http", HOST, 8790, "/x")
+    assert address == CheckedAddress("http", HOST, 8790, "/x")
 
 
 def test_the_standard_port_of_either_scheme_is_raised_with_it() -> None:
@@ -128,22 +130,22 @@ def test_the_standard_port_of_either_scheme_is_raised_with_it() -> None:
         f"https://{OPEN_HOST}/x",
     ):
         address = check_address(text, allowed=(OPEN_HOST,), profile=_open_profile(), surface="x")
-        assert address == Address("https", OPEN_HOST, 443, "/x")
+        assert address == CheckedAddress("https", OPEN_HOST, 443, "/x")
 
 
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("http://a.example", Address("http", "a.example", 80, "/")),
-        ("HTTPS://A.Example", Address("https", "a.example", 443, "/")),
-        ("https://a.example?q=1", Address("https", "a.example", 443, "/?q=1")),
-        ("https://a.example/p/Q?r=S#part", Address("https", "a.example", 443, "/p/Q?r=S")),
-        ("https://a-b.c1.example:8443/~x!$&'()*+,;=:@%20", Address(
+        ("http://a.example", CheckedAddress("http", "a.example", 80, "/")),
+        ("HTTPS://A.Example", CheckedAddress("https", "a.example", 443, "/")),
+        ("https://a.example?q=1", CheckedAddress("https", "a.example", 443, "/?q=1")),
+        ("https://a.example/p/Q?r=S#part", CheckedAddress("https", "a.example", 443, "/p/Q?r=S")),
+        ("https://a-b.c1.example:8443/~x!$&'()*+,;=:@%20", CheckedAddress(
             "https", "a-b.c1.example", 8443, "/~x!$&'()*+,;=:@%20"
         )),
     ],
 )  # fmt: skip
-def test_a_plain_address_is_read_in_its_parts(text: str, read: Address) -> None:
+def test_a_plain_address_is_read_in_its_parts(text: str, read: CheckedAddress) -> None:
     assert read_address(text) == read
 
 
@@ -176,13 +178,13 @@ def test_an_address_is_read_up_to_four_thousand_and_96_characters() -> None:
 @pytest.mark.parametrize(
     ("address", "url", "path"),
     [
-        (Address("http", "a.example", 80, "/x?y=1?z"), "http://a.example/x?y=1?z", "/x"),
-        (Address("https", "a.example", 443, "/"), "https://a.example/", "/"),
-        (Address("http", "a.example", 443, "/"), "http://a.example:443/", "/"),
-        (Address("https", "a.example", 80, "/"), "https://a.example:80/", "/"),
+        (CheckedAddress("http", "a.example", 80, "/x?y=1?z"), "http://a.example/x?y=1?z", "/x"),
+        (CheckedAddress("https", "a.example", 443, "/"), "https://a.example/", "/"),
+        (CheckedAddress("http", "a.example", 443, "/"), "http://a.example:443/", "/"),
+        (CheckedAddress("https", "a.example", 80, "/"), "https://a.example:80/", "/"),
     ],
 )
-def test_only_an_unusual_port_is_named(address: Address, url: str, path: str) -> None:
+def test_only_an_unusual_port_is_named(address: CheckedAddress, url: str, path: str) -> None:
     assert (address.url, address.path) == (url, path)
 
 
@@ -199,7 +201,9 @@ def test_a_redirect_is_joined_to_where_it_was_met() -> None:
 
 
 @pytest.mark.parametrize("numeric", ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "1.2.3.0x4"])
-def test_ip_literal_is_refused_even_when_a_rule_names_it(numeric: str, profile: Profile) -> None:
+def test_ip_literal_is_refused_even_when_a_rule_names_it(
+    numeric: str, profile: PlatformProfile
+) -> None:
     with pytest.raises(SubstitutionError):
         check_address(f"http://{numeric}/", allowed=(numeric,), profile=profile, surface="x")
 
@@ -357,12 +361,14 @@ async def test_the_systems_resolver_gives_addresses_alone() -> None:
 
 async def test_the_first_pin_that_fits_a_name_counts() -> None:
     pins = {".example.com": FIRST, OPEN_HOST: SECOND, "other.example": SECOND}
-    dialler = Dialler(Profile.model_validate({**_open_profile().model_dump(), "pins": pins}))
+    dialler = Dialler(
+        PlatformProfile.model_validate({**_open_profile().model_dump(), "pins": pins})
+    )
     assert await dialler.dial_address(OPEN_HOST, surface="x") == FIRST
     assert await dialler.dial_address("other.example", surface="x") == SECOND
 
 
-async def test_sandbox_names_are_pinned_to_loopback(profile: Profile) -> None:
+async def test_sandbox_names_are_pinned_to_loopback(profile: PlatformProfile) -> None:
     async def resolve(_host: str, _port: int) -> list[str]:
         raise AssertionError("nothing is looked up")
 

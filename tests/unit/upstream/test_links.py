@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
-from pipelines.platform.profiles import Profile, load_profile
+from pipelines.platform.profiles import PlatformProfile, load_profile
 
 ID = "7361234567890123456"
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
@@ -51,7 +51,7 @@ SHORT = "http://v.vidplat.localhost/iRx_9-kP/"
 )
 @pytest.mark.parametrize("scheme", ["https://", "http://", "HTTPS://", ""])
 def test_every_form_of_link_is_read(
-    scheme: str, path: str, kind: str, found: str, profile: Profile
+    scheme: str, path: str, kind: str, found: str, profile: PlatformProfile
 ) -> None:
     target = profile.find_target(scheme + path)
     assert target == LinkTarget(kind, found)  # type: ignore[arg-type]  # a kind of the table
@@ -73,7 +73,7 @@ def test_every_form_of_link_is_read(
         "<https://v.vidplat.localhost/iRx_9-kP/>",
     ],
 )
-def test_short_link_is_found_in_prose(prose: str, profile: Profile) -> None:
+def test_short_link_is_found_in_prose(prose: str, profile: PlatformProfile) -> None:
     assert profile.find_target(prose) == LinkTarget("short", "iRx_9-kP", SHORT)
 
 
@@ -99,7 +99,7 @@ def test_short_link_is_found_in_prose(prose: str, profile: Profile) -> None:
         f"https://www.vidplat.localhost/discover?previous_page=web_video_404_link&modal_id={ID}",
     ],
 )
-def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: Profile) -> None:
+def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: PlatformProfile) -> None:
     assert profile.find_target(foreign) is None
 
 
@@ -184,12 +184,12 @@ def test_prose_is_read_up_to_ten_thousand_characters() -> None:
     assert find_target(link.rjust(10_017), HOSTS) is None
 
 
-def test_second_short_host_is_read_as_the_first(profile: Profile) -> None:
+def test_second_short_host_is_read_as_the_first(profile: PlatformProfile) -> None:
     target = profile.find_target("打开 https://jx.vidplat.localhost/AbC_9-z/！")
     assert target == LinkTarget("short", "AbC_9-z", "http://jx.vidplat.localhost/AbC_9-z/")
 
 
-def test_collection_gives_way_to_a_link_of_more_use(profile: Profile) -> None:
+def test_collection_gives_way_to_a_link_of_more_use(profile: PlatformProfile) -> None:
     mix = f"https://share.vidplat.localhost/share/mix/{ID}/"
     assert profile.find_target(f"{mix} {SHORT}") == LinkTarget("short", "iRx_9-kP", SHORT)
     assert profile.find_target(f"{mix} and more") == LinkTarget("mix", ID)

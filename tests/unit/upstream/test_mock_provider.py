@@ -9,10 +9,10 @@ import pytest
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.platform.providers import build_chart_provider, build_data_provider, choose_profile
-from pipelines.platform.providers.mock.provider import Mock
-from pipelines.sandbox.world.content.videos import Alteration, State
+from pipelines.platform.providers.mock.provider import MockProvider
+from pipelines.sandbox.world.content.videos import Alteration, VideoState
 from pipelines.sandbox.world.content.vocabulary import TAGS
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 from pipelines.settings import Settings
 from warehouse.records.errors import (
     AudioUnavailableError,
@@ -20,7 +20,7 @@ from warehouse.records.errors import (
     InvalidMusicInputError,
     UnresolvedIdError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
 
 SEED, SIZE = 3, 0.15
@@ -30,15 +30,15 @@ BOOK: Any = object()  # nothing is asked of it
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
-    return World(SEED, SIZE)
+def world() -> SandboxWorld:
+    return SandboxWorld(SEED, SIZE)
 
 
 @pytest.fixture
-async def mock(tmp_path: Path) -> AsyncIterator[Mock]:
+async def mock(tmp_path: Path) -> AsyncIterator[MockProvider]:
     settings = _settings(tmp_path)
     provider = build_data_provider(settings, choose_profile(settings), control=BOOK)
-    assert isinstance(provider, Mock)
+    assert isinstance(provider, MockProvider)
     yield provider
     await provider.aclose()
 
@@ -49,7 +49,7 @@ def _settings(tmp_path: Path) -> Settings:
     )
 
 
-def _work(world: World, **wanted: Any) -> str:
+def _work(world: SandboxWorld, **wanted: Any) -> str:
     """The first work that is as wanted."""
     works = map(world.works.row, range(len(world.works)))
     return next(
@@ -59,7 +59,9 @@ def _work(world: World, **wanted: Any) -> str:
     )
 
 
-async def test_a_track_its_works_and_their_details_hang_together(mock: Mock, world: World) -> None:
+async def test_a_track_its_works_and_their_details_hang_together(
+    mock: MockProvider, world: SandboxWorld
+) -> None:
     music_id = world.tracks[0].music_id
     track = await mock.fetch_track(music_id)
     page = (await mock.fetch_music_page(music_id, 0)).value
@@ -72,46 +74,50 @@ async def test_a_track_its_works_and_their_details_hang_together(mock: Mock, wor
     assert (track.request_count, track.payload) == (0, b"")
 
 
-async def test_lists_never_look_complete(mock: Mock, world: World) -> None:
+async def test_lists_never_look_complete(mock: MockProvider, world: SandboxWorld) -> None:
     music_id, sec_uid = world.tracks[0].music_id, world.sec_uid(0)
     term = world.title_of(world.tracks[0].score)
     pages: list[VideoPage | SearchPage] = [
         (await mock.fetch_music_page(music_id, 0)).value,
         (await mock.fetch_author_page(sec_uid, 0)).value,
-        (await mock.fetch_search_page(term, SearchPlace())).value,
+        (await mock.fetch_search_page(term, SearchPosition())).value,
     ]
     assert all(page.videos for page in pages)
     assert not any(video.statistics_complete for page in pages for video in page.videos)
 
 
-async def test_pages_of_an_account_tile_its_works(mock: Mock, world: World) -> None:
-    index = max(range(world.account_count), key=lambda one: world.works_by_account(one).size)
+async def test_pages_of_an_account_tile_its_works(mock: MockProvider, world: SandboxWorld) -> None:
+    index = max(range(world.account_count), key=lambda one: world.videos_by_account(one).size)
     seen: list[str] = []
     cursor, has_more = 0, True
     while has_more:
         page = (await mock.fetch_author_page(world.sec_uid(index), cursor)).value
         seen += [video.aweme_id for video in page.videos]
         cursor, has_more = page.cursor or 0, bool(page.has_more)
-    wanted = [str(world.works.aweme_id[row]) for row in world.works_by_account(index)]
+    wanted = [str(world.works.aweme_id[row]) for row in world.videos_by_account(index)]
     assert len(wanted) > 20
     assert seen == wanted
 
 
-async def test_a_search_goes_on_with_its_own_id_and_ends(mock: Mock, world: World) -> None:
-    place, seen = SearchPlace(), list[str]()
+async def test_a_search_goes_on_with_its_own_id_and_ends(
+    mock: MockProvider, world: SandboxWorld
+) -> None:
+    place, seen = SearchPosition(), list[str]()
     for _ in range(20):
         page = (await mock.fetch_search_page(TAGS[0], place)).value
         seen += [video.aweme_id for video in page.videos]
-        place = page.next_place
+        place = page.next_position
         if not page.has_more:
             break
     assert not page.has_more
     assert len(seen) == len(set(seen)) > 20
     assert place.search_id
-    assert (await mock.fetch_search_page("no such words", SearchPlace())).value.nil_type == "empty"
+    assert (
+        await mock.fetch_search_page("no such words", SearchPosition())
+    ).value.nil_type == "empty"
 
 
-async def test_a_hashtag_of_a_work_lists_that_work(mock: Mock, world: World) -> None:
+async def test_a_hashtag_of_a_work_lists_that_work(mock: MockProvider, world: SandboxWorld) -> None:
     works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
     aweme_id = next(work.aweme_id for work in works if world.is_public(work) and work.is_listed)
     detail = (await mock.fetch_video(aweme_id)).value
@@ -127,16 +133,16 @@ async def test_a_hashtag_of_a_work_lists_that_work(mock: Mock, world: World) -> 
     assert aweme_id in listed
 
 
-@pytest.mark.parametrize("state", [State.DELETED, State.PRIVATE, State.REVIEWING])
+@pytest.mark.parametrize("state", [VideoState.DELETED, VideoState.PRIVATE, VideoState.REVIEWING])
 async def test_a_hidden_work_is_unavailable_with_its_reason(
-    state: State, mock: Mock, world: World
+    state: VideoState, mock: MockProvider, world: SandboxWorld
 ) -> None:
     found = (await mock.fetch_video(_work(world, state=state))).value
     assert isinstance(found, UnavailableVideo)
     assert str(found.filter_reason).startswith("status_")
 
 
-async def test_what_the_world_does_not_know_is_said(mock: Mock) -> None:
+async def test_what_the_world_does_not_know_is_said(mock: MockProvider) -> None:
     with pytest.raises(InvalidMusicInputError):
         await mock.fetch_track("12345")
     with pytest.raises(UnresolvedIdError):
@@ -151,10 +157,10 @@ async def test_what_the_world_does_not_know_is_said(mock: Mock) -> None:
 
 
 async def test_sound_is_a_file_of_the_callers_and_a_silent_post_has_none(
-    mock: Mock, world: World, tmp_path: Path
+    mock: MockProvider, world: SandboxWorld, tmp_path: Path
 ) -> None:
-    heard = _work(world, state=State.PUBLIC, is_silent=False, is_photo=False)
-    mute = _work(world, state=State.PUBLIC, is_silent=True)
+    heard = _work(world, state=VideoState.PUBLIC, is_silent=False, is_photo=False)
+    mute = _work(world, state=VideoState.PUBLIC, is_silent=True)
     detail, silent = [(await mock.fetch_video(one)).value for one in (heard, mute)]
     assert isinstance(detail, VideoDetail)
     assert isinstance(silent, VideoDetail)
@@ -168,9 +174,9 @@ async def test_sound_is_a_file_of_the_callers_and_a_silent_post_has_none(
 
 
 async def test_a_muted_video_brings_a_file_of_its_own(
-    mock: Mock, world: World, tmp_path: Path
+    mock: MockProvider, world: SandboxWorld, tmp_path: Path
 ) -> None:
-    name = _work(world, state=State.PUBLIC, alteration=Alteration.MUTED)
+    name = _work(world, state=VideoState.PUBLIC, alteration=Alteration.MUTED)
     detail = (await mock.fetch_video(name)).value
     assert isinstance(detail, VideoDetail)
     file = await mock.download_sound(detail, tmp_path)
@@ -196,5 +202,5 @@ async def test_the_demo_chart_has_issues_and_five_hundred_songs(tmp_path: Path) 
     await chart.aclose()
 
 
-def _found(world: World, aweme_id: str) -> Any:
-    return world.work_of(aweme_id)
+def _found(world: SandboxWorld, aweme_id: str) -> Any:
+    return world.video_of_id(aweme_id)

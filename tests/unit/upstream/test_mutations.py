@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.responses.errors import ANSWERS
+from api.responses.errors import ERROR_SPECS
 from tests.answers import PARSERS, Shape, parse_as
 from tests.fuzz.containers import to_body
 from tests.fuzz.holding import SEEN, outcome
@@ -46,7 +46,7 @@ REQUIRED: dict[str, tuple[set[str], ...]] = {
 """What makes an answer, by parser: sets of names of which one at least must be there."""
 MAY_BE_NULL = {"aweme_list", "data", "music", "title", "cha_name"}
 """There, and said to be nothing: an empty page, a work without music, a track without a title."""
-NAMED = set(ANSWERS)
+NAMED = set(ERROR_SPECS)
 """The words of all errors that the product names."""
 GOOD = [
     (shape, document)

@@ -6,32 +6,34 @@ from email.utils import format_datetime
 
 import pytest
 
-from pipelines.platform.http.politeness import (
+from pipelines.platform.http.rate_limiter import (
     DEFAULT_PAUSE_S,
-    LONGEST_PAUSE_S,
-    Turns,
+    MAX_PAUSE_S,
+    HostRateLimiter,
     read_retry_after,
 )
-from pipelines.platform.profiles import Rate
+from pipelines.platform.profiles import HostRate
 from tests.fake_clock import START, FakeClock
-from warehouse.control.records import Grant
+from warehouse.control.records import TokenGrant
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
-RATE = Rate(per_second=2, burst=5, parallel=4)
+RATE = HostRate(per_second=2, burst=5, parallel=4)
 
 
 class ScriptedBook:
     """A control store whose grants and pauses are written down beforehand."""
 
     def __init__(
-        self, grants: Sequence[Grant] = (), pauses: Sequence[datetime | None] = ()
+        self, grants: Sequence[TokenGrant] = (), pauses: Sequence[datetime | None] = ()
     ) -> None:
         self.taken: list[tuple[str, float, int, int]] = []
         self.paused: dict[str, datetime] = {}
         self._grants = list(grants)
         self._pauses = list(pauses)
 
-    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
+    ) -> TokenGrant:
         self.taken.append((host, rate_per_s, burst, daily_budget))
         return self._grants.pop(0)
 
@@ -52,41 +54,41 @@ def _after(seconds: float) -> datetime:
 
 
 async def test_turn_is_taken_at_the_rate_of_the_profile() -> None:
-    book = ScriptedBook([Grant(0.0, spent=False)])
-    await Turns(book, RATE, daily_budget=7).wait("a.example", surface="x")
+    book = ScriptedBook([TokenGrant(0.0, spent=False)])
+    await HostRateLimiter(book, RATE, daily_budget=7).wait("a.example", surface="x")
     assert book.taken == [("a.example", 2.0, 5, 7)]
 
 
 async def test_reserved_turn_is_waited_for_and_not_taken_twice(clock: FakeClock) -> None:
-    book = ScriptedBook([Grant(20.0, spent=False)])
-    await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    book = ScriptedBook([TokenGrant(20.0, spent=False)])
+    await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
     assert (len(book.taken), clock.slept) == (1, [20])
 
 
 async def test_nobody_takes_a_turn_during_a_pause(clock: FakeClock) -> None:
-    book = ScriptedBook([Grant(0.0, spent=False)], [_after(50)])
-    await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    book = ScriptedBook([TokenGrant(0.0, spent=False)], [_after(50)])
+    await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
     assert (len(book.taken), clock.slept) == (1, [50, 0])
 
 
 async def test_pause_that_begins_while_waiting_costs_the_turn(clock: FakeClock) -> None:
-    granted = [Grant(10.0, spent=False), Grant(0.0, spent=False)]
+    granted = [TokenGrant(10.0, spent=False), TokenGrant(0.0, spent=False)]
     book = ScriptedBook(granted, [None, _after(50), None])
-    await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+    await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
     assert (len(book.taken), clock.slept) == (2, [10, 0])
 
 
 async def test_wait_as_long_as_our_patience_is_waited_for(clock: FakeClock) -> None:
-    book = ScriptedBook([Grant(60.0, spent=False)])
-    turns = Turns(book, RATE, daily_budget=7, patience_s=60, clock=clock)
+    book = ScriptedBook([TokenGrant(60.0, spent=False)])
+    turns = HostRateLimiter(book, RATE, daily_budget=7, max_wait_s=60, clock=clock)
     await turns.wait("a.example", surface="x")
     assert clock.slept == [60]
 
 
 async def test_wait_beyond_our_patience_is_handed_on(clock: FakeClock) -> None:
-    book = ScriptedBook([Grant(60.5, spent=False)])
+    book = ScriptedBook([TokenGrant(60.5, spent=False)])
     with pytest.raises(RateLimitedError) as caught:
-        await Turns(book, RATE, daily_budget=7, patience_s=60, clock=clock).wait(
+        await HostRateLimiter(book, RATE, daily_budget=7, max_wait_s=60, clock=clock).wait(
             "a.example", surface="x"
         )
     assert (caught.value.retry_after, caught.value.reason, clock.slept) == (60.5, "crowded", [])
@@ -94,23 +96,28 @@ async def test_wait_beyond_our_patience_is_handed_on(clock: FakeClock) -> None:
 
 async def test_patience_counts_all_waits_of_one_request(clock: FakeClock) -> None:
     """Each wait is short, but together they are longer than whoever asks is patient."""
-    granted = [Grant(40.0, spent=False), Grant(30.0, spent=False)]
+    granted = [TokenGrant(40.0, spent=False), TokenGrant(30.0, spent=False)]
     book = ScriptedBook(granted, [None, _after(41), None])
     with pytest.raises(RateLimitedError):
-        await Turns(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
+        await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait(
+            "a.example", surface="x"
+        )
     assert clock.slept == [40]
 
 
 async def test_spent_budget_is_named_with_the_time_until_the_next_day() -> None:
-    book = ScriptedBook([Grant(3600.0, spent=True)])
+    book = ScriptedBook([TokenGrant(3600.0, spent=True)])
     with pytest.raises(BudgetSpentError) as caught:
-        await Turns(book, RATE, daily_budget=7).wait("a.example", surface="x")
+        await HostRateLimiter(book, RATE, daily_budget=7).wait("a.example", surface="x")
     assert caught.value.retry_after == 3600
 
 
 async def test_pause_is_shared_through_the_book(clock: FakeClock) -> None:
     book = ScriptedBook()
-    assert await Turns(book, RATE, daily_budget=7, clock=clock).pause("a.example", "20") == 20
+    assert (
+        await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).pause("a.example", "20")
+        == 20
+    )
     assert book.paused == {"a.example": _after(20)}
 
 
@@ -120,7 +127,7 @@ async def test_pause_is_shared_through_the_book(clock: FakeClock) -> None:
         ("20", 20.0),
         (" 3 ", 3.0),
         ("0", 0.0),
-        ("999999999999", LONGEST_PAUSE_S),
+        ("999999999999", MAX_PAUSE_S),
         (None, DEFAULT_PAUSE_S),
         ("", DEFAULT_PAUSE_S),
         ("soon", DEFAULT_PAUSE_S),

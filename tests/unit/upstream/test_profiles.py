@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.platform.profiles import KNOWN, Paths, load_profile
+from pipelines.platform.profiles import KNOWN_PROFILES, SurfacePaths, load_profile
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
 
@@ -15,7 +15,7 @@ def test_no_profile_chosen_is_said_so(nothing: str | None) -> None:
     assert "sandbox" in str(caught.value.hint)
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", KNOWN_PROFILES)
 def test_known_profile_is_valid_and_named_after_its_file(name: str) -> None:
     assert load_profile(name, sandbox_port=8790).name == name
 
@@ -89,9 +89,9 @@ def test_each_surface_is_asked_on_its_own_host(
 
 
 def test_every_surface_has_a_host_in_every_profile() -> None:
-    for name in KNOWN:
+    for name in KNOWN_PROFILES:
         profile = load_profile(name, sandbox_port=8790)
-        assert all(profile.host_of(surface) for surface in Paths.model_fields)
+        assert all(profile.host_of(surface) for surface in SurfacePaths.model_fields)
 
 
 def test_chart_has_a_rate_of_its_own_and_is_asked_plainly_where_it_must() -> None:

@@ -17,12 +17,12 @@ from warehouse.records.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
-from warehouse.records.search import SearchPlace
+from warehouse.records.search import SearchPosition
 
 CH = "1612345678901234567"
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 TERM = "晚风"
-NEXT = SearchPlace(cursor=10, search_id="20261120080000A1B2C3D4E5F60718", backtrace="bt:1f2e")
+NEXT = SearchPosition(cursor=10, search_id="20261120080000A1B2C3D4E5F60718", backtrace="bt:1f2e")
 
 
 @pytest.fixture
@@ -80,10 +80,10 @@ async def test_empty_hashtag_is_asked_once_more_with_the_cookies(play: Any) -> N
 
 async def test_first_screen_is_the_stream_and_later_pages_are_single(play: Any) -> None:
     provider, client = play("search_stream/first_screen.txt", "search_single/last_page.json")
-    first = await provider.fetch_search_page(TERM, SearchPlace())
-    later = await provider.fetch_search_page(TERM, first.value.next_place)
+    first = await provider.fetch_search_page(TERM, SearchPosition())
+    later = await provider.fetch_search_page(TERM, first.value.next_position)
     assert _surfaces(client) == ["search_stream", "search_single"]
-    assert (first.value.next_place, first.value.skipped_cards) == (NEXT, 2)
+    assert (first.value.next_position, first.value.skipped_cards) == (NEXT, 2)
     assert (len(first.value.videos), later.value.has_more) == (2, False)
     assert (first.entity_id, first.surface) == (TERM, "search_stream")
 
@@ -111,7 +111,7 @@ async def test_search_that_says_no_stops_after_one_request(
 ) -> None:
     provider, client = play(answer)
     with pytest.raises(error):
-        await provider.fetch_search_page(TERM, SearchPlace())
+        await provider.fetch_search_page(TERM, SearchPosition())
     assert len(client.asked) == 1
 
 
@@ -119,14 +119,14 @@ async def test_empty_search_body_is_asked_once_more_and_then_named(play: Any) ->
     empty = "search_stream/empty.txt"
     provider, client = play(empty, empty)
     with pytest.raises(EmptyAnswerError):
-        await provider.fetch_search_page(TERM, SearchPlace())
+        await provider.fetch_search_page(TERM, SearchPosition())
     assert len(client.asked) == 2
 
 
 async def test_nothing_found_without_a_reason_is_not_called_so(play: Any) -> None:
     provider, _ = play("search_stream/empty_without_reason.txt", "search_stream/no_result.txt")
-    silent = (await provider.fetch_search_page(TERM, SearchPlace())).value
-    told = (await provider.fetch_search_page(TERM, SearchPlace())).value
+    silent = (await provider.fetch_search_page(TERM, SearchPosition())).value
+    told = (await provider.fetch_search_page(TERM, SearchPosition())).value
     assert (silent.videos, silent.nil_type) == ((), None)
     assert (told.videos, told.nil_type) == ((), "no_result")
 

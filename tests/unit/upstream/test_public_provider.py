@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.http.host_policy import PoliteBook
+from pipelines.platform.http.host_policy import HostPolicyStore
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_music_provider, supported_music_providers
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
@@ -222,7 +222,7 @@ async def test_page_shell_is_named_when_there_is_no_second_source(play: Any) -> 
         await provider.fetch_author_page(SEC, 0)
 
 
-class _NoBook(PoliteBook):
+class _NoBook(HostPolicyStore):
     """Nothing is asked of it while a provider is built."""
 
 
@@ -230,7 +230,7 @@ def _settings(**values: Any) -> Settings:
     return Settings(_env_file=None, **values)
 
 
-async def test_public_graph_is_built_under_its_own_name(profile: Profile) -> None:
+async def test_public_graph_is_built_under_its_own_name(profile: PlatformProfile) -> None:
     provider = build_music_provider(_settings(), profile, control=_NoBook())  # type: ignore[abstract]  # never asked
     assert (provider.name, "public-graph" in supported_music_providers()) == ("public-graph", True)
     await provider.aclose()

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 import pipelines.platform
-from pipelines.platform.http.circuit_breaker import OPEN_REASON, too_many
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, failure_threshold
 from pipelines.platform.refusal_table import (
     REFUSALS,
-    Policy,
     Refusal,
-    allows,
+    RefusalPolicy,
+    allows_policy,
     policy_of,
+    refusal_error,
     refusal_of,
-    refused,
 )
 from tests.answers import Shape
 from warehouse.records import errors
@@ -63,7 +63,7 @@ def test_every_error_of_an_upstream_has_a_row() -> None:
 
 def test_every_row_says_what_to_do() -> None:
     assert all(row.policy for row in REFUSALS)
-    assert {policy for row in REFUSALS for policy in row.policy} == set(Policy)
+    assert {policy for row in REFUSALS for policy in row.policy} == set(RefusalPolicy)
 
 
 WITH_ERROR = [row for row in REFUSALS if row.error and issubclass(row.error, UpstreamError)]
@@ -72,7 +72,7 @@ WITH_ERROR = [row for row in REFUSALS if row.error and issubclass(row.error, Ups
 def test_error_of_a_row_leads_back_to_its_policy() -> None:
     for row in WITH_ERROR:
         word = (row.reason or "").replace("*", "7") or None
-        error = refused(row.name, "so it is", surface="any", reason=word)
+        error = refusal_error(row.name, "so it is", surface="any", reason=word)
         assert type(error) is row.error, row.name
         assert policy_of(error) == row.policy, row.name
         found = refusal_of(error)
@@ -81,25 +81,26 @@ def test_error_of_a_row_leads_back_to_its_policy() -> None:
 
 
 def test_refusal_of_the_platform_is_never_retried_like_a_fault_of_the_wire() -> None:
-    retried = {row.error for row in REFUSALS if Policy.RETRY in row.policy}
+    retried = {row.error for row in REFUSALS if RefusalPolicy.RETRY in row.policy}
     assert retried == {errors.UnreachableError}
 
 
 def test_demands_of_the_platform_stop() -> None:
-    stops = {row.name for row in REFUSALS if row.policy[0] is Policy.STOP}
+    stops = {row.name for row in REFUSALS if row.policy[0] is RefusalPolicy.STOP}
     assert {"script_challenge", "captcha_page", "verify_check", "login_code", "forbidden"} <= stops
-    assert not any(Policy.ONCE_MORE in ROWS[name].policy for name in stops)
+    assert not any(RefusalPolicy.ONCE_MORE in ROWS[name].policy for name in stops)
 
 
 def test_what_counts_against_a_surface_is_what_the_table_says() -> None:
     errors_of = {
-        row: refused(row.name, "so it is", surface="any", reason=row.reason) for row in WITH_ERROR
+        row: refusal_error(row.name, "so it is", surface="any", reason=row.reason)
+        for row in WITH_ERROR
     }
     wrong = [
         row.name
         for row, error in errors_of.items()
-        if (too_many(error) is not None)
-        != bool({Policy.OPEN_CIRCUIT, Policy.BACK_OFF} & set(row.policy))
+        if (failure_threshold(error) is not None)
+        != bool({RefusalPolicy.OPEN_CIRCUIT, RefusalPolicy.BACK_OFF} & set(row.policy))
     ]
     assert wrong == []
 
@@ -109,16 +110,16 @@ def test_open_circuit_leads_to_the_other_source_as_its_cause_did(
     kind: type[UpstreamError],
 ) -> None:
     error = kind("left alone", surface="video_page", reason=OPEN_REASON)
-    assert allows(error, Policy.OTHER_SOURCE)
+    assert allows_policy(error, RefusalPolicy.OTHER_SOURCE)
 
 
 def test_row_without_an_error_cannot_be_raised() -> None:
     with pytest.raises(KeyError):
-        refused("filtered_work", "no", surface="any")
+        refusal_error("filtered_work", "no", surface="any")
 
 
 def test_error_without_a_row_is_not_tried_again() -> None:
-    assert policy_of(SametrackError("odd")) == (Policy.STOP,)
+    assert policy_of(SametrackError("odd")) == (RefusalPolicy.STOP,)
 
 
 def _handlers() -> Iterator[tuple[str, ast.ExceptHandler]]:

@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.http.client import Ask, GuestClient
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.parsers.music import parse_music_info
-from pipelines.platform.parsers.videos import Seen
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_of
-from pipelines.platform.surfaces import Surfaces
+from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import PARSERS, SHAPES, Shape, read_chart_shape
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 
-Scripted = Callable[[Sequence[Answer | SametrackError]], GuestClient]
+Scripted = Callable[[Sequence[HttpResponse | SametrackError]], GuestClient]
 
 
 async def _read(shape: Shape, scripted: Scripted) -> object:
     if shape.is_chart:
         return read_chart_shape(shape)
-    surfaces = Surfaces(scripted([shape.answer(shape.parser)]))
-    ask = Ask(surface=shape.parser, url="http://share.vidplat.localhost/", allowed=())
+    surfaces = SurfaceReader(scripted([shape.answer(shape.parser)]))
+    ask = HttpRequest(surface=shape.parser, url="http://share.vidplat.localhost/", allowed=())
     parse = PARSERS[shape.parser]
     reading = await surfaces.read(
         ask, shape.asked, lambda a: parse(a.body, shape.asked, surfaces.seen(a))
@@ -67,14 +67,14 @@ def test_every_shape_says_where_it_comes_from(shapes: list[Shape]) -> None:
 
 def test_ids_beyond_two_to_the_53_keep_every_digit() -> None:
     body = b'{"status_code":0,"music_info":{"id":7361234567890123457,"title":"a"}}'
-    seen = Seen(surface="music_info", observed_at=datetime.now(UTC), link_of=str)
+    seen = ParseContext(surface="music_info", observed_at=datetime.now(UTC), link_of=str)
     track = parse_music_info(body, music_id="7361234567890123457", seen=seen)
     assert track.music_id == "7361234567890123457"
 
 
 @pytest.mark.parametrize("surface", ["music_list", "hashtag_list", "user_posts"])
 def test_a_zero_of_a_list_is_unknown(surface: str, shapes: list[Shape]) -> None:
-    seen = Seen(surface=surface, observed_at=datetime.now(UTC), link_of=str)
+    seen = ParseContext(surface=surface, observed_at=datetime.now(UTC), link_of=str)
     pages = [
         PARSERS[shape.parser](shape.body, shape.asked, seen)
         for shape in shapes
@@ -88,7 +88,7 @@ def test_a_zero_of_a_list_is_unknown(surface: str, shapes: list[Shape]) -> None:
 
 @pytest.mark.parametrize("parser", ["search_stream", "search_single"])
 def test_a_work_in_a_search_claims_no_completeness(parser: str, shapes: list[Shape]) -> None:
-    seen = Seen(surface=parser, observed_at=datetime.now(UTC), link_of=str)
+    seen = ParseContext(surface=parser, observed_at=datetime.now(UTC), link_of=str)
     pages: Any = [
         PARSERS[parser](shape.body, shape.asked, seen)
         for shape in shapes

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.captures.list_walk import Steps
+from pipelines.captures.list_walk import ListWalkState
 from warehouse.records.errors import UpstreamError, VerificationDemandedError
 from warehouse.records.videos import Video, VideoPage
 
@@ -19,7 +19,7 @@ def page(*ids: str, cursor: int | None, has_more: bool) -> VideoPage:
 
 async def walked(
     pages: Sequence[VideoPage | UpstreamError], *, limit: int = 100, page_limit: int = 10
-) -> tuple[str, Steps, list[int]]:
+) -> tuple[str, ListWalkState, list[int]]:
     script, cursors = list(pages), list[int]()
 
     async def fetch(cursor: int) -> VideoPage:
@@ -29,7 +29,7 @@ async def walked(
             raise step
         return step
 
-    steps = Steps(limit=limit, page_limit=page_limit)
+    steps = ListWalkState(limit=limit, page_limit=page_limit)
     return await steps.walk(fetch), steps, cursors
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warehouse.tables import REAL, TABLES, WHOLE, Column, Table
+from warehouse.tables import FLOAT, INTEGER, TABLES, Column, Table
 from warehouse.tables.dictionary import PAGE, render_dictionary
 from warehouse.tables.privacy import is_decided
 
@@ -23,7 +23,7 @@ def test_every_column_says_what_it_means() -> None:
 
 
 def test_every_number_has_a_unit() -> None:
-    numbers = [(table, column) for table, column in COLUMNS if column.type in (WHOLE, REAL)]
+    numbers = [(table, column) for table, column in COLUMNS if column.type in (INTEGER, FLOAT)]
     assert [f"{t.name}.{c.name}" for t, c in numbers if c.unit is None] == []
     assert len(numbers) > 50
 

@@ -12,26 +12,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.exports.export_table import Column, Row, Table, to_table
-from warehouse.exports.table_files import Method, csv_parts, to_csv, to_json, to_parquet, to_xlsx
+from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable, to_table
+from warehouse.exports.table_files import (
+    ExportMethod,
+    csv_parts,
+    to_csv,
+    to_json,
+    to_parquet,
+    to_xlsx,
+)
 from warehouse.records.errors import InvalidParameterError
 
 COLUMNS = (
-    Column("aweme_id", "text"), Column("likes", "whole"), Column("score", "real"),
-    Column("exact", "flag"), Column("seen", "time"), Column("day", "date"), Column("tags", "texts"),
+    ExportColumn("aweme_id", "text"), ExportColumn("likes", "whole"), ExportColumn("score", "real"),
+    ExportColumn("exact", "flag"), ExportColumn("seen", "time"), ExportColumn("day", "date"),
+    ExportColumn("tags", "texts"),
 )  # fmt: skip
-ROW: Row = (
+ROW: ExportRow = (
     "7361729694329545668", 12, 0.5, True,
     datetime(2026, 11, 1, 12, tzinfo=UTC), date(2026, 11, 1), ["a", "中"],
 )  # fmt: skip
-METHOD = Method(
+METHOD = ExportMethod(
     (("exported_at", "2026-11-01"), ("is_demo_data", "true")),
-    coverage=Table("coverage", (Column("surface", "text"),), (("music_list",),)),
+    coverage=ExportTable("coverage", (ExportColumn("surface", "text"),), (("music_list",),)),
 )
 
 
-def table_of(*rows: Row, columns: tuple[Column, ...] = COLUMNS) -> Table:
-    return Table("videos", columns, rows)
+def table_of(*rows: ExportRow, columns: tuple[ExportColumn, ...] = COLUMNS) -> ExportTable:
+    return ExportTable("videos", columns, rows)
 
 
 def read_csv(body: bytes) -> list[list[str]]:
@@ -53,8 +61,10 @@ def test_the_byte_order_mark_is_an_option() -> None:
 
 
 @given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"])))))
-def test_no_cell_of_a_csv_begins_as_a_formula_and_the_text_comes_back(rows: list[Row]) -> None:
-    body = to_csv(table_of(*rows, columns=(Column("desc", "text"),)), with_mark=False)
+def test_no_cell_of_a_csv_begins_as_a_formula_and_the_text_comes_back(
+    rows: list[ExportRow],
+) -> None:
+    body = to_csv(table_of(*rows, columns=(ExportColumn("desc", "text"),)), with_mark=False)
     found = [row[0] if row else "" for row in read_csv(body)[1:]]
     assert [text for text in found if text.startswith(tuple("=+-@\t\r\n＝＋－＠"))] == []
     assert [text.removeprefix("'") for text in found] == [row[0].removeprefix("'") for row in rows]
@@ -62,7 +72,7 @@ def test_no_cell_of_a_csv_begins_as_a_formula_and_the_text_comes_back(rows: list
 
 def test_a_long_table_comes_in_parts_that_make_the_whole() -> None:
     rows = [(str(number),) for number in range(2500)]
-    table = table_of(*rows, columns=(Column("n", "text"),))
+    table = table_of(*rows, columns=(ExportColumn("n", "text"),))
     parts = list(csv_parts(table.columns, iter(rows), with_mark=True))
     assert len(parts) == 3
     assert b"".join(parts) == to_csv(table, with_mark=True)
@@ -86,7 +96,7 @@ def test_the_same_table_makes_the_same_files() -> None:
 
 
 def test_a_sheet_that_is_too_long_is_refused() -> None:
-    table = table_of(*[("1",)] * 1_048_576, columns=(Column("n", "text"),))
+    table = table_of(*[("1",)] * 1_048_576, columns=(ExportColumn("n", "text"),))
     with pytest.raises(InvalidParameterError, match="1,048,576 rows"):
         to_xlsx(table, METHOD)
 

@@ -16,7 +16,7 @@ from deltalake.schema import PrimitiveType
 from pyarrow import parquet
 
 from warehouse.lake import store as lake_module
-from warehouse.lake.store import Lake, Listing, is_remote, open_lake
+from warehouse.lake.store import Lake, TableListing, is_remote, open_lake
 from warehouse.records.errors import (
     CapacityExhaustedError,
     ContractBrokenError,
@@ -126,7 +126,7 @@ def test_the_disk_asked_is_the_lakes_own(tmp_path: Path) -> None:
         return 1000 * MB
 
     lake = open_lake(str(tmp_path), world="sandbox", tables=[TABLE], free=free)
-    lake.check_room()
+    lake.check_free_space()
     assert asked == [str(tmp_path)]
 
 
@@ -136,12 +136,12 @@ def test_a_disk_that_cannot_be_asked_is_unavailable(tmp_path: Path) -> None:
 
     lake = open_lake(str(tmp_path), world="sandbox", tables=[TABLE], free=free)
     with pytest.raises(WarehouseUnavailableError, match="checking the disk"):
-        lake.check_room()
+        lake.check_free_space()
 
 
 def test_an_object_store_has_no_disk_to_look_at() -> None:
     far = Lake("s3://bucket/lake", "sandbox", {}, free=lambda _folder: 0)
-    far.check_room()
+    far.check_free_space()
     assert far.is_remote
     assert is_remote("s3://bucket")
     assert not is_remote("/data/lake")
@@ -192,7 +192,7 @@ def test_a_commit_that_met_another_is_tried_again_on_the_newest_version(
 
 
 def test_a_listing_names_the_newest_version_and_its_files(lake: Lake) -> None:
-    assert lake.listing(SONGS) == Listing(0, (), is_uneven=False)
+    assert lake.listing(SONGS) == TableListing(0, (), has_mixed_schemas=False)
     lake.append(SONGS, songs("1"))
     lake.append(SONGS, songs("2"))
     listing = lake.listing(SONGS)
@@ -212,7 +212,7 @@ def test_a_table_with_later_columns_is_known_to_be_uneven(lake: Lake) -> None:
     lake.append(SONGS, songs("1"))
     mood = Column("mood", TEXT, "how it feels")
     newer = replace(TABLE, version=2, columns=(*TABLE.columns, mood))
-    assert opened(lake.url, newer).listing(SONGS).is_uneven
+    assert opened(lake.url, newer).listing(SONGS).has_mixed_schemas
 
 
 def test_what_another_process_commits_is_seen_at_the_next_look(lake: Lake) -> None:

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.reads.cursors import Place, read_place
+from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.committed_rows import FEW
+from warehouse.queries.committed_rows import MAX_INLINE_VALUES
 from warehouse.queries.lists.pages import UnionPage, read_captured_page, read_union_page
-from warehouse.queries.lists.union import Order
+from warehouse.queries.lists.union import ListOrder
 from warehouse.tables import BY_NAME
 
 LIST, SCREEN = ("music_list", "music_page"), "music_list"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-BEGIN = Place(None, 0)
+BEGIN = PagePosition(None, 0)
 TABLES = ("raw.captures", "raw.capture_items", "raw.videos")
 
 
@@ -43,7 +43,7 @@ class Store:
         )
         return found
 
-    def whole_before(self, name: str) -> datetime | None:
+    def complete_before(self, name: str) -> datetime | None:
         assert name in self.rows_of
         return None
 
@@ -101,7 +101,7 @@ class Store:
         self.is_stale = True
 
     def page(
-        self, place: Place = BEGIN, *, count: int = 100, order: Order = "public"
+        self, place: PagePosition = BEGIN, *, count: int = 100, order: ListOrder = "public"
     ) -> UnionPage | None:
         return read_union_page(
             cast("Engine", self),
@@ -113,7 +113,7 @@ class Store:
             order=order,
         )
 
-    def shown(self, place: Place = BEGIN, **options: Any) -> list[str]:
+    def shown(self, place: PagePosition = BEGIN, **options: Any) -> list[str]:
         found = self.page(place, **options)
         assert found is not None
         return list(found.aweme_ids)
@@ -165,8 +165,8 @@ def test_refusals_show_nothing_and_their_number_is_no_cursor(store: Store) -> No
     page = store.page()
     assert page is not None
     assert (page.sequence, page.aweme_ids) == (1, ("a",))
-    assert store.page(Place(refused, 0)) is None
-    assert store.page(Place(99, 0)) is None
+    assert store.page(PagePosition(refused, 0)) is None
+    assert store.page(PagePosition(99, 0)) is None
 
 
 def test_nothing_captured_is_no_page(store: Store) -> None:
@@ -177,7 +177,7 @@ def test_nothing_captured_is_no_page(store: Store) -> None:
 
 def test_past_the_end_is_an_empty_page(store: Store) -> None:
     store.capture("a", "b")
-    assert store.shown(Place(1, 5)) == []
+    assert store.shown(PagePosition(1, 5)) == []
 
 
 def test_a_walk_begins_before_a_number_that_may_still_be_filled(store: Store) -> None:
@@ -188,7 +188,7 @@ def test_a_walk_begins_before_a_number_that_may_still_be_filled(store: Store) ->
     assert page is not None
     assert (page.sequence, page.aweme_ids) == (1, ("a",))
     store.capture("late", sequence=2, at=now)
-    assert store.shown(Place(1, 0)) == ["a"]
+    assert store.shown(PagePosition(1, 0)) == ["a"]
     assert store.shown() == ["b", "late", "a"]
 
 
@@ -203,19 +203,23 @@ def test_a_number_that_is_missing_for_long_holds_nobody_up(store: Store) -> None
 def test_likes_order_by_what_was_known_when_the_walk_began(store: Store) -> None:
     store.learn("b", 50, at=LONG_AGO)
     first = store.capture("a", "b", "c", "d", likes={"a": 10, "c": 90})
-    assert store.shown(Place(first, 0), order="likes") == ["c", "b", "a", "d"]
+    assert store.shown(PagePosition(first, 0), order="likes") == ["c", "b", "a", "d"]
     store.learn("d", 1000, at=LONG_AGO + timedelta(days=1))
     store.learn("b", 7, at=LONG_AGO + timedelta(days=1))
-    assert store.shown(Place(first, 0), order="likes") == ["c", "b", "a", "d"]
-    assert store.shown(Place(first, 0), order="newest") == ["c", "b", "a", "d"]
+    assert store.shown(PagePosition(first, 0), order="likes") == ["c", "b", "a", "d"]
+    assert store.shown(PagePosition(first, 0), order="newest") == ["c", "b", "a", "d"]
     store.capture("a", "b", "c", "d", at=LONG_AGO + timedelta(days=2))
     assert store.shown(order="likes") == ["d", "c", "a", "b"]
 
 
 def test_a_large_union_is_ordered_like_a_small_one(store: Store) -> None:
-    likes = {f"w{n}": n for n in range(FEW + 50)}
+    likes = {f"w{n}": n for n in range(MAX_INLINE_VALUES + 50)}
     store.capture(*likes, likes=likes)
-    assert store.shown(order="likes", count=3) == [f"w{FEW + 49}", f"w{FEW + 48}", f"w{FEW + 47}"]
+    assert store.shown(order="likes", count=3) == [
+        f"w{MAX_INLINE_VALUES + 49}",
+        f"w{MAX_INLINE_VALUES + 48}",
+        f"w{MAX_INLINE_VALUES + 47}",
+    ]
 
 
 def test_a_page_of_the_source_is_kept_as_it_came(store: Store) -> None:
@@ -250,7 +254,7 @@ def test_a_walk_has_no_gap_and_no_repeat_whatever_is_captured_meanwhile(
     connection: duckdb.DuckDBPyConnection,
     before: list[tuple[list[str], int, str]],
     steps: list[tuple[int, tuple[list[str], int, str] | None]],
-    order: Order,
+    order: ListOrder,
 ) -> None:
     store = Store(connection)
 
@@ -266,13 +270,13 @@ def test_a_walk_has_no_gap_and_no_repeat_whatever_is_captured_meanwhile(
         keep(*captured)
     whole = store.shown(order=order)
     walked: list[str] = []
-    place = Place(None, 0)
+    place = PagePosition(None, 0)
     for count, meanwhile in steps:
         page = store.page(place, count=count, order=order)
         assert page is not None
         walked += page.aweme_ids
         assert page.union_count == len(whole)
-        place = read_place(place.after(len(page.aweme_ids), as_of=page.sequence))
+        place = parse_cursor(place.after(len(page.aweme_ids), as_of=page.sequence))
         if meanwhile is not None:
             keep(*meanwhile)
     assert walked == whole

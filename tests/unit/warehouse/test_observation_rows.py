@@ -19,7 +19,7 @@ from warehouse.lake.record_rows import (
     video_from_row,
     video_row,
 )
-from warehouse.records.evidence import Comparison, Limits, PairEvidence
+from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import (
     Account,
     Author,
@@ -221,7 +221,7 @@ def test_a_stored_comparison_is_read_as_it_was_measured() -> None:
         mfcc_distance=0.2, overlap_s=6.0, reference_start_s=1.0, candidate_start_s=2.0,
         peak_agreement=0.3, score=0.4, speed=1.0, semitones=0.0, observation="uncertain",
     )  # fmt: skip
-    limits = Limits(match_threshold=0.7, whole_overlap_s=9.0)
+    limits = MatchThresholds(match_threshold=0.7, whole_overlap_s=9.0)
     names = {
         "comparison_id": "1", "reference_aweme_id": "2", "candidate_aweme_id": "3",
         "reference_music_id": "4", "candidate_music_id": "5", "algorithm": "6",

@@ -8,15 +8,15 @@ import pytest
 
 from warehouse.records.errors import ContractBrokenError
 from warehouse.tables import (
+    BOOLEAN,
     BYTES,
     DATE,
-    FLAG,
-    REAL,
+    FLOAT,
+    INTEGER,
     TABLES,
     TEXT,
-    TEXTS,
+    TEXT_LIST,
     TIME,
-    WHOLE,
     Column,
     Table,
 )
@@ -29,13 +29,13 @@ EVERYTHING = Table(
     ("text",),
     (
         Column("text", TEXT, "words", required=True),
-        Column("whole", WHOLE, "count"),
-        Column("real", REAL, "seconds"),
-        Column("flag", FLAG, "yes or no"),
+        Column("whole", INTEGER, "count"),
+        Column("real", FLOAT, "seconds"),
+        Column("flag", BOOLEAN, "yes or no"),
         Column("time", TIME, "when"),
         Column("date", DATE, "day"),
         Column("bytes", BYTES, "body"),
-        Column("texts", TEXTS, "words"),
+        Column("texts", TEXT_LIST, "words"),
         Column("committed_at", TIME, "when written", required=True),
     ),
 )
@@ -126,12 +126,12 @@ def test_every_table_of_the_contract_is_sound(table: Table) -> None:
     assert isinstance(table.schema, pa.Schema)
     assert {column.type for column in table.columns} <= {
         TEXT,
-        WHOLE,
-        REAL,
-        FLAG,
+        INTEGER,
+        FLOAT,
+        BOOLEAN,
         TIME,
         DATE,
         BYTES,
-        TEXTS,
+        TEXT_LIST,
     }
     assert all(column.meaning for column in table.columns)

@@ -12,23 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.file_layout import ARRANGED_BY
+from warehouse.lake.file_layout import SORT_COLUMNS
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
-from warehouse.lake.video_index import FILE, WORKS
-from warehouse.maintenance.compaction import tidy_lake
-from warehouse.maintenance.sorting import arrange_lake
-from warehouse.maintenance.video_index import renew_index
-from warehouse.queries.committed_rows import FEW
-from warehouse.queries.videos import read_listed, read_ordering
+from warehouse.lake.video_index import FILE, VIDEOS_TABLE
+from warehouse.maintenance.compaction import maintain_lake
+from warehouse.maintenance.sorting import sort_lake
+from warehouse.maintenance.video_index import update_video_index
+from warehouse.queries.committed_rows import MAX_INLINE_VALUES
+from warehouse.queries.videos import read_listed_videos, read_ordering
 from warehouse.records.errors import CapacityExhaustedError
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
 from warehouse.tables import BY_NAME
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ["1", "2", "3", "4"]
-OTHERS = [f"other{number}" for number in range(FEW)]
-TABLES = tuple(BY_NAME[name] for name in ARRANGED_BY)
+OTHERS = [f"other{number}" for number in range(MAX_INLINE_VALUES)]
+TABLES = tuple(BY_NAME[name] for name in SORT_COLUMNS)
 COUNTS = st.none() | st.integers(0, 9)
 HOURS = st.integers(0, 40)
 OBSERVATIONS = st.lists(
@@ -68,10 +68,10 @@ def test_it_tells_what_the_table_tells(
             _observe(lake, *(one for one in seen if begin <= one[4] < end))
             _settle(lake, hours=end) if end < 50 else None
         with closing(Engine(lake)) as engine:
-            assert engine.works_index.read(IDS) is not None
+            assert engine.video_index.read(IDS) is not None
             by_index = _answers(engine, until)
-            engine.works_index.drop()
-            assert engine.works_index.read(IDS) is None
+            engine.video_index.drop()
+            assert engine.video_index.read(IDS) is None
             assert _answers(engine, until) == by_index
 
 
@@ -85,49 +85,51 @@ def test_nothing_of_an_observation_is_lost_in_it(lake: Lake, engine: Engine) -> 
         statistics=Statistics(digg_count=2**60),
     )  # fmt: skip
     row = video_row(video, capture_id=None, job_id="j", data_provider="test")
-    lake.append(WORKS, [{**row, "committed_at": video.observed_at}])
+    lake.append(VIDEOS_TABLE, [{**row, "committed_at": video.observed_at}])
     assert _settle(lake, hours=20) == 1
     engine.refresh()
-    found = engine.works_index.read(["9"])
+    found = engine.video_index.read(["9"])
     assert found is not None
     assert set(found.works) == {"9"}
-    assert read_listed(engine, ["9"])["9"].video == video
+    assert read_listed_videos(engine, ["9"])["9"].video == video
 
 
 def test_appending_and_merging_leave_it_good(lake: Lake, engine: Engine) -> None:
     _observe(lake, ("3", 4, 4, None, 12))
-    lake.compact(WORKS)
-    arrange_lake(lake, now=BEGIN + timedelta(hours=12))
+    lake.compact(VIDEOS_TABLE)
+    sort_lake(lake, now=BEGIN + timedelta(hours=12))
     engine.refresh()
-    assert engine.works_index.read(IDS) is not None
-    assert set(read_listed(engine, IDS)) == {"1", "2", "3"}
+    assert engine.video_index.read(IDS) is not None
+    assert set(read_listed_videos(engine, IDS)) == {"1", "2", "3"}
 
 
 @pytest.mark.parametrize("way", ["deleted", "blanked", "forgotten"])
 def test_it_is_used_no_more_once_rows_were_taken_away(lake: Lake, engine: Engine, way: str) -> None:
-    assert engine.works_index.read(IDS) is not None
+    assert engine.video_index.read(IDS) is not None
     if way == "deleted":
-        lake.delete(WORKS, "aweme_id", ["2"])
+        lake.delete(VIDEOS_TABLE, "aweme_id", ["2"])
     elif way == "blanked":
-        lake.blank(WORKS, "desc", "aweme_id = '2'")
+        lake.blank(VIDEOS_TABLE, "desc", "aweme_id = '2'")
     else:
         for _ in range(3):
-            lake.forget(WORKS)  # cleans the log away: nobody can tell what was done meanwhile
-    assert engine.works_index.read(IDS) is None
+            lake.forget(
+                VIDEOS_TABLE
+            )  # cleans the log away: nobody can tell what was done meanwhile
+    assert engine.video_index.read(IDS) is None
     engine.refresh()
-    assert set(read_listed(engine, IDS)) == ({"1"} if way == "deleted" else {"1", "2"})
+    assert set(read_listed_videos(engine, IDS)) == ({"1"} if way == "deleted" else {"1", "2"})
     assert _settle(lake, hours=11) == (2 if way == "deleted" else 3), "made anew, of all that is"
-    assert engine.works_index.read(IDS) is not None
+    assert engine.video_index.read(IDS) is not None
     with closing(Engine(lake)) as another:
-        assert another.works_index.read(IDS) is not None
+        assert another.video_index.read(IDS) is not None
 
 
 def test_a_round_of_upkeep_takes_up_what_settled_and_then_opens_no_file(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _observe(lake, ("3", 4, 4, None, 12))
-    assert tidy_lake(lake, now=BEGIN + timedelta(hours=20)).works_indexed == 1
-    assert tidy_lake(lake, now=BEGIN + timedelta(hours=20)).works_indexed == 0
+    assert maintain_lake(lake, now=BEGIN + timedelta(hours=20)).works_indexed == 1
+    assert maintain_lake(lake, now=BEGIN + timedelta(hours=20)).works_indexed == 0
     _observe(lake, ("4", 4, 4, None, 21))
     engine.refresh()
     asked: list[str] = []
@@ -138,25 +140,25 @@ def test_a_round_of_upkeep_takes_up_what_settled_and_then_opens_no_file(
         return ask(self, sql, params)
 
     monkeypatch.setattr(Engine, "rows", listen)
-    assert set(read_listed(engine, ["1", "3"])) == {"1", "3"}
+    assert set(read_listed_videos(engine, ["1", "3"])) == {"1", "3"}
     [sql] = asked
     assert sql.count(".parquet") == 1, "what came later alone"
-    assert set(read_listed(engine, ["1", "4"])) == {"1", "4"}
+    assert set(read_listed_videos(engine, ["1", "4"])) == {"1", "4"}
 
 
 def test_a_moment_of_the_past_is_read_from_the_table(lake: Lake) -> None:
     with closing(Engine(lake, as_of=BEGIN + timedelta(hours=1))) as past:
-        assert read_listed(past, ["1"])["1"].video.statistics.digg_count == 5
+        assert read_listed_videos(past, ["1"])["1"].video.statistics.digg_count == 5
 
 
 @pytest.mark.parametrize("body", [b"", b"SQLite format 3\x00 and then nothing", b"x" * 9000])
 def test_a_damaged_one_is_as_good_as_none(lake: Lake, engine: Engine, body: bytes) -> None:
     before = _answers(engine, 50)
     Path(lake.url, FILE).write_bytes(body)
-    assert engine.works_index.read(IDS) is None
+    assert engine.video_index.read(IDS) is None
     assert _answers(engine, 50) == before
     assert _settle(lake, hours=11) == 3
-    assert engine.works_index.read(IDS) is not None
+    assert engine.video_index.read(IDS) is not None
 
 
 def test_that_of_another_table_is_not_believed(lake: Lake, tmp_path: Path) -> None:
@@ -165,26 +167,26 @@ def test_that_of_another_table_is_not_believed(lake: Lake, tmp_path: Path) -> No
     _settle(other, hours=10)
     Path(lake.url, FILE).replace(Path(other.url, FILE))
     with closing(Engine(other)) as engine:
-        assert engine.works_index.read(IDS) is None
-        assert read_listed(engine, ["1"])["1"].video.statistics.digg_count == 1
+        assert engine.video_index.read(IDS) is None
+        assert read_listed_videos(engine, ["1"])["1"].video.statistics.digg_count == 1
 
 
 def test_a_lake_put_back_to_an_older_version_is_not_told_of_what_came_later(lake: Lake) -> None:
     _observe(lake, ("3", 4, 4, None, 12))
     _settle(lake, hours=20)
-    newest = max(Path(lake.path(WORKS), "_delta_log").glob("*.json"))
+    newest = max(Path(lake.path(VIDEOS_TABLE), "_delta_log").glob("*.json"))
     newest.unlink()
     again = open_lake(lake.url, world="sandbox", tables=TABLES)
     with closing(Engine(again)) as engine:
-        assert engine.works_index.read(IDS) is None
+        assert engine.video_index.read(IDS) is None
 
 
 def test_a_disk_that_is_nearly_full_gets_none_and_keeps_the_old_one(lake: Lake) -> None:
     _observe(lake, ("3", 4, 4, None, 12))
-    arrange_lake(lake, now=BEGIN + timedelta(hours=20))
+    sort_lake(lake, now=BEGIN + timedelta(hours=20))
     full = open_lake(lake.url, world="sandbox", tables=TABLES, free=lambda _folder: 0)
     with pytest.raises(CapacityExhaustedError):
-        renew_index(full)
+        update_video_index(full)
     assert [file.name for file in Path(lake.url).glob(f"{FILE}*")] == [FILE]
 
 
@@ -193,10 +195,10 @@ def test_what_a_killed_process_left_goes_when_it_is_old(
 ) -> None:
     left = Path(lake.url, f"{FILE}.left")
     left.write_bytes(b"half")
-    renew_index(lake)
+    update_video_index(lake)
     assert left.exists(), "another process may be writing it"
-    monkeypatch.setattr("warehouse.maintenance.video_index.LEFT_AFTER_S", -1.0)
-    renew_index(lake)
+    monkeypatch.setattr("warehouse.maintenance.video_index.ABANDONED_AFTER_S", -1.0)
+    update_video_index(lake)
     assert not left.exists()
 
 
@@ -208,19 +210,19 @@ def _open(folder: Path) -> Lake:
 
 def _settle(lake: Lake, *, hours: int) -> int:
     """Upkeep, as if it were an hour after so many."""
-    arrange_lake(lake, now=BEGIN + timedelta(hours=hours + 1))
-    return renew_index(lake)
+    sort_lake(lake, now=BEGIN + timedelta(hours=hours + 1))
+    return update_video_index(lake)
 
 
 def _answers(engine: Engine, until: int) -> tuple[Any, ...]:
     engine.refresh()
     moment = BEGIN + timedelta(hours=until)
     few, many = (read_ordering(engine, ids, until=moment) for ids in (IDS, [*IDS, *OTHERS]))
-    return read_listed(engine, IDS), few.known, few.listed, many.known, many.listed
+    return read_listed_videos(engine, IDS), few.known, few.listed, many.known, many.listed
 
 
 def _observe(lake: Lake, *seen: tuple[str, int | None, int | None, int | None, int]) -> None:
-    lake.append(WORKS, [_row(*one) for one in seen])
+    lake.append(VIDEOS_TABLE, [_row(*one) for one in seen])
 
 
 def _row(

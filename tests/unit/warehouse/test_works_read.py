@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
-from warehouse.queries.videos import READ_WHOLE, read_listed, read_ordering
+from warehouse.queries.videos import MAX_FULL_READS, read_listed_videos, read_ordering
 from warehouse.records.videos import Statistics, Video
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-OTHERS = [f"other{number}" for number in range(READ_WHOLE + 1)]
+OTHERS = [f"other{number}" for number in range(MAX_FULL_READS + 1)]
 NUMBERS = count()
 COUNTS = st.none() | st.integers(0, 9)
 OBSERVATIONS = st.lists(
@@ -90,7 +90,7 @@ def test_the_best_observation_is_of_a_finished_capture(
     written = [row for row in rows if str(row["capture_id"]).startswith("written")]
     lake.append("raw.captures", [_capture(str(row["capture_id"])) for row in written])
     engine.refresh()
-    found = read_listed(engine, ["4"])
+    found = read_listed_videos(engine, ["4"])
     counted = [row for row in rows if not str(row["capture_id"]).startswith("lost")]
     assert bool(found) is bool(counted)
     if counted:

@@ -8,30 +8,37 @@ import pytest
 
 from pipelines.documents.videos import Document
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.digest import Report, build_digest
+from pipelines.watchlists.digest import DigestEntry, build_digest
 from pipelines.watchlists.digest_page import FIGURES, render_digest
-from pipelines.watchlists.observations import Observation, WorkSeen
+from pipelines.watchlists.observations import ObservedVideo, WatchObservation
 from tests.watching import MONDAY
 from warehouse.records.videos import Statistics
-from warehouse.records.watchlists import Entry, Look, Plan, Thresholds, WatchRun
+from warehouse.records.watchlists import (
+    DigestThresholds,
+    EntryCheck,
+    WatchlistEntry,
+    WatchlistPlan,
+    WatchlistRun,
+)
 
 HOSTILE = "<script>alert(1)</script>\u202e{{ 7 * 7 }}\x1b[31m"
-RUN = WatchRun(
+RUN = WatchlistRun(
     run_id="3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61", watchlist="songs",
-    plan=Plan(name="songs", every="daily", entries=()), due_at=MONDAY, origin="schedule",
+    plan=WatchlistPlan(name="songs", every="daily", entries=()), due_at=MONDAY, origin="schedule",
     status="waiting", missed_count=2, tries=1, began_at=MONDAY, ended_at=None, outcome=None,
     digest=None, told=None,
 )  # fmt: skip
-LOOK = Look(
-    run_id=RUN.run_id, position=0, watchlist="songs", entry=Entry(kind="track", input=HOSTILE),
+LOOK = EntryCheck(
+    run_id=RUN.run_id, position=0, watchlist="songs",
+    entry=WatchlistEntry(kind="track", input=HOSTILE),
     status="completed", subject="70001",
 )  # fmt: skip
 
 
-def seen(day: int, *likes: int | None) -> Observation:
+def seen(day: int, *likes: int | None) -> WatchObservation:
     moment = MONDAY + timedelta(days=day)
     works = tuple(
-        WorkSeen(
+        ObservedVideo(
             aweme_id=f"7350000{number}", observed_at=moment, title=HOSTILE,
             rank=number if day == 0 else 5 - number,
             music_id=f"7000{number}", link_type="exact_music_id",
@@ -42,7 +49,7 @@ def seen(day: int, *likes: int | None) -> Observation:
         for number, count in enumerate(likes, 1)
         if count != 0
     )  # fmt: skip
-    return Observation(
+    return WatchObservation(
         kind="track", subject="70001", observed_at=moment, title=HOSTILE, works=works,
         figures=dict.fromkeys(FIGURES, day) | {"confirmed_count": None},
     )  # fmt: skip
@@ -50,12 +57,12 @@ def seen(day: int, *likes: int | None) -> Observation:
 
 def digest(*, is_demo: bool = True) -> Document:
     before, after = seen(0, 10, 0, 30, 40), seen(1, 9000, 20, None, 0)
-    changes = find_changes(before, after, thresholds=Thresholds(velocity=1.0, rank_change=1))
+    changes = find_changes(before, after, thresholds=DigestThresholds(velocity=1.0, rank_change=1))
     assert changes.count == 6
     failed = replace(
         LOOK, status="failed", error={"type": "upstream_empty", "detail": HOSTILE, "hint": None}
     )
-    reports = [Report(LOOK, after, changes), Report(failed, None, None)]
+    reports = [DigestEntry(LOOK, after, changes), DigestEntry(failed, None, None)]
     return build_digest(RUN, reports, ended_at=MONDAY, is_demo=is_demo)
 
 

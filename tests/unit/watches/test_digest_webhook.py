@@ -7,8 +7,8 @@ import pytest
 
 from pipelines.platform.http.transport import DIAL
 from pipelines.settings import Settings
-from pipelines.watchlists.open_service import open_teller
-from pipelines.watchlists.webhook import Nobody, Webhook, check_webhook
+from pipelines.watchlists.open_service import build_notifier
+from pipelines.watchlists.webhook import NullNotifier, WebhookNotifier, check_webhook
 from warehouse.records.errors import InvalidParameterError
 
 URL = "https://hooks.example.com/sametrack?key=1"
@@ -32,7 +32,7 @@ class Receiver(httpx2.AsyncBaseTransport):
         return httpx2.Response(self.status, headers=headers, content=b"secret")
 
 
-def webhook(receiver: Receiver, *addresses: str) -> Webhook:
+def webhook(receiver: Receiver, *addresses: str) -> WebhookNotifier:
     looked_up: list[str] = []
 
     async def resolve(host: str, port: int) -> list[str]:
@@ -42,7 +42,7 @@ def webhook(receiver: Receiver, *addresses: str) -> Webhook:
         return list(addresses)
 
     address = check_webhook(URL, hosts=["hooks.example.com"])
-    return Webhook(address, resolve=resolve, transport=lambda: receiver)
+    return WebhookNotifier(address, resolve=resolve, transport=lambda: receiver)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_only_a_plain_https_address_of_a_listed_host_is_taken(url: str) -> None:
 
 
 def test_nobody_is_told_unless_an_address_is_set() -> None:
-    assert isinstance(open_teller(Settings(_env_file=None)), Nobody)
+    assert isinstance(build_notifier(Settings(_env_file=None)), NullNotifier)
     unlisted = Settings(_env_file=None, digest_webhook_url=URL)
     with pytest.raises(InvalidParameterError):
-        open_teller(unlisted)
+        build_notifier(unlisted)
     assert "key=1" not in repr(unlisted)
     listed = Settings(
         _env_file=None,
         digest_webhook_url=URL,
         digest_webhook_hosts="a.example, HOOKS.example.com",
     )
-    assert isinstance(open_teller(listed), Webhook)
+    assert isinstance(build_notifier(listed), WebhookNotifier)
 
 
 def test_a_digest_travels_to_the_checked_address_under_its_own_name() -> None:

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.watchlists.observations import Observation
-from pipelines.watchlists.run import HOLD_S, Watcher
+from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
-from warehouse.records.jobs import PRIORITY_PEOPLE
-from warehouse.records.watchlists import Entry, WatchRun, to_cron
+from warehouse.records.jobs import PRIORITY_INTERACTIVE
+from warehouse.records.watchlists import WatchlistEntry, WatchlistRun, to_cron
 
 HOUR = timedelta(hours=1)
 
@@ -30,10 +30,10 @@ class Week:
     control: ControlStore
     songs: Songs
     desk: FakeDesk
-    watcher: Watcher
+    watcher: WatchlistRunner
     folder: Path
 
-    def pass_time(self, step: timedelta) -> list[WatchRun]:
+    def pass_time(self, step: timedelta) -> list[WatchlistRun]:
         self.clock.now += step
         return self.watcher.advance()
 
@@ -182,11 +182,11 @@ def test_scans_of_schedules_wait_behind_those_of_people(week: Week) -> None:
     week.pass_time(6 * HOUR)
     people = NewJob(
         kind="scan", input="x", target="x", music_id=None, parameters={}, fingerprint="x",
-        scan_key=None, origin="api", priority=PRIORITY_PEOPLE,
+        scan_key=None, origin="api", priority=PRIORITY_INTERACTIVE,
     )  # fmt: skip
     week.control.create_or_join(people)
     joined, is_new = week.control.create_or_join(replace(people, fingerprint=TRACKS[3]))
-    assert (is_new, joined.priority) == (False, PRIORITY_PEOPLE)
+    assert (is_new, joined.priority) == (False, PRIORITY_INTERACTIVE)
     claimed = [week.control.claim("worker") for _ in range(3)]
     inputs = [job.input for job in claimed if job is not None]
     assert (set(inputs[:2]), inputs[2] in TRACKS) == ({TRACKS[3], "x"}, True)
@@ -207,10 +207,10 @@ def test_a_process_that_dies_half_way_leaves_the_rest_to_the_next(week: Week) ->
         return ask(*args, **options)
 
     week.desk.ask = ask_or_die  # type: ignore[method-assign]  # the store behind the desk fails
-    week.control.save_look, save = die_on_save(week), week.control.save_look  # type: ignore[method-assign]  # as above
+    week.control.save_entry_check, save = die_on_save(week), week.control.save_entry_check  # type: ignore[method-assign]  # as above
     with pytest.raises(WarehouseUnavailableError):
         week.pass_time(6 * HOUR)
-    week.control.save_look = save  # type: ignore[method-assign]  # the disk is back
+    week.control.save_entry_check = save  # type: ignore[method-assign]  # the disk is back
     week.desk.ask = ask  # type: ignore[method-assign]  # as above
     (run,) = week.pass_time(timedelta(seconds=1))
     assert (run.status, run.due_at) == ("completed", MONDAY + 6 * HOUR)
@@ -219,7 +219,7 @@ def test_a_process_that_dies_half_way_leaves_the_rest_to_the_next(week: Week) ->
 
 def die_on_save(week: Week) -> Any:
     """The second answer cannot be kept: the job was handed in, and nobody knows."""
-    save, times = week.control.save_look, iter(range(99))
+    save, times = week.control.save_entry_check, iter(range(99))
 
     def dying(look: Any) -> None:
         if next(times) == 1:
@@ -243,10 +243,10 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
 ) -> None:
     followers = iter((1000, 1600))
 
-    def look(entry: Entry) -> Observation:
+    def look(entry: WatchlistEntry) -> WatchObservation:
         if entry.kind == "hashtag":
             raise UnreachableError("nobody answers", surface="hashtag_info")
-        return Observation(
+        return WatchObservation(
             kind="account", subject="MS4wA", observed_at=week.clock.now, title="阿明",
             figures={"follower_count": next(followers), "aweme_count": None},
         )  # fmt: skip
@@ -254,7 +254,10 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
     plan = replace(
         PLAN,
         name="people",
-        entries=(Entry(kind="account", input="@amin"), Entry(kind="hashtag", input="123456")),
+        entries=(
+            WatchlistEntry(kind="account", input="@amin"),
+            WatchlistEntry(kind="hashtag", input="123456"),
+        ),
     )
     week.control.delete_watchlist(PLAN.name)
     week.control.create_watchlist(plan, to_cron(plan.every))

@@ -1,16 +1,16 @@
 """Links by names against the truth of an invented world: which of its songs are its music ids."""
 
 from pipelines.charts.rules.song_links import Song, link_songs
-from pipelines.sandbox.world.chart import Chart
-from pipelines.sandbox.world.world import World
-from warehouse.records.song_links import Sound
+from pipelines.sandbox.world.chart import SandboxChart
+from pipelines.sandbox.world.world import SandboxWorld
+from warehouse.records.song_links import PlatformMusic
 
 EVERY = 5  # issues; a song stays for weeks
 
 
 def test_names_find_the_right_recording_and_no_other_is_called_the_same() -> None:
-    world = World(11, 0.3)
-    chart = Chart(world)
+    world = SandboxWorld(11, 0.3)
+    chart = SandboxChart(world)
     places = range(0, chart.latest(world.now).place + 1, EVERY)
     charted = {one.song_hash: one for place in places for one in chart.songs(place)[:20]}
     songs = [
@@ -19,7 +19,7 @@ def test_names_find_the_right_recording_and_no_other_is_called_the_same() -> Non
     ]
     rows = [world.sounds.row(index) for index in range(len(world.sounds))]
     sounds = [
-        Sound(
+        PlatformMusic(
             music_id=row.music_id,
             title=world.sound_title(row),
             author=world.sound_author(row),

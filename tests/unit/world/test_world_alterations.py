@@ -9,37 +9,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.content.alterations import ALTERED_SHARE, heard_in
+from pipelines.sandbox.world.content.alterations import ALTERED_SHARE, played_sound
 from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Flags, SoundKind
-from pipelines.sandbox.world.content.videos import Alteration, State, Work
-from pipelines.sandbox.world.ground_truth import Truth, WorkTruth
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
+from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
 from pipelines.sandbox.world.similarity import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import RATE
 from pipelines.sandbox.world.sound.recordings import render_video
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
 
-WORLD = World(21, 0.2)
+WORLD = SandboxWorld(21, 0.2)
 seeds = st.integers(0, 2**31)
 shares = st.floats(0, 1)
 SOUNDS_WITH_RECORDING = {"as_named", "voiced_over"}
 
 
-def eligible(world: World) -> Flags:
+def eligible(world: SandboxWorld) -> Flags:
     """Videos under music ids that carry a track at its own speed, photo posts left out."""
     score, kind = world.sounds.score[world.works.sound], world.sounds.kind[world.works.sound]
     carries = (score >= 0) & (score < world.track_count) & (kind <= LAST_CARRYING)
     return np.asarray(carries & ~world.works.is_photo & ~world.works.is_silent, dtype=np.bool_)
 
 
-def altered(world: World) -> Flags:
+def altered(world: SandboxWorld) -> Flags:
     return np.asarray(world.works.alteration != Alteration.NONE, dtype=np.bool_)
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=seeds, share=shares)
 def test_the_stated_share_of_the_videos_is_altered_and_no_other(seed: int, share: float) -> None:
-    world = World(seed, 0.1, altered_share=share)
+    world = SandboxWorld(seed, 0.1, altered_share=share)
     may, is_altered = eligible(world), altered(world)
     assert not (is_altered & ~may).any()
     assert abs(int(is_altered.sum()) - share * int(may.sum())) <= 1
@@ -48,7 +48,7 @@ def test_the_stated_share_of_the_videos_is_altered_and_no_other(seed: int, share
 @settings(max_examples=10, deadline=None)
 @given(seed=seeds)
 def test_the_share_holds_under_the_own_id_and_under_others_of_each_track(seed: int) -> None:
-    world = World(seed, 0.3)
+    world = SandboxWorld(seed, 0.3)
     may, is_altered = eligible(world), altered(world)
     kind, score = world.sounds.kind[world.works.sound], world.sounds.score[world.works.sound]
     for track in range(world.track_count):
@@ -61,7 +61,7 @@ def test_the_share_holds_under_the_own_id_and_under_others_of_each_track(seed: i
 @settings(max_examples=10, deadline=None)
 @given(seed=seeds)
 def test_the_four_alterations_are_equally_frequent(seed: int) -> None:
-    world = World(seed, 0.2)
+    world = SandboxWorld(seed, 0.2)
     count = Counter(world.works.alteration[altered(world)].tolist())
     assert set(count) == {kind.value for kind in Alteration if kind is not Alteration.NONE}
     assert max(count.values()) - min(count.values()) <= 1
@@ -70,7 +70,7 @@ def test_the_four_alterations_are_equally_frequent(seed: int) -> None:
 @settings(max_examples=10, deadline=None)
 @given(seed=seeds)
 def test_a_replaced_sound_is_a_song_that_has_nothing_to_do_with_a_track(seed: int) -> None:
-    world = World(seed, 0.1)
+    world = SandboxWorld(seed, 0.1)
     is_replaced = world.works.alteration == Alteration.REPLACED
     titles = world.population.title_score
     assert (titles[world.works.replacement[is_replaced]] >= world.track_count).all()
@@ -78,7 +78,7 @@ def test_a_replaced_sound_is_a_song_that_has_nothing_to_do_with_a_track(seed: in
 
 
 def test_nothing_else_of_a_world_depends_on_the_share() -> None:
-    with_some, without = World(5, 0.1), World(5, 0.1, altered_share=0.0)
+    with_some, without = SandboxWorld(5, 0.1), SandboxWorld(5, 0.1, altered_share=0.0)
     assert not altered(without).any()
     for table in ("works", "sounds"):
         for field in fields(getattr(without, table)):
@@ -90,7 +90,7 @@ def test_nothing_else_of_a_world_depends_on_the_share() -> None:
 
 
 def test_a_later_moment_keeps_the_share_and_what_was_altered() -> None:
-    first = World(5, 0.1, altered_share=0.4)
+    first = SandboxWorld(5, 0.1, altered_share=0.4)
     later = first.at(7 * 86_400)
     assert later.altered_share == 0.4
     count = len(first.works)
@@ -101,12 +101,12 @@ def test_a_later_moment_keeps_the_share_and_what_was_altered() -> None:
 @pytest.mark.parametrize("share", [-0.1, 1.1])
 def test_a_share_beyond_its_limits_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match="altered"):
-        World(1, 0.1, altered_share=share)
+        SandboxWorld(1, 0.1, altered_share=share)
 
 
-def truths() -> list[WorkTruth]:
+def truths() -> list[VideoTruth]:
     return [
-        work for track in WORLD.tracks for work in Truth(WORLD, track.music_id).works()
+        work for track in WORLD.tracks for work in GroundTruth(WORLD, track.music_id).works()
         if work.relation == "same"
     ]  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_the_truth_tells_what_each_video_plays_and_whether_the_recording_is_in_i
 
 def test_counts_are_of_what_is_heard_and_name_what_is_only_promised() -> None:
     for track in WORLD.tracks:
-        truth = Truth(WORLD, track.music_id)
+        truth = GroundTruth(WORLD, track.music_id)
         promised = [
             work for work in truth.works() if work.is_public and work.relation == "same"
         ]  # fmt: skip
@@ -139,16 +139,16 @@ def test_a_song_that_replaces_another_is_heard_under_the_other_songs_id() -> Non
     row = first(Alteration.REPLACED, is_public=True).index
     work = WORLD.works.row(row)
     of_the_song = np.flatnonzero(WORLD.sounds.score == work.replacement)[0]
-    truth = Truth(WORLD, str(WORLD.sounds.music_id[of_the_song]))
+    truth = GroundTruth(WORLD, str(WORLD.sounds.music_id[of_the_song]))
     known = {one.aweme_id: one for one in truth.works()}
     assert (known[work.aweme_id].relation, known[work.aweme_id].heard) == ("none", "same")
     assert work.aweme_id in truth.wanted()
 
 
 def test_an_id_under_which_nothing_carries_the_recording_is_never_confirmed() -> None:
-    world = World(21, 0.2, altered_share=1.0)
+    world = SandboxWorld(21, 0.2, altered_share=1.0)
     for track in world.tracks:
-        truth = Truth(world, track.music_id)
+        truth = GroundTruth(world, track.music_id)
         carrying = {
             str(world.sounds.music_id[world.works.sound[row]]) for row in truth.wanted_rows()
         }
@@ -156,22 +156,22 @@ def test_an_id_under_which_nothing_carries_the_recording_is_never_confirmed() ->
         assert met <= carrying | {track.music_id}
 
 
-def first(alteration: Alteration, *, is_public: bool = False) -> Work:
+def first(alteration: Alteration, *, is_public: bool = False) -> SandboxVideo:
     rows = np.flatnonzero(WORLD.works.alteration == alteration)
     works = [WORLD.works.row(int(row)) for row in rows]
-    return next(work for work in works if not is_public or work.state is State.PUBLIC)
+    return next(work for work in works if not is_public or work.state is VideoState.PUBLIC)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    return Shelf(WORLD, tmp_path_factory.mktemp("sounds"))
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> SoundCache:
+    return SoundCache(WORLD, tmp_path_factory.mktemp("sounds"))
 
 
-def samples(shelf: Shelf, work: Work) -> np.ndarray:
+def samples(shelf: SoundCache, work: SandboxVideo) -> np.ndarray:
     return render_video(WORLD.seed, work, WORLD.sounds.row(work.sound), shelf.base)
 
 
-def test_a_muted_video_is_silent_and_as_long_as_its_sound(shelf: Shelf) -> None:
+def test_a_muted_video_is_silent_and_as_long_as_its_sound(shelf: SoundCache) -> None:
     work = first(Alteration.MUTED)
     played = samples(shelf, work)
     assert not played.any()
@@ -188,7 +188,7 @@ def test_a_muted_video_is_silent_and_as_long_as_its_sound(shelf: Shelf) -> None:
     ],
 )  # fmt: skip
 def test_a_video_is_as_like_the_sound_of_its_id_as_its_alteration_says(
-    shelf: Shelf, alteration: Alteration, least: float, most: float
+    shelf: SoundCache, alteration: Alteration, least: float, most: float
 ) -> None:
     work = first(alteration)
     named = samples(shelf, replace(work, alteration=Alteration.NONE))
@@ -198,18 +198,18 @@ def test_a_video_is_as_like_the_sound_of_its_id_as_its_alteration_says(
     assert least <= chroma_correlation(named, played) <= most
 
 
-def test_a_video_without_alteration_plays_the_file_of_its_music_id(shelf: Shelf) -> None:
+def test_a_video_without_alteration_plays_the_file_of_its_music_id(shelf: SoundCache) -> None:
     row = int(np.flatnonzero(eligible(WORLD) & ~altered(WORLD))[0])
     work = WORLD.works.row(row)
     sound = WORLD.sounds.row(work.sound)
     assert shelf.video_file(work) == shelf.file(sound)
-    assert heard_in(work, sound) == sound
+    assert played_sound(work, sound) == sound
 
 
 def test_an_altered_video_has_a_file_of_its_own_with_the_same_bytes_each_time(
-    shelf: Shelf, tmp_path: Path
+    shelf: SoundCache, tmp_path: Path
 ) -> None:
     work = first(Alteration.VOICED_OVER)
     made = shelf.video_file(work)
     assert made != shelf.path(WORLD.sounds.row(work.sound))
-    assert made.read_bytes() == Shelf(WORLD, tmp_path).video_file(work).read_bytes()
+    assert made.read_bytes() == SoundCache(WORLD, tmp_path).video_file(work).read_bytes()

@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.chart import SONGS, Chart
-from pipelines.sandbox.world.chart_issues import FIRST_DAY, LONG_GAP_DAYS, Calendar, appeared_at
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.chart import SONGS, SandboxChart
+from pipelines.sandbox.world.chart_issues import (
+    FIRST_DAY,
+    LONG_GAP_DAYS,
+    IssueCalendar,
+    issue_publication_time,
+)
+from pipelines.sandbox.world.world import SandboxWorld
 
-WORLD = World(31, 0.2)
-CHART = Chart(WORLD)
+WORLD = SandboxWorld(31, 0.2)
+CHART = SandboxChart(WORLD)
 COUNT = CHART.calendar.count_at(WORLD.now)
 
 
@@ -20,16 +25,16 @@ def test_the_chart_begins_in_2021_and_its_latest_issue_is_of_today() -> None:
     latest = CHART.latest(WORLD.now)
     assert CHART.calendar.at(0).day == FIRST_DAY == date(2021, 1, 1)
     assert latest.place == COUNT - 1
-    assert appeared_at(latest.day) <= WORLD.now
+    assert issue_publication_time(latest.day) <= WORLD.now
     assert CHART.calendar.at(COUNT).day > latest.day
 
 
 def test_an_issue_appears_at_half_past_eight_in_shanghai() -> None:
     day = CHART.calendar.at(700).day
-    assert CHART.calendar.count_at(appeared_at(day)) == 701
-    assert CHART.calendar.count_at(appeared_at(day) - 1) == 700
+    assert CHART.calendar.count_at(issue_publication_time(day)) == 701
+    assert CHART.calendar.count_at(issue_publication_time(day) - 1) == 700
     with pytest.raises(LookupError):
-        CHART.latest(appeared_at(FIRST_DAY) - 1)
+        CHART.latest(issue_publication_time(FIRST_DAY) - 1)
 
 
 def test_most_days_have_an_issue_some_have_none_and_once_none_for_weeks() -> None:
@@ -57,7 +62,7 @@ def test_an_issue_is_found_by_its_id_alone() -> None:
 
 
 def test_equal_seeds_have_equal_charts_and_others_do_not() -> None:
-    twin, other = Chart(World(31, 0.2)), Calendar(32)
+    twin, other = SandboxChart(SandboxWorld(31, 0.2)), IssueCalendar(32)
     assert twin.songs(900) == CHART.songs(900)
     assert not np.array_equal(other.volids[:50], CHART.calendar.volids[:50])
 

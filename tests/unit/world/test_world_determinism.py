@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.sandbox.world.random_streams import scattered, stream, timed_ids
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
 
 _PRINT_WORLD = """
 import hashlib, json, sys
@@ -55,13 +55,13 @@ def test_processes_with_other_hash_seeds_see_the_same_world_and_sound(tmp_path: 
 
 
 def test_another_seed_is_another_world() -> None:
-    one, other = World(1, 0.1), World(2, 0.1)
+    one, other = SandboxWorld(1, 0.1), SandboxWorld(2, 0.1)
     shared = set(one.works.aweme_id.tolist()) & set(other.works.aweme_id.tolist())
     assert not shared
 
 
 def test_order_of_questions_changes_no_answer() -> None:
-    forwards, backwards = World(5, 0.1), World(5, 0.1)
+    forwards, backwards = SandboxWorld(5, 0.1), SandboxWorld(5, 0.1)
     rows = range(len(forwards.works))
     there = [forwards.caption(forwards.works.row(row)) for row in rows]
     back = [backwards.caption(backwards.works.row(row)) for row in reversed(rows)]
@@ -69,10 +69,10 @@ def test_order_of_questions_changes_no_answer() -> None:
 
 
 def test_a_sound_has_the_same_bytes_whatever_was_rendered_before(tmp_path: Path) -> None:
-    world = World(5, 0.1)
+    world = SandboxWorld(5, 0.1)
     rows = [world.sounds.row(index) for index in range(4)]
-    straight = Shelf(world, tmp_path / "straight")
-    reversed_ = Shelf(world, tmp_path / "reversed")
+    straight = SoundCache(world, tmp_path / "straight")
+    reversed_ = SoundCache(world, tmp_path / "reversed")
     there = [straight.file(sound).read_bytes() for sound in rows]
     back = [reversed_.file(sound).read_bytes() for sound in reversed(rows)]
     assert there == list(reversed(back))
@@ -110,4 +110,4 @@ def test_streams_of_other_kinds_and_indexes_differ() -> None:
 )
 def test_a_world_that_cannot_be_is_refused(seed: int, size: float, tracks: int | None) -> None:
     with pytest.raises(ValueError, match=r"seed|tracks"):
-        World(seed, size, tracks=tracks)
+        SandboxWorld(seed, size, tracks=tracks)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from pipelines.sandbox.server.documents.directory import Directory, hashtag_id
-from pipelines.sandbox.world.content.videos import State
-from pipelines.sandbox.world.ground_truth import Truth
-from pipelines.sandbox.world.search import HASHTAG_DEPTH, fold, hashtags_in
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.ground_truth import GroundTruth
+from pipelines.sandbox.world.search import HASHTAG_DEPTH, hashtags_in, normalise_text
+from pipelines.sandbox.world.world import SandboxWorld
 
 
 @pytest.fixture(scope="module")
 def directory() -> Directory:
-    return Directory(World(31, 1.0))
+    return Directory(SandboxWorld(31, 1.0))
 
 
 def test_a_title_finds_the_recording_its_covers_its_variants_and_its_namesakes(
@@ -22,7 +22,9 @@ def test_a_title_finds_the_recording_its_covers_its_variants_and_its_namesakes(
     track = world.tracks[6]
     found = {str(world.works.aweme_id[row]) for row in directory.finding.ranked(_title(world, 6))}
     relations = {
-        work.relation for work in Truth(world, track.music_id).works() if work.aweme_id in found
+        work.relation
+        for work in GroundTruth(world, track.music_id).works()
+        if work.aweme_id in found
     }
     assert relations == {"same", "variant", "cover", "other_same_title"}
 
@@ -31,7 +33,7 @@ def test_works_that_no_other_way_leads_to_are_found_by_their_title(directory: Di
     world = directory.world
     hidden, found = set[str](), set[str]()
     for number, track in enumerate(world.tracks):
-        truth = Truth(world, track.music_id)
+        truth = GroundTruth(world, track.music_id)
         hidden |= truth.wanted() - truth.reachable()
         rows = directory.finding.ranked(_title(world, number))
         found |= {str(world.works.aweme_id[row]) for row in rows}
@@ -52,7 +54,7 @@ def test_guests_are_shown_public_works_only(directory: Directory) -> None:
     works = directory.world.works
     rows = directory.finding.ranked("美食")
     assert rows
-    assert set(works.state[list(rows)].tolist()) == {int(State.PUBLIC)}
+    assert set(works.state[list(rows)].tolist()) == {int(VideoState.PUBLIC)}
 
 
 @pytest.mark.parametrize("term", ["", "  ", "!?", "《》", "qqqqqq"])
@@ -75,8 +77,8 @@ def test_a_hashtag_lists_the_works_that_bear_it_most_liked_first(directory: Dire
 
 
 def test_letters_are_compared_in_one_case_and_form() -> None:
-    assert fold("ＡＢ《C》d-é").split() == ["ab", "c", "d", "é"]
+    assert normalise_text("ＡＢ《C》d-é").split() == ["ab", "c", "d", "é"]
 
 
-def _title(world: World, track: int) -> str:
+def _title(world: SandboxWorld, track: int) -> str:
     return world.title_of(world.tracks[track].score)

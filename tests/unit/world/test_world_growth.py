@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.sandbox.world.content.sounds import SoundTable
-from pipelines.sandbox.world.content.videos import State, WorkTable
-from pipelines.sandbox.world.ground_truth import Truth
+from pipelines.sandbox.world.content.videos import VideoState, VideoTable
+from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
-FIRST = World(7, 0.1, tracks=12)
+FIRST = SandboxWorld(7, 0.1, tracks=12)
 WEEK = FIRST.at(7 * DAY_S)
 END = FIRST.at(HORIZON_DAYS * DAY_S)
 moments = st.integers(0, (HORIZON_DAYS + 10) * DAY_S)
@@ -57,24 +57,24 @@ def test_likes_of_nearly_all_works_only_grow(early: int, late: int) -> None:
         assert (getattr(after, name) >= 0).all()
 
 
-@pytest.mark.parametrize("table", [WorkTable, SoundTable])
+@pytest.mark.parametrize("table", [VideoTable, SoundTable])
 def test_every_column_goes_on(table: type) -> None:
-    rows = END.works if table is WorkTable else END.sounds
+    rows = END.works if table is VideoTable else END.sounds
     assert {getattr(rows, field.name).size for field in fields(table)} == {len(rows)}
 
 
 def test_tracks_are_used_again_under_ids_that_nobody_has_seen() -> None:
     fresh = set(END.sounds.music_id.tolist()) - set(FIRST.sounds.music_id.tolist())
     assert len(fresh) > 12
-    truth = Truth(END, END.tracks[0].music_id)
+    truth = GroundTruth(END, END.tracks[0].music_id)
     wanted = {work.music_id for work in truth.works() if work.is_wanted}
     assert {int(music_id) for music_id in wanted} & fresh
 
 
 def test_works_vanish_and_some_are_named_in_lists_for_a_while() -> None:
     gone = np.flatnonzero(
-        (WEEK.works.state[: len(FIRST.works)] == State.DELETED)
-        & (FIRST.works.state == State.PUBLIC)
+        (WEEK.works.state[: len(FIRST.works)] == VideoState.DELETED)
+        & (FIRST.works.state == VideoState.PUBLIC)
     )
     assert gone.size > 5
     assert set(WEEK.works.is_listed[gone].tolist()) == {True, False}

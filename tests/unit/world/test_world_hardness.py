@@ -7,28 +7,28 @@ import numpy as np
 import pytest
 
 from pipelines.sandbox.world.content.sounds import LAST_VARIANT, SoundKind
-from pipelines.sandbox.world.hardness import CEILINGS, hardness
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.hardness import CEILINGS, check_hardness
+from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.errors import WorldTooEasyError
 
 
-def _without_covers(world: World) -> None:
+def _without_covers(world: SandboxWorld) -> None:
     kind = np.where(world.sounds.kind > LAST_VARIANT, SoundKind.SPEECH, world.sounds.kind)
     world.sounds = replace(world.sounds, kind=kind.astype(np.int64))
 
 
-def _without_variants(world: World) -> None:
+def _without_variants(world: SandboxWorld) -> None:
     is_variant = np.isin(world.sounds.kind, (SoundKind.SPEED, SoundKind.PITCH, SoundKind.TEMPO))
     kind = np.where(is_variant, SoundKind.SPEECH, world.sounds.kind)
     world.sounds = replace(world.sounds, kind=kind.astype(np.int64))
 
 
-def _with_honest_captions(world: World) -> None:
+def _with_honest_captions(world: SandboxWorld) -> None:
     score = world.sounds.score[world.works.sound]
     world.works = replace(world.works, named_score=score)
 
 
-def _with_everything_public(world: World) -> None:
+def _with_everything_public(world: SandboxWorld) -> None:
     world.works = replace(world.works, state=np.zeros_like(world.works.state))
 
 
@@ -41,22 +41,24 @@ def _with_everything_public(world: World) -> None:
         (_with_everything_public, "hidden_share"),
     ],
 )
-def test_an_eased_world_is_refused_by_name(ease: Callable[[World], None], named: str) -> None:
-    world = World(5, 0.2)
+def test_an_eased_world_is_refused_by_name(
+    ease: Callable[[SandboxWorld], None], named: str
+) -> None:
+    world = SandboxWorld(5, 0.2)
     ease(world)
     with pytest.raises(WorldTooEasyError, match=named):
-        hardness(world)
+        check_hardness(world)
 
 
 def test_a_world_too_small_for_shares_is_measured_but_not_judged() -> None:
-    world = World(5, 0.05, tracks=2)
+    world = SandboxWorld(5, 0.05, tracks=2)
     _with_everything_public(world)
-    assert hardness(world).hidden_share == 0.0
+    assert check_hardness(world).hidden_share == 0.0
 
 
 def test_a_crowded_world_may_hide_more_but_has_to_be_as_hard() -> None:
-    world = World(7, 2.0, tracks=4)
-    assert hardness(world).unreachable_share > CEILINGS["unreachable_share"]
+    world = SandboxWorld(7, 2.0, tracks=4)
+    assert check_hardness(world).unreachable_share > CEILINGS["unreachable_share"]
     _without_covers(world)
     with pytest.raises(WorldTooEasyError, match="cover_ratio"):
-        hardness(world)
+        check_hardness(world)

@@ -10,24 +10,26 @@ import av
 import numpy as np
 import pytest
 
-from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Sound, SoundKind
+from pipelines.sandbox.world.content.sounds import LAST_CARRYING, SandboxSound, SoundKind
 from pipelines.sandbox.world.similarity import chroma_correlation
 from pipelines.sandbox.world.sound.effects import pitched, resampled, stretched
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base
-from pipelines.sandbox.world.sound.render_process import make_file, open_shelf
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.render_process import make_file, open_sound_cache
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
 
-WORLD = World(21, 0.2)
+WORLD = SandboxWorld(21, 0.2)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    return Shelf(WORLD, tmp_path_factory.mktemp("sounds"))
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> SoundCache:
+    return SoundCache(WORLD, tmp_path_factory.mktemp("sounds"))
 
 
-def _first(kind: SoundKind, *, keep: Callable[[Sound], bool] = lambda _: True) -> Sound:
+def _first(
+    kind: SoundKind, *, keep: Callable[[SandboxSound], bool] = lambda _: True
+) -> SandboxSound:
     rows = np.flatnonzero(WORLD.sounds.kind == kind)
     return next(sound for sound in map(WORLD.sounds.row, map(int, rows)) if keep(sound))
 
@@ -46,7 +48,7 @@ def _hz(samples: Samples) -> float:
 
 
 @pytest.mark.parametrize("kind", list(SoundKind))
-def test_every_kind_decodes_at_its_planned_length(shelf: Shelf, kind: SoundKind) -> None:
+def test_every_kind_decodes_at_its_planned_length(shelf: SoundCache, kind: SoundKind) -> None:
     sound = _first(kind)
     samples, rate = _decoded(shelf.file(sound).read_bytes())
     assert rate == RATE
@@ -54,18 +56,18 @@ def test_every_kind_decodes_at_its_planned_length(shelf: Shelf, kind: SoundKind)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SoundKind if kind is not SoundKind.SILENT])
-def test_every_kind_but_the_silent_can_be_heard(shelf: Shelf, kind: SoundKind) -> None:
+def test_every_kind_but_the_silent_can_be_heard(shelf: SoundCache, kind: SoundKind) -> None:
     samples = shelf.samples(_first(kind))
     assert float(np.sqrt(np.mean(samples**2))) > 0.02
     assert np.abs(samples).max() <= 1.0
 
 
-def test_the_placeholder_is_silent(shelf: Shelf) -> None:
+def test_the_placeholder_is_silent(shelf: SoundCache) -> None:
     samples, _ = _decoded(shelf.placeholder().read_bytes())
     assert float(np.abs(samples).max()) < 1e-3
 
 
-def test_a_video_has_a_picture_and_aac_and_a_photo_post_has_mp3(shelf: Shelf) -> None:
+def test_a_video_has_a_picture_and_aac_and_a_photo_post_has_mp3(shelf: SoundCache) -> None:
     sound = WORLD.tracks[0]
     with av.open(str(shelf.file(sound, codec="aac"))) as file:
         assert [stream.type for stream in file.streams] == ["audio", "video"]
@@ -74,7 +76,7 @@ def test_a_video_has_a_picture_and_aac_and_a_photo_post_has_mp3(shelf: Shelf) ->
         assert file.streams.audio[0].codec_context.name.startswith("mp3")
 
 
-def test_stereo_and_mono_both_occur_and_sound_alike(shelf: Shelf) -> None:
+def test_stereo_and_mono_both_occur_and_sound_alike(shelf: SoundCache) -> None:
     flags = set(WORLD.sounds.stereo.tolist())
     stereo = next(WORLD.sounds.row(row) for row in np.flatnonzero(WORLD.sounds.stereo).tolist()
                   if WORLD.sounds.kind[row] <= LAST_CARRYING)  # fmt: skip
@@ -91,21 +93,23 @@ def test_different_tracks_are_different_music() -> None:
 
 
 @pytest.mark.parametrize("kind", [SoundKind.REUPLOAD, SoundKind.LOFI, SoundKind.VOICE_OVER])
-def test_a_carrying_sound_is_like_its_piece_of_the_recording(shelf: Shelf, kind: SoundKind) -> None:
+def test_a_carrying_sound_is_like_its_piece_of_the_recording(
+    shelf: SoundCache, kind: SoundKind
+) -> None:
     sound = _first(kind, keep=lambda sound: sound.score < WORLD.track_count)
     begin = int(sound.start_s * RATE)
     piece = play_base(21, sound.score)[begin : begin + int(sound.carried_s * RATE)]
     assert chroma_correlation(shelf.samples(sound), piece) > 0.55
 
 
-def test_a_synchronous_cover_is_near_but_not_the_recording(shelf: Shelf) -> None:
+def test_a_synchronous_cover_is_near_but_not_the_recording(shelf: SoundCache) -> None:
     cover = _first(SoundKind.COVER_SYNC)
     begin = int(cover.start_s * RATE)
     piece = play_base(21, cover.score)[begin : begin + int(cover.duration_s * RATE)]
     assert 0.2 < chroma_correlation(shelf.samples(cover), piece) < 0.9
 
 
-def test_a_late_start_begins_late_and_a_medley_has_strangers_around(shelf: Shelf) -> None:
+def test_a_late_start_begins_late_and_a_medley_has_strangers_around(shelf: SoundCache) -> None:
     late, medley = _first(SoundKind.LATE), _first(SoundKind.MEDLEY)
     assert 2.0 <= late.lead_s <= 6.0
     assert 7.0 <= medley.carried_s <= 10.0
@@ -143,11 +147,11 @@ def test_pitching_changes_pitch_alone(semitones: int) -> None:
 
 def test_another_process_renders_the_same_bytes(tmp_path: Path) -> None:
     sounds = WORLD.tracks[:2]
-    here, there = Shelf(WORLD, tmp_path / "a"), Shelf(WORLD, tmp_path / "b")
+    here, there = SoundCache(WORLD, tmp_path / "a"), SoundCache(WORLD, tmp_path / "b")
     with ProcessPoolExecutor(
         1,
         mp_context=get_context("spawn"),
-        initializer=open_shelf,
+        initializer=open_sound_cache,
         initargs=(
             WORLD.seed, WORLD.size, WORLD.track_count, WORLD.altered_share, tmp_path / "b"
         ),

@@ -3,9 +3,9 @@
 from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content import vocabulary as words
 from pipelines.sandbox.world.content.sounds import SoundKind
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
-WORLD = World(6, 1.0)
+WORLD = SandboxWorld(6, 1.0)
 
 
 def test_a_hinted_caption_names_the_title_or_its_tag() -> None:

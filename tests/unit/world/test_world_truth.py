@@ -2,27 +2,27 @@
 
 import pytest
 
-from pipelines.sandbox.world.content.sounds import Sound, SoundKind
-from pipelines.sandbox.world.content.videos import State
-from pipelines.sandbox.world.ground_truth import Truth, WorkTruth
-from pipelines.sandbox.world.hardness import Hardness, hardness, measure_hardness
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
+from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
+from pipelines.sandbox.world.hardness import Hardness, check_hardness, measure_hardness
+from pipelines.sandbox.world.world import SandboxWorld
 
 SEEDS = (1, 2, 3, 17, 99, 1234, 777_777, 2**31)
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
-    return World(8, 1.0)
+def world() -> SandboxWorld:
+    return SandboxWorld(8, 1.0)
 
 
 @pytest.fixture(scope="module")
-def works(world: World) -> list[WorkTruth]:
-    return Truth(world, world.tracks[2].music_id).works(everything=True)
+def works(world: SandboxWorld) -> list[VideoTruth]:
+    return GroundTruth(world, world.tracks[2].music_id).works(everything=True)
 
 
 def test_truth_of_everything_speaks_of_every_work_once(
-    world: World, works: list[WorkTruth]
+    world: SandboxWorld, works: list[VideoTruth]
 ) -> None:
     assert len(works) == len(world.works)
     assert len({work.aweme_id for work in works}) == len(works)
@@ -37,7 +37,7 @@ def test_truth_of_everything_speaks_of_every_work_once(
     ],
 )
 def test_relations_follow_the_kind_of_sound(
-    world: World, works: list[WorkTruth], kinds: set[str], relation: str
+    world: SandboxWorld, works: list[VideoTruth], kinds: set[str], relation: str
 ) -> None:
     related = [work for work in works if work.relation == relation]
     assert related
@@ -45,24 +45,24 @@ def test_relations_follow_the_kind_of_sound(
     assert all(_sound(world, work).score == 2 for work in related)
 
 
-def test_speech_silence_and_strangers_are_unrelated(works: list[WorkTruth]) -> None:
+def test_speech_silence_and_strangers_are_unrelated(works: list[VideoTruth]) -> None:
     assert {work.relation for work in works if work.kind in ("speech", "silent")} == {"none"}
     assert sum(work.relation == "none" for work in works) > 0.9 * len(works)
 
 
-def test_namesakes_are_known_as_such(world: World, works: list[WorkTruth]) -> None:
+def test_namesakes_are_known_as_such(world: SandboxWorld, works: list[VideoTruth]) -> None:
     namesakes = [work for work in works if work.relation == "other_same_title"]
     assert namesakes
     assert {world.sound_title(_sound(world, work)) for work in namesakes} == {world.title_of(2)}
 
 
-def _sound(world: World, work: WorkTruth) -> Sound:
+def _sound(world: SandboxWorld, work: VideoTruth) -> SandboxSound:
     found = world.sound_of(work.music_id)
     assert found is not None
     return found
 
 
-def test_normal_speed_means_normal_speed(works: list[WorkTruth]) -> None:
+def test_normal_speed_means_normal_speed(works: list[VideoTruth]) -> None:
     same = [work for work in works if work.relation == "same"]
     variants = [work for work in works if work.relation == "variant"]
     assert {(work.speed, work.semitones) for work in same} == {(1.0, 0.0)}
@@ -70,9 +70,9 @@ def test_normal_speed_means_normal_speed(works: list[WorkTruth]) -> None:
     assert all((work.mix is not None) == (work.kind == "voice_over") for work in same)
 
 
-def test_wanted_works_are_public_and_reachable_ones_are_wanted(world: World) -> None:
+def test_wanted_works_are_public_and_reachable_ones_are_wanted(world: SandboxWorld) -> None:
     for sound in world.tracks:
-        truth = Truth(world, sound.music_id)
+        truth = GroundTruth(world, sound.music_id)
         works = truth.works()
         assert truth.reachable() <= truth.wanted()
         assert truth.wanted() == {work.aweme_id for work in works if work.is_wanted}
@@ -80,11 +80,11 @@ def test_wanted_works_are_public_and_reachable_ones_are_wanted(world: World) -> 
         assert not {work.aweme_id for work in hidden} & truth.wanted()
 
 
-def test_rounds_begin_in_the_own_list_and_go_on_by_screens(world: World) -> None:
+def test_rounds_begin_in_the_own_list_and_go_on_by_screens(world: SandboxWorld) -> None:
     asked = world.tracks[0]
-    truth = Truth(world, asked.music_id)
+    truth = GroundTruth(world, asked.music_id)
     public = [
-        row for row in world.music_list(asked.index) if world.works.state[row] == State.PUBLIC
+        row for row in world.music_list(asked.index) if world.works.state[row] == VideoState.PUBLIC
     ]
     assert {row for row, number in truth.rounds.items() if number == 0} == set(map(int, public))
     authors = {int(world.works.account[row]) for row in public}
@@ -93,42 +93,42 @@ def test_rounds_begin_in_the_own_list_and_go_on_by_screens(world: World) -> None
     assert max(truth.rounds.values()) >= 2
 
 
-def test_a_reupload_asked_about_leads_to_the_same_works(world: World) -> None:
-    own = Truth(world, world.tracks[0].music_id)
+def test_a_reupload_asked_about_leads_to_the_same_works(world: SandboxWorld) -> None:
+    own = GroundTruth(world, world.tracks[0].music_id)
     row = next(
         index
         for index, relation in own.relations.items()
         if relation == "same" and world.sounds.kind[index] == SoundKind.REUPLOAD
     )
-    assert Truth(world, world.sounds.row(row).music_id).wanted() == own.wanted()
+    assert GroundTruth(world, world.sounds.row(row).music_id).wanted() == own.wanted()
 
 
-def test_a_sped_up_sound_asked_about_is_same_only_to_itself(world: World) -> None:
+def test_a_sped_up_sound_asked_about_is_same_only_to_itself(world: SandboxWorld) -> None:
     row = next(
         index for index in range(len(world.sounds)) if world.sounds.kind[index] == SoundKind.SPEED
     )
-    truth = Truth(world, world.sounds.row(row).music_id)
+    truth = GroundTruth(world, world.sounds.row(row).music_id)
     same = [index for index, relation in truth.relations.items() if relation == "same"]
     assert same == [row]
     assert "variant" in truth.relations.values()
 
 
-def test_speech_asked_about_is_related_to_nothing_else(world: World) -> None:
+def test_speech_asked_about_is_related_to_nothing_else(world: SandboxWorld) -> None:
     row = next(
         index for index in range(len(world.sounds)) if world.sounds.kind[index] == SoundKind.SPEECH
     )
-    works = Truth(world, world.sounds.row(row).music_id).works()
+    works = GroundTruth(world, world.sounds.row(row).music_id).works()
     assert {work.music_id for work in works} == {str(world.sounds.music_id[row])}
 
 
-def test_an_unknown_music_id_has_no_truth(world: World) -> None:
+def test_an_unknown_music_id_has_no_truth(world: SandboxWorld) -> None:
     with pytest.raises(KeyError):
-        Truth(world, "7000000000000000001")
+        GroundTruth(world, "7000000000000000001")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_any_seed_gives_a_hard_and_solvable_small_world(seed: int) -> None:
-    measured = hardness(World(seed, 0.15))
+    measured = check_hardness(SandboxWorld(seed, 0.15))
     assert isinstance(measured, Hardness)
     assert measured.normal_speed_works > 150
     assert measured.nearest_cover > measured.nearest_stranger
@@ -136,12 +136,12 @@ def test_any_seed_gives_a_hard_and_solvable_small_world(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_track_of_any_seed_has_its_adversaries(seed: int) -> None:
-    world = World(seed, 0.1)
+    world = SandboxWorld(seed, 0.1)
     for sound in world.tracks:
-        relations = {work.relation for work in Truth(world, sound.music_id).works()}
+        relations = {work.relation for work in GroundTruth(world, sound.music_id).works()}
         assert relations == {"same", "variant", "cover", "other_same_title"}
 
 
-def test_the_document_of_a_measurement_names_its_limits(world: World) -> None:
+def test_the_document_of_a_measurement_names_its_limits(world: SandboxWorld) -> None:
     document = measure_hardness(world).to_document()
     assert {"floors", "ceilings", "cover_ratio", "nearest_cover"} <= set(document)

@@ -6,7 +6,7 @@ the probe, decides: it closes the circuit, or opens it for twice as long.
 
 from dataclasses import dataclass, replace
 
-from warehouse.control.records import Passage
+from warehouse.control.records import CircuitDecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,16 +23,18 @@ class Circuit:
     probe_until: float | None = None
 
 
-def ask_passage(circuit: Circuit, now: float, *, probe_s: float) -> tuple[Circuit, Passage]:
+def decide_request(
+    circuit: Circuit, now: float, *, probe_s: float
+) -> tuple[Circuit, CircuitDecision]:
     """Return whether a request may be sent; the first one after the open time is the probe."""
     if circuit.open_until is None:
-        return circuit, Passage(is_allowed=True, is_clean=circuit.failures == 0)
+        return circuit, CircuitDecision(is_allowed=True, is_clean=circuit.failures == 0)
     busy_until = max(circuit.open_until, circuit.probe_until or 0.0)
     if busy_until > now:
-        refused = Passage(is_allowed=False, wait_s=busy_until - now, cause=circuit.cause)
+        refused = CircuitDecision(is_allowed=False, wait_s=busy_until - now, cause=circuit.cause)
         return circuit, refused
     probing = replace(circuit, probe_until=now + probe_s)
-    return probing, Passage(is_allowed=True, is_probe=True, cause=circuit.cause)
+    return probing, CircuitDecision(is_allowed=True, is_probe=True, cause=circuit.cause)
 
 
 def after_failure(

@@ -11,13 +11,13 @@ from warehouse.control.hosts.circuit_rules import (
     Circuit,
     after_failure,
     after_success,
-    ask_passage,
+    decide_request,
     without_probe,
 )
-from warehouse.control.records import CircuitState, Passage
+from warehouse.control.records import CircuitDecision, CircuitState
 from warehouse.control.schema import CIRCUITS
 
-NOTE_WORKED_EVERY_S = 60.0  # "last worked at" needs no higher precision
+RECORD_SUCCESS_EVERY_S = 60.0  # "last worked at" needs no higher precision
 _STATE = (
     CIRCUITS.c.failures,
     CIRCUITS.c.openings,
@@ -33,7 +33,7 @@ class CircuitRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def enter_circuit(self, host: str, surface: str, *, probe_s: float) -> Passage:
+    def check_circuit(self, host: str, surface: str, *, probe_s: float) -> CircuitDecision:
         """Return whether a surface may be requested.
 
         One process gets the probe, for `probe_s` seconds.
@@ -43,13 +43,13 @@ class CircuitRows:
         with self._database.reading() as connection:
             found = connection.execute(query).first()
         if found is None:
-            return Passage(is_allowed=True)
+            return CircuitDecision(is_allowed=True)
         if found.open_until is None:
-            is_noted = now - (found.worked_at or 0.0) < NOTE_WORKED_EVERY_S
-            return Passage(is_allowed=True, is_clean=found.failures == 0 and is_noted)
+            is_noted = now - (found.worked_at or 0.0) < RECORD_SUCCESS_EVERY_S
+            return CircuitDecision(is_allowed=True, is_clean=found.failures == 0 and is_noted)
         with self._database.writing() as connection:
             circuit = self._locked(connection, host, surface)
-            after, passage = ask_passage(circuit, self._database.now(), probe_s=probe_s)
+            after, passage = decide_request(circuit, self._database.now(), probe_s=probe_s)
             if after is not circuit:
                 self._save(connection, host, surface, after)
             return passage
@@ -89,7 +89,7 @@ class CircuitRows:
             host, surface, lambda circuit: after_success(circuit, is_probe=is_probe), **times
         )
 
-    def give_up_probe(self, host: str, surface: str) -> None:
+    def release_probe(self, host: str, surface: str) -> None:
         """Release a probe that was cancelled or never sent.
 
         Another request can then be the probe.

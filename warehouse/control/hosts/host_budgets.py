@@ -9,17 +9,19 @@ from sqlalchemy import Connection, func, select, update
 
 from warehouse.control.database import Database
 from warehouse.control.hosts.token_bucket import Bucket, full_bucket, take
-from warehouse.control.records import Grant
+from warehouse.control.records import TokenGrant
 from warehouse.control.schema import HOSTS
 
 
-class HostRows:
+class HostBudgetRows:
     """Rate limits of upstream hosts in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def take_token(self, host: str, *, rate_per_s: float, burst: float, daily_budget: int) -> Grant:
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: float, daily_budget: int
+    ) -> TokenGrant:
         """Reserve one request to a host: all processes together stay below `rate_per_s`."""
         row = HOSTS.c.host == host
         with self._database.writing() as connection:

@@ -9,38 +9,51 @@ from typing import get_args
 from sqlalchemy import delete, select
 
 from warehouse.control.database import Database
-from warehouse.control.records import Remembered, RobotsDecision, RobotsFile, RobotsVerdict
-from warehouse.control.schema import REMEMBERED, ROBOTS, ROBOTS_FILES
+from warehouse.control.records import (
+    CacheValidators,
+    RobotsDecision,
+    RobotsVerdict,
+    StoredRobotsFile,
+)
+from warehouse.control.schema import CACHE_VALIDATORS, ROBOTS, ROBOTS_FILES
 
 KEPT_S = 30 * 86_400.0
 
 
-class VisitRows:
+class HostMemoryRows:
     """Cache validators and robots files in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def remember_answer(self, address: str, answer: Remembered) -> None:
+    def save_validators(self, address: str, answer: CacheValidators) -> None:
         """Store the cache validators of a URL; `address` is a hash of it."""
         now = self._database.now()
         values = {**answer._asdict(), "kept_at": now}
-        insert = self._database.insert(REMEMBERED).values(address=address, **values)
+        insert = self._database.insert(CACHE_VALIDATORS).values(address=address, **values)
         with self._database.writing() as connection:
-            connection.execute(delete(REMEMBERED).where(REMEMBERED.c.kept_at < now - KEPT_S))
             connection.execute(
-                insert.on_conflict_do_update(index_elements=[REMEMBERED.c.address], set_=values)
+                delete(CACHE_VALIDATORS).where(CACHE_VALIDATORS.c.kept_at < now - KEPT_S)
+            )
+            connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=[CACHE_VALIDATORS.c.address], set_=values
+                )
             )
 
-    def recall_answer(self, address: str) -> Remembered | None:
+    def read_validators(self, address: str) -> CacheValidators | None:
         """Return the cache validators of a URL, or None."""
-        columns = (REMEMBERED.c.etag, REMEMBERED.c.last_modified, REMEMBERED.c.payload_sha256)
-        query = select(*columns).where(REMEMBERED.c.address == address)
+        columns = (
+            CACHE_VALIDATORS.c.etag,
+            CACHE_VALIDATORS.c.last_modified,
+            CACHE_VALIDATORS.c.payload_sha256,
+        )
+        query = select(*columns).where(CACHE_VALIDATORS.c.address == address)
         with self._database.reading() as connection:
             found = connection.execute(query).first()
-        return None if found is None else Remembered(*found)
+        return None if found is None else CacheValidators(*found)
 
-    def keep_robots_file(self, host: str, *, status: int | None, body: str) -> None:
+    def save_robots_file(self, host: str, *, status: int | None, body: str) -> None:
         """Store the robots file of a host, or that there was no response."""
         values = {"status": status, "body": body, "fetched_at": self._database.now()}
         insert = self._database.insert(ROBOTS_FILES).values(host=host, **values)
@@ -49,7 +62,7 @@ class VisitRows:
                 insert.on_conflict_do_update(index_elements=[ROBOTS_FILES.c.host], set_=values)
             )
 
-    def robots_file(self, host: str, *, max_age_s: float) -> RobotsFile | None:
+    def robots_file(self, host: str, *, max_age_s: float) -> StoredRobotsFile | None:
         """Return the robots file of a host if it is recent enough."""
         oldest = self._database.now() - max_age_s
         query = select(ROBOTS_FILES).where(
@@ -59,7 +72,7 @@ class VisitRows:
             found = connection.execute(query).first()
         if found is None:
             return None
-        return RobotsFile(found.status, found.body or "", _time(found.fetched_at))
+        return StoredRobotsFile(found.status, found.body or "", _time(found.fetched_at))
 
     def record_robots(
         self, host: str, surface: str, *, decision: RobotsVerdict, reason: str

@@ -6,7 +6,7 @@ processes therefore queue up, instead of all waking for the same token.
 
 from dataclasses import dataclass, replace
 
-from warehouse.control.records import Grant
+from warehouse.control.records import TokenGrant
 
 DAY_S = 86_400
 
@@ -32,14 +32,14 @@ def full_bucket(now: float, *, burst: float) -> Bucket:
 
 def take(
     bucket: Bucket, now: float, *, rate_per_s: float, burst: float, daily_budget: int
-) -> tuple[Bucket, Grant]:
+) -> tuple[Bucket, TokenGrant]:
     """Take one token, or none if the day's budget is used up."""
     now = max(now, bucket.filled_at)  # the clock of another machine may be ahead
     today = int(now // DAY_S)
     spent = bucket.spent if today == bucket.day else 0
     if spent >= daily_budget:
-        return bucket, Grant(wait_s=(today + 1) * DAY_S - now, spent=True)
+        return bucket, TokenGrant(wait_s=(today + 1) * DAY_S - now, spent=True)
     gained = (now - bucket.filled_at) * rate_per_s
     tokens = min(burst, bucket.tokens + gained) - 1
     after = replace(bucket, tokens=tokens, filled_at=now, day=today, spent=spent + 1)
-    return after, Grant(wait_s=max(0.0, -tokens / rate_per_s), spent=False)
+    return after, TokenGrant(wait_s=max(0.0, -tokens / rate_per_s), spent=False)

@@ -12,9 +12,16 @@ import orjson
 from sqlalchemy import Connection, RowMapping, delete, select, update
 
 from warehouse.control.database import Database
-from warehouse.control.schema import WATCH_LOOKS, WATCH_RUNS, WATCHLISTS
+from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS, WATCHLISTS
 from warehouse.records.jobs import Origin
-from warehouse.records.watchlists import OVERLAP, RUN_ENDED, Due, Plan, Watchlist, to_plan
+from warehouse.records.watchlists import (
+    ENDED_RUN_STATUSES,
+    OVERLAP_OUTCOME,
+    DueRun,
+    Watchlist,
+    WatchlistPlan,
+    parse_plan,
+)
 
 
 class WatchlistRows:
@@ -23,7 +30,7 @@ class WatchlistRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def create_watchlist(self, plan: Plan, cron: str) -> bool:
+    def create_watchlist(self, plan: WatchlistPlan, cron: str) -> bool:
         """Store a new watchlist; False if the name is taken. Times before now are never due."""
         now = self._database.now()
         values = {**_columns(plan, cron), "created_at": now, "updated_at": now}
@@ -32,7 +39,7 @@ class WatchlistRows:
         with self._database.writing() as connection:
             return connection.execute(insert).first() is not None
 
-    def update_watchlist(self, plan: Plan, cron: str) -> bool:
+    def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool:
         """Replace a plan; False if there is no watchlist of this name.
 
         A changed schedule and a list that is enabled again start now: earlier times are not due.
@@ -52,8 +59,8 @@ class WatchlistRows:
     def delete_watchlist(self, name: str) -> bool:
         """Delete a watchlist with its runs; False if there is none. Digest files stay."""
         with self._database.writing() as connection:
-            connection.execute(delete(WATCH_LOOKS).where(WATCH_LOOKS.c.watchlist == name))
-            connection.execute(delete(WATCH_RUNS).where(WATCH_RUNS.c.watchlist == name))
+            connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.watchlist == name))
+            connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.watchlist == name))
             gone = connection.execute(delete(WATCHLISTS).where(WATCHLISTS.c.name == name))
             return bool(gone.rowcount)
 
@@ -70,7 +77,7 @@ class WatchlistRows:
         with self._database.reading() as connection:
             return [_to_watchlist(row) for row in connection.execute(query).mappings()]
 
-    def take_due(self, name: str, due: Due) -> str | None:
+    def take_due(self, name: str, due: DueRun) -> str | None:
         """Create the run of a due time; return its id, or None if another process created it.
 
         While the previous run is still going on, the new one is `skipped` at once.
@@ -132,27 +139,27 @@ class WatchlistRows:
             "status": "skipped" if is_taken else "due",
             "missed_count": missed_count,
             "tries": 0,
-            "outcome": OVERLAP if is_taken else None,
+            "outcome": OVERLAP_OUTCOME if is_taken else None,
             "ended_at": self._database.now() if is_taken else None,
         }
-        insert = self._database.insert(WATCH_RUNS).values(values).on_conflict_do_nothing()
-        if connection.execute(insert.returning(WATCH_RUNS.c.run_id)).first() is None:
+        insert = self._database.insert(WATCHLIST_RUNS).values(values).on_conflict_do_nothing()
+        if connection.execute(insert.returning(WATCHLIST_RUNS.c.run_id)).first() is None:
             return None
         if not is_taken:
-            connection.execute(WATCH_LOOKS.insert(), _new_looks(run_id, name, plan))
+            connection.execute(WATCHLIST_CHECKS.insert(), _new_checks(run_id, name, plan))
         return run_id
 
 
 def _open_run(connection: Connection, name: str) -> str | None:
     """Return the run of a watchlist that has not ended, if any."""
-    query = select(WATCH_RUNS.c.run_id).where(
-        WATCH_RUNS.c.watchlist == name, WATCH_RUNS.c.status.not_in(RUN_ENDED)
+    query = select(WATCHLIST_RUNS.c.run_id).where(
+        WATCHLIST_RUNS.c.watchlist == name, WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES)
     )
     found: str | None = connection.execute(query).scalar()
     return found
 
 
-def _new_looks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
+def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
     """Return a row per entry; a plan has at least one."""
     return [
         {
@@ -167,7 +174,7 @@ def _new_looks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(plan: Plan, cron: str) -> Mapping[str, Any]:
+def _columns(plan: WatchlistPlan, cron: str) -> Mapping[str, Any]:
     return {
         "name": plan.name,
         "plan": orjson.dumps(plan.to_document()).decode(),
@@ -178,7 +185,7 @@ def _columns(plan: Plan, cron: str) -> Mapping[str, Any]:
 
 def _to_watchlist(row: RowMapping) -> Watchlist:
     return Watchlist(
-        plan=to_plan(orjson.loads(row["plan"])),
+        plan=parse_plan(orjson.loads(row["plan"])),
         cron=row["cron"],
         created_at=datetime.fromtimestamp(row["created_at"], UTC),
         updated_at=datetime.fromtimestamp(row["updated_at"], UTC),

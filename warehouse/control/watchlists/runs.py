@@ -12,75 +12,77 @@ import orjson
 from sqlalchemy import RowMapping, delete, func, or_, select, update
 
 from warehouse.control.database import Database
-from warehouse.control.schema import WATCH_LOOKS, WATCH_RUNS
+from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS
 from warehouse.records.watchlists import (
-    LOOK_ENDED,
-    RUN_ENDED,
-    Entry,
-    Look,
+    ENDED_CHECK_STATUSES,
+    ENDED_RUN_STATUSES,
+    EntryCheck,
     RunStatus,
-    WatchRun,
-    to_plan,
+    WatchlistEntry,
+    WatchlistRun,
+    parse_plan,
 )
 
 _TIMES = ("due_at", "began_at", "ended_at")
 _DOCUMENTS = ("digest", "told")
 
 
-class WatchRunRows:
+class WatchlistRunRows:
     """Runs of watchlists in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def watch_run(self, run_id: str) -> WatchRun | None:
+    def watch_run(self, run_id: str) -> WatchlistRun | None:
         """Return one run, or None."""
-        query = select(WATCH_RUNS).where(WATCH_RUNS.c.run_id == run_id)
+        query = select(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id == run_id)
         with self._database.reading() as connection:
             row = connection.execute(query).mappings().first()
         return None if row is None else _to_run(row)
 
-    def watch_runs(self, name: str, *, limit: int) -> list[WatchRun]:
+    def watch_runs(self, name: str, *, limit: int) -> list[WatchlistRun]:
         """Return the newest runs of a watchlist, newest first."""
         query = (
-            select(WATCH_RUNS)
-            .where(WATCH_RUNS.c.watchlist == name)
-            .order_by(WATCH_RUNS.c.due_at.desc(), WATCH_RUNS.c.run_id)
+            select(WATCHLIST_RUNS)
+            .where(WATCHLIST_RUNS.c.watchlist == name)
+            .order_by(WATCHLIST_RUNS.c.due_at.desc(), WATCHLIST_RUNS.c.run_id)
             .limit(limit)
         )
         with self._database.reading() as connection:
             return [_to_run(row) for row in connection.execute(query).mappings()]
 
-    def free_watch_runs(self) -> list[WatchRun]:
+    def unheld_watch_runs(self) -> list[WatchlistRun]:
         """Return runs that have not ended and that no process holds, oldest first."""
         query = (
-            select(WATCH_RUNS)
-            .where(WATCH_RUNS.c.status.not_in(RUN_ENDED), _is_free(self._database.now()))
-            .order_by(WATCH_RUNS.c.due_at, WATCH_RUNS.c.run_id)
+            select(WATCHLIST_RUNS)
+            .where(
+                WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES), _is_free(self._database.now())
+            )
+            .order_by(WATCHLIST_RUNS.c.due_at, WATCHLIST_RUNS.c.run_id)
         )
         with self._database.reading() as connection:
             return [_to_run(row) for row in connection.execute(query).mappings()]
 
-    def hold_run(self, run_id: str, owner: str, *, ttl_s: float) -> WatchRun | None:
+    def hold_run(self, run_id: str, owner: str, *, ttl_s: float) -> WatchlistRun | None:
         """Hold a run exclusively for `ttl_s` seconds.
 
         None: another process does, or it has ended.
         """
         now = self._database.now()
         taken = (
-            update(WATCH_RUNS)
+            update(WATCHLIST_RUNS)
             .where(
-                WATCH_RUNS.c.run_id == run_id,
-                WATCH_RUNS.c.status.not_in(RUN_ENDED),
+                WATCHLIST_RUNS.c.run_id == run_id,
+                WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES),
                 _is_free(now),
             )
             .values(
                 owner=owner,
                 held_until=now + ttl_s,
-                tries=WATCH_RUNS.c.tries + 1,
-                began_at=func.coalesce(WATCH_RUNS.c.began_at, now),
+                tries=WATCHLIST_RUNS.c.tries + 1,
+                began_at=func.coalesce(WATCHLIST_RUNS.c.began_at, now),
             )
-            .returning(*WATCH_RUNS.c)
+            .returning(*WATCHLIST_RUNS.c)
         )
         with self._database.writing() as connection:
             row = connection.execute(taken).mappings().first()
@@ -108,33 +110,33 @@ class WatchRunRows:
         }
         return self._write(run_id, owner, values)
 
-    def prolong_run(self, run_id: str, owner: str, *, ttl_s: float) -> bool:
+    def renew_run_hold(self, run_id: str, owner: str, *, ttl_s: float) -> bool:
         """Renew the hold on a run; False if another process has taken it over."""
-        mine = (WATCH_RUNS.c.run_id == run_id) & (WATCH_RUNS.c.owner == owner)
+        mine = (WATCHLIST_RUNS.c.run_id == run_id) & (WATCHLIST_RUNS.c.owner == owner)
         until = self._database.now() + ttl_s
         with self._database.writing() as connection:
-            done = connection.execute(update(WATCH_RUNS).where(mine).values(held_until=until))
+            done = connection.execute(update(WATCHLIST_RUNS).where(mine).values(held_until=until))
             return bool(done.rowcount)
 
-    def save_told(self, run_id: str, told: Mapping[str, Any]) -> None:
+    def save_notification(self, run_id: str, told: Mapping[str, Any]) -> None:
         """Store the result of the notification."""
-        row = WATCH_RUNS.c.run_id == run_id
+        row = WATCHLIST_RUNS.c.run_id == run_id
         with self._database.writing() as connection:
-            connection.execute(update(WATCH_RUNS).where(row).values(told=_json(told)))
+            connection.execute(update(WATCHLIST_RUNS).where(row).values(told=_json(told)))
 
-    def looks(self, run_id: str) -> list[Look]:
+    def looks(self, run_id: str) -> list[EntryCheck]:
         """Return the checks of a run's entries, in the order of the watchlist."""
         query = (
-            select(WATCH_LOOKS)
-            .where(WATCH_LOOKS.c.run_id == run_id)
-            .order_by(WATCH_LOOKS.c.position)
+            select(WATCHLIST_CHECKS)
+            .where(WATCHLIST_CHECKS.c.run_id == run_id)
+            .order_by(WATCHLIST_CHECKS.c.position)
         )
         with self._database.reading() as connection:
-            return [_to_look(row) for row in connection.execute(query).mappings()]
+            return [_to_check(row) for row in connection.execute(query).mappings()]
 
-    def save_look(self, look: Look) -> None:
+    def save_entry_check(self, look: EntryCheck) -> None:
         """Store the check of an entry."""
-        is_over = look.status in LOOK_ENDED
+        is_over = look.status in ENDED_CHECK_STATUSES
         values = {
             "status": look.status,
             "subject": look.subject,
@@ -143,24 +145,26 @@ class WatchRunRows:
             "observation": _json(look.observation),
             "ended_at": self._database.now() if is_over else None,
         }
-        row = (WATCH_LOOKS.c.run_id == look.run_id) & (WATCH_LOOKS.c.position == look.position)
+        row = (WATCHLIST_CHECKS.c.run_id == look.run_id) & (
+            WATCHLIST_CHECKS.c.position == look.position
+        )
         with self._database.writing() as connection:
-            connection.execute(update(WATCH_LOOKS).where(row).values(values))
+            connection.execute(update(WATCHLIST_CHECKS).where(row).values(values))
 
     def last_observation(
         self, name: str, kind: str, subject: str, *, before_run: str
     ) -> dict[str, Any] | None:
         """Return what an earlier run of this watchlist last observed of a subject, or None."""
         query = (
-            select(WATCH_LOOKS.c.observation)
+            select(WATCHLIST_CHECKS.c.observation)
             .where(
-                WATCH_LOOKS.c.watchlist == name,
-                WATCH_LOOKS.c.kind == kind,
-                WATCH_LOOKS.c.subject == subject,
-                WATCH_LOOKS.c.observation.is_not(None),
-                WATCH_LOOKS.c.run_id != before_run,
+                WATCHLIST_CHECKS.c.watchlist == name,
+                WATCHLIST_CHECKS.c.kind == kind,
+                WATCHLIST_CHECKS.c.subject == subject,
+                WATCHLIST_CHECKS.c.observation.is_not(None),
+                WATCHLIST_CHECKS.c.run_id != before_run,
             )
-            .order_by(WATCH_LOOKS.c.ended_at.desc())
+            .order_by(WATCHLIST_CHECKS.c.ended_at.desc())
             .limit(1)
         )
         with self._database.reading() as connection:
@@ -173,20 +177,24 @@ class WatchRunRows:
         The next run is compared with this one only; earlier observations are in the lake, and their
         changes in the digests.
         """
-        newer = WATCH_LOOKS.alias("newer")
+        newer = WATCHLIST_CHECKS.alias("newer")
         seen_again = (
             select(newer.c.position)
             .where(
                 newer.c.run_id == run_id,
                 newer.c.observation.is_not(None),
-                newer.c.kind == WATCH_LOOKS.c.kind,
-                newer.c.subject == WATCH_LOOKS.c.subject,
+                newer.c.kind == WATCHLIST_CHECKS.c.kind,
+                newer.c.subject == WATCHLIST_CHECKS.c.subject,
             )
             .exists()
         )
-        older = (WATCH_LOOKS.c.watchlist == name) & (WATCH_LOOKS.c.run_id != run_id) & seen_again
+        older = (
+            (WATCHLIST_CHECKS.c.watchlist == name)
+            & (WATCHLIST_CHECKS.c.run_id != run_id)
+            & seen_again
+        )
         with self._database.writing() as connection:
-            connection.execute(update(WATCH_LOOKS).where(older).values(observation=None))
+            connection.execute(update(WATCHLIST_CHECKS).where(older).values(observation=None))
 
     def delete_old_runs(self, before: datetime) -> int:
         """Delete runs that ended before this time; return how many.
@@ -195,33 +203,33 @@ class WatchRunRows:
         with.
         """
         newest = (
-            select(func.max(WATCH_RUNS.c.due_at))
-            .where(WATCH_RUNS.c.status == "completed")
-            .group_by(WATCH_RUNS.c.watchlist)
+            select(func.max(WATCHLIST_RUNS.c.due_at))
+            .where(WATCHLIST_RUNS.c.status == "completed")
+            .group_by(WATCHLIST_RUNS.c.watchlist)
         )
-        old = select(WATCH_RUNS.c.run_id).where(
-            WATCH_RUNS.c.ended_at < before.timestamp(), WATCH_RUNS.c.due_at.not_in(newest)
+        old = select(WATCHLIST_RUNS.c.run_id).where(
+            WATCHLIST_RUNS.c.ended_at < before.timestamp(), WATCHLIST_RUNS.c.due_at.not_in(newest)
         )
         with self._database.writing() as connection:
             gone = list(connection.execute(old).scalars())
-            connection.execute(delete(WATCH_LOOKS).where(WATCH_LOOKS.c.run_id.in_(gone)))
-            connection.execute(delete(WATCH_RUNS).where(WATCH_RUNS.c.run_id.in_(gone)))
+            connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.run_id.in_(gone)))
+            connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id.in_(gone)))
         return len(gone)
 
     def _write(self, run_id: str, owner: str, values: Mapping[str, Any]) -> bool:
-        mine = (WATCH_RUNS.c.run_id == run_id) & (WATCH_RUNS.c.owner == owner)
+        mine = (WATCHLIST_RUNS.c.run_id == run_id) & (WATCHLIST_RUNS.c.owner == owner)
         with self._database.writing() as connection:
             done = connection.execute(
-                update(WATCH_RUNS).where(mine).values(owner=None, held_until=None, **values)
+                update(WATCHLIST_RUNS).where(mine).values(owner=None, held_until=None, **values)
             )
             return bool(done.rowcount)
 
 
 def _is_free(now: float) -> Any:
-    return or_(WATCH_RUNS.c.owner.is_(None), WATCH_RUNS.c.held_until <= now)
+    return or_(WATCHLIST_RUNS.c.owner.is_(None), WATCHLIST_RUNS.c.held_until <= now)
 
 
-def _to_run(row: RowMapping) -> WatchRun:
+def _to_run(row: RowMapping) -> WatchlistRun:
     values: dict[str, Any] = {
         name: value for name, value in row.items() if name not in {"owner", "held_until"}
     }
@@ -230,15 +238,15 @@ def _to_run(row: RowMapping) -> WatchRun:
         values[name] = None if moment is None else datetime.fromtimestamp(moment, UTC)
     for name in _DOCUMENTS:
         values[name] = None if values[name] is None else orjson.loads(values[name])
-    return WatchRun(**{**values, "plan": to_plan(orjson.loads(values["plan"]))})
+    return WatchlistRun(**{**values, "plan": parse_plan(orjson.loads(values["plan"]))})
 
 
-def _to_look(row: RowMapping) -> Look:
-    return Look(
+def _to_check(row: RowMapping) -> EntryCheck:
+    return EntryCheck(
         run_id=row["run_id"],
         position=row["position"],
         watchlist=row["watchlist"],
-        entry=Entry(kind=row["kind"], input=row["input"]),
+        entry=WatchlistEntry(kind=row["kind"], input=row["input"]),
         status=row["status"],
         subject=row["subject"],
         job_id=row["job_id"],

@@ -16,18 +16,18 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home
 from warehouse.lake.store import Lake
 from warehouse.maintenance.erasure.files import erase_files
-from warehouse.maintenance.erasure.names import Names, find_names, to_pattern
-from warehouse.maintenance.erasure.proof import Proof, search_files, search_tables
+from warehouse.maintenance.erasure.names import AccountNames, find_account_names, to_pattern
+from warehouse.maintenance.erasure.proof import ErasureProof, search_files, search_tables
 from warehouse.maintenance.erasure.rows import erase_rows
 from warehouse.queries.erasures import read_marks
-from warehouse.records.erasure import mark_of
+from warehouse.records.erasure import erasure_mark
 from warehouse.records.errors import WarehouseUnavailableError
 
-ROUNDS = 3
+ERASURE_ROUNDS = 3
 
 
 @dataclass(slots=True)
-class Erased:
+class ErasureResult:
     """What an erasure removed, and the proof. It contains no names."""
 
     erasure_id: str
@@ -36,11 +36,11 @@ class Erased:
     control_rows: dict[str, int] = field(default_factory=dict)
     files: int = 0
     runs: int = 0
-    proof: Proof = field(default_factory=lambda: Proof(0, 0, ()))
+    proof: ErasureProof = field(default_factory=lambda: ErasureProof(0, 0, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stores:
+class ErasureStores:
     """The open stores of a world.
 
     `forget_runs` removes the orchestrator's runs that name the account.
@@ -50,20 +50,20 @@ class Stores:
     lake: Lake
     engine: Engine
     control: ControlStore
-    forget_runs: Callable[[Names], int] = lambda _names: 0
+    forget_runs: Callable[[AccountNames], int] = lambda _names: 0
 
 
-def erase_account(stores: Stores, sec_uid: str) -> Erased:
+def erase_account(stores: ErasureStores, sec_uid: str) -> ErasureResult:
     """Erase an account from all stores, then search for it.
 
     Raises:
         WarehouseError: A store cannot be read or rewritten. What is erased so far stays erased;
             calling again continues.
     """
-    erased = Erased(uuid4().hex)
-    names, marked = Names(sec_uid=sec_uid), frozenset[str]()
-    for _ in range(ROUNDS):
-        names = names.with_more(find_names(stores.engine, sec_uid))
+    erased = ErasureResult(uuid4().hex)
+    names, marked = AccountNames(sec_uid=sec_uid), frozenset[str]()
+    for _ in range(ERASURE_ROUNDS):
+        names = names.with_more(find_account_names(stores.engine, sec_uid))
         if names.ids - marked:
             _mark(stores, erased.erasure_id, names.ids - marked)
             marked |= names.ids
@@ -74,7 +74,7 @@ def erase_account(stores: Stores, sec_uid: str) -> Erased:
     return erased
 
 
-def search(stores: Stores, names: Names) -> Proof:
+def search(stores: ErasureStores, names: AccountNames) -> ErasureProof:
     """Search all files of a world, and a lake outside its home.
 
     In an object store every cell is searched. The sandbox's own sounds are not searched.
@@ -88,7 +88,7 @@ def search(stores: Stores, names: Names) -> Proof:
     return proof.plus(search_files(Path(lake.url), pattern)) if is_elsewhere else proof
 
 
-def _mark(stores: Stores, erasure_id: str, ids: Iterable[str]) -> None:
+def _mark(stores: ErasureStores, erasure_id: str, ids: Iterable[str]) -> None:
     """Write marks of the ids.
 
     All erasures share one salt: each salt slows every check of a body.
@@ -97,19 +97,19 @@ def _mark(stores: Stores, erasure_id: str, ids: Iterable[str]) -> None:
     row: dict[str, object] = {
         "erasure_id": erasure_id,
         "salt": salt,
-        "marks": sorted(mark_of(salt, name) for name in ids),
+        "marks": sorted(erasure_mark(salt, name) for name in ids),
         "erased_at": datetime.now(UTC),
     }
     stores.lake.append("raw.erasures", [row])
 
 
-def _erase_once(stores: Stores, names: Names, erased: Erased) -> None:
+def _erase_once(stores: ErasureStores, names: AccountNames, erased: ErasureResult) -> None:
     everything = to_pattern(names.ids | names.words)
     rows, results = erase_rows(stores.lake, stores.engine, names)
     for table, count in rows.items():
         erased.rows[table] = erased.rows.get(table, 0) + count
     erased.results += len(results)
-    stores.engine.works_index.drop()  # maintenance rebuilds it
+    stores.engine.video_index.drop()  # maintenance rebuilds it
     for one in stores.lake.tables:
         if stores.lake.version(one.name) > 0:  # otherwise it never had a row
             stores.lake.forget(one.name)
@@ -120,7 +120,7 @@ def _erase_once(stores: Stores, names: Names, erased: Erased) -> None:
     stores.engine.refresh()
 
 
-def check_nobody_works(control: ControlStore, *, within_s: float) -> None:
+def check_idle(control: ControlStore, *, within_s: float) -> None:
     """Refuse while a worker is alive or a job runs: it has data of the account in memory.
 
     Raises:

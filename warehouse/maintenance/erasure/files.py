@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from warehouse.home.folder import Home
-from warehouse.maintenance.erasure.proof import holds
+from warehouse.maintenance.erasure.proof import file_contains
 
-MADE_AGAIN = ("published",)
+RECREATED_FOLDERS = ("published",)
 """Folders of packed files that cannot be searched; they are recreated."""
-WRITTEN = ("reports", "digests")
+USER_FOLDERS = ("reports", "digests")
 """Folders of files for users: a file is deleted if it names the account or cannot be searched."""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
@@ -23,12 +23,12 @@ def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[st
     doomed = {
         *_excerpts(home, sounds),
         *_copies_of_the_control_store(home),
-        *(path for folder in MADE_AGAIN for path in _files(home.root / folder)),
+        *(path for folder in RECREATED_FOLDERS for path in _files(home.root / folder)),
         *(
             path
-            for folder in WRITTEN
+            for folder in USER_FOLDERS
             for path in _files(home.root / folder)
-            if path.suffix.lower() in _UNSEARCHABLE or holds(path, pattern)
+            if path.suffix.lower() in _UNSEARCHABLE or file_contains(path, pattern)
         ),
     }
     for path in doomed:

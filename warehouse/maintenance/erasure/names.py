@@ -20,7 +20,7 @@ _MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class AccountNames:
     """Names of one account. `sounds`: hashes of the sounds of its videos."""
 
     sec_uid: str
@@ -34,9 +34,9 @@ class Names:
         """Ids that must not occur anywhere afterwards, and are not collected again."""
         return frozenset({self.sec_uid, *self.numbers, *self.works})
 
-    def with_more(self, other: "Names") -> "Names":
+    def with_more(self, other: "AccountNames") -> "AccountNames":
         """Combine with names found while the first ones were being erased."""
-        return Names(
+        return AccountNames(
             sec_uid=self.sec_uid,
             numbers=self.numbers | other.numbers,
             works=self.works | other.works,
@@ -70,25 +70,25 @@ def find_sec_uid(engine: Engine, account: str) -> str:
     )
 
 
-def find_names(engine: Engine, sec_uid: str) -> Names:
+def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
     """Return everything in the warehouse that names an account; at least its id."""
     engine.refresh()
-    shown = engine.rows(_SHOWN, {"id": sec_uid})
+    shown = engine.rows(_DISPLAYED_SQL, {"id": sec_uid})
     numbers = _ids(row["uid"] for row in shown)
-    works = engine.rows(_WORKS, {"id": sec_uid, "uids": sorted(numbers)})
+    works = engine.rows(_ACCOUNT_VIDEOS_SQL, {"id": sec_uid, "uids": sorted(numbers)})
     ids = sorted({str(row["aweme_id"]) for row in works})
-    sounds = engine.rows(_SOUNDS, {"works": ids})
+    sounds = engine.rows(_SOUNDS_SQL, {"works": ids})
     words = {
         str(row[name])
         for row in shown
         for name in ("nickname", "unique_id", "short_id")
         if row[name]
     }
-    return Names(
+    return AccountNames(
         sec_uid=sec_uid,
         numbers=numbers,
         works=frozenset(ids),
-        words=frozenset(word for word in words if _is_telling(word)),
+        words=frozenset(word for word in words if _is_distinctive(word)),
         sounds=frozenset(str(row["sha256"]) for row in sounds),
     )
 
@@ -103,12 +103,12 @@ def to_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
     return re.compile(b"|".join(re.escape(form) for form in longest_first) or b"(?!)")
 
 
-_SHOWN = """
+_DISPLAYED_SQL = """
     select uid, unique_id, null as short_id, nickname from raw.videos where sec_uid = $id
     union select uid, unique_id, short_id, nickname from raw.accounts where sec_uid = $id
     union select null, unique_id, null, nickname from marts.account_summaries where sec_uid = $id
 """
-_WORKS = """
+_ACCOUNT_VIDEOS_SQL = """
     select aweme_id from raw.videos where sec_uid = $id or uid in (select unnest($uids::varchar[]))
     union select aweme_id from marts.confirmed_videos where sec_uid = $id
     union select aweme_id from marts.variants where sec_uid = $id
@@ -116,7 +116,7 @@ _WORKS = """
     union select aweme_id from raw.capture_items
         where entity_id = $id and surface like 'user\\_%' escape '\\'
 """
-_SOUNDS = """
+_SOUNDS_SQL = """
     with works as (select unnest($works::varchar[]) as aweme_id)
     select sound_sha256 as sha256 from raw.sounds where aweme_id in (from works)
     union select candidate_sha256 from marts.audio_comparisons
@@ -130,5 +130,5 @@ def _ids(values: Iterable[Any]) -> frozenset[str]:
     return frozenset(str(value) for value in values if value and len(value) >= _MIN_ID_CHARS)
 
 
-def _is_telling(word: str) -> bool:
+def _is_distinctive(word: str) -> bool:
     return len(word) >= (_MIN_WORD_CHARS if word.isascii() else _MIN_WIDE_CHARS)

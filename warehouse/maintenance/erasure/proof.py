@@ -22,20 +22,20 @@ from warehouse.lake.packing import unpack_bytes
 from warehouse.records.errors import WarehouseUnavailableError
 
 _ZSTD, _GZIP, _SQLITE = b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"SQLite format 3\x00"
-_JOINT = b"\x00"  # no name contains it, so a match never spans two cells
+_SEPARATOR = b"\x00"  # no name contains it, so a match never spans two cells
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ErasureProof:
     """Result of a search. `places`: files below the root that still contain a name."""
 
     file_count: int
     byte_count: int
     places: tuple[str, ...]
 
-    def plus(self, other: "Proof") -> "Proof":
+    def plus(self, other: "ErasureProof") -> "ErasureProof":
         """Combine two results."""
-        return Proof(
+        return ErasureProof(
             self.file_count + other.file_count,
             self.byte_count + other.byte_count,
             self.places + other.places,
@@ -47,7 +47,9 @@ class Proof:
         return not self.places
 
 
-def search_files(root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...] = ()) -> Proof:
+def search_files(
+    root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...] = ()
+) -> ErasureProof:
     """Search every file below `root`, except those below the folders `but`.
 
     Raises:
@@ -59,12 +61,12 @@ def search_files(root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...
             continue
         count, size = count + 1, size + path.stat().st_size
         name = str(path.relative_to(root))
-        if pattern.search(name.encode("utf-8", "surrogateescape")) or holds(path, pattern):
+        if pattern.search(name.encode("utf-8", "surrogateescape")) or file_contains(path, pattern):
             places.append(name)
-    return Proof(count, size, tuple(places))
+    return ErasureProof(count, size, tuple(places))
 
 
-def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> Proof:
+def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> ErasureProof:
     """Search every cell of every table, for a lake whose files are not accessible."""
     places, size = [], 0
     for table in engine.lake.tables:
@@ -72,13 +74,13 @@ def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> Proof:
             for batch in reader:
                 size += batch.nbytes
                 if any(
-                    pattern.search(_JOINT.join(_flat(one.to_pylist()))) for one in batch.columns
+                    pattern.search(_SEPARATOR.join(_flat(one.to_pylist()))) for one in batch.columns
                 ):
                     places.append(table.name)
-    return Proof(0, size, tuple(dict.fromkeys(places)))
+    return ErasureProof(0, size, tuple(dict.fromkeys(places)))
 
 
-def holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+def file_contains(path: Path, pattern: re.Pattern[bytes]) -> bool:
     """Return True if the file contains a match, as it is or when unpacked.
 
     Raises:
@@ -113,7 +115,7 @@ def _cells(path: Path) -> Iterator[bytes]:
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches():
             for column in batch.columns:
-                yield _JOINT.join(_flat(column.to_pylist()))
+                yield _SEPARATOR.join(_flat(column.to_pylist()))
 
 
 def _flat(values: Any) -> Iterator[bytes]:
@@ -154,4 +156,4 @@ def _rows(path: Path) -> Iterator[bytes]:
         for (table,) in tables:
             quoted = '"' + table.replace('"', '""') + '"'
             for row in database.execute(f"select * from {quoted}"):  # noqa: S608  # a quoted name
-                yield _JOINT.join(_flat(row))
+                yield _SEPARATOR.join(_flat(row))

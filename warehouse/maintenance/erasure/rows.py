@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.maintenance.erasure.names import Names, to_pattern
+from warehouse.maintenance.erasure.names import AccountNames, to_pattern
 from warehouse.tables import Table
 from warehouse.tables.privacy import treatment_of
 
@@ -33,7 +33,7 @@ _NOTES = (("marts.chart_links", "note"),)
 """Free text, which may name any account."""
 
 
-def erase_rows(lake: Lake, engine: Engine, names: Names) -> tuple[dict[str, int], list[str]]:
+def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[str, int], list[str]]:
     """Delete every row that names the account.
 
     Returns deleted rows by table, and the jobs whose results were deleted.
@@ -55,19 +55,19 @@ def erase_rows(lake: Lake, engine: Engine, names: Names) -> tuple[dict[str, int]
     remove("marts.job_results", "job_id", results)
     remove("marts.annotations", "annotation_id", annotated)
     remove("raw.captures", "reason", [f"{kind} {one}" for kind in _LINK_KINDS for one in names.ids])
-    for table in _written(lake):
+    for table in _tables_with_rows(lake):
         for column, values in _conditions(table, names):
             remove(table.name, column, values)
     _blank_names(lake, names)
     return {name: count for name, count in removed.items() if count}, results
 
 
-def _written(lake: Lake) -> list[Table]:
+def _tables_with_rows(lake: Lake) -> list[Table]:
     """Return the tables that ever had a row."""
     return [table for table in lake.tables if lake.version(table.name) > 0]
 
 
-def _conditions(table: Table, names: Names) -> Iterator[tuple[str, Iterable[str]]]:
+def _conditions(table: Table, names: AccountNames) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the columns of a table that can name the account, with the values that do."""
     for column in table.columns:
         treatment = treatment_of(column)
@@ -81,7 +81,9 @@ def _conditions(table: Table, names: Names) -> Iterator[tuple[str, Iterable[str]
             yield column.name, names.numbers
 
 
-def _matching(engine: Engine, table: str, key: str, column: str, names: Names) -> Iterator[str]:
+def _matching(
+    engine: Engine, table: str, key: str, column: str, names: AccountNames
+) -> Iterator[str]:
     """Yield keys of packed bodies that contain an id or a displayed name of the account."""
     pattern = to_pattern(names.ids | names.words)
     with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # constants of this module
@@ -91,7 +93,7 @@ def _matching(engine: Engine, table: str, key: str, column: str, names: Names) -
                     yield name
 
 
-def _annotations(engine: Engine, names: Names) -> list[str]:
+def _annotations(engine: Engine, names: AccountNames) -> list[str]:
     found = engine.rows(
         """
         select annotation_id from marts.annotations where comparison_id in (
@@ -105,8 +107,8 @@ def _annotations(engine: Engine, names: Names) -> list[str]:
     return [str(row["annotation_id"]) for row in found]
 
 
-def _blank_names(lake: Lake, names: Names) -> None:
-    written = {table.name for table in _written(lake)}
+def _blank_names(lake: Lake, names: AccountNames) -> None:
+    written = {table.name for table in _tables_with_rows(lake)}
     conditions = (
         [
             (table, column, f"{column} in ({part})")

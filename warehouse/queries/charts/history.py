@@ -102,7 +102,7 @@ def read_songs_of_issues(
     }
 
 
-def read_kept_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
+def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
     """Return which of these issues have songs in the lake, with the date given with the songs."""
     found = _rows(
         engine,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.charts import SONG_LIMIT
-from warehouse.records.song_links import Heard, Sound, Statement
+from warehouse.records.song_links import AudioMatch, PlatformMusic, SongLinkDecision
 
 type Row = dict[str, Any]
 
@@ -31,7 +31,7 @@ _KEPT_SONGS = """
 """
 
 
-def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
+def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
     """Return each position of each stored issue with a date, by date and rank.
 
     Columns: `day, volid, rank, title, artist, song_hash`. With a `song_key` only positions that can
@@ -53,7 +53,7 @@ def read_kept_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
     )
 
 
-def read_kept_days(engine: Engine) -> list[date]:
+def read_stored_days(engine: Engine) -> list[date]:
     """Return the dates of the issues with songs in the lake, oldest first."""
     found = _rows(
         engine,
@@ -76,7 +76,7 @@ def read_kept_days(engine: Engine) -> list[date]:
     return [row["day"] for row in found]
 
 
-def read_sounds(engine: Engine) -> Iterator[Sound]:
+def read_platform_music(engine: Engine) -> Iterator[PlatformMusic]:
     """Yield every music id with a known title, as last observed on its own page or with a video."""
     found = engine.rows(
         """
@@ -97,10 +97,10 @@ def read_sounds(engine: Engine) -> Iterator[Sound]:
         """
     )
     for row in cast("list[Row]", found):
-        yield Sound(**row)
+        yield PlatformMusic(**row)
 
 
-def read_heard(engine: Engine) -> list[Heard]:
+def read_audio_matches(engine: Engine) -> list[AudioMatch]:
     """Return the music ids that scans confirmed by audio to carry the recording of another."""
     found = _rows(
         engine,
@@ -114,10 +114,10 @@ def read_heard(engine: Engine) -> list[Heard]:
         order by all
         """,
     )
-    return [Heard(row["track"], row["music_id"], row["is_variant"]) for row in found]
+    return [AudioMatch(row["track"], row["music_id"], row["is_variant"]) for row in found]
 
 
-def read_works_of_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
+def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     """Return observed counts of videos confirmed for these music ids, as track or as own sound.
 
     `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
@@ -147,7 +147,7 @@ def read_works_of_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     )
 
 
-def read_statements(engine: Engine, song_key: str | None = None) -> list[Row]:
+def read_song_link_decisions(engine: Engine, song_key: str | None = None) -> list[Row]:
     """Return the users' decisions about songs and music ids, oldest first; of one song or all."""
     return _rows(
         engine,
@@ -160,10 +160,10 @@ def read_statements(engine: Engine, song_key: str | None = None) -> list[Row]:
     )
 
 
-def to_statement(row: Row) -> Statement:
+def to_song_link_decision(row: Row) -> SongLinkDecision:
     """Convert a row to the record that the rules use."""
     names = ("link_id", "song_key", "music_id", "said", "said_at")
-    return Statement(**{name: row[name] for name in names})
+    return SongLinkDecision(**{name: row[name] for name in names})
 
 
 def read_chart_platform(engine: Engine, song_key: str | None = None) -> list[Row]:

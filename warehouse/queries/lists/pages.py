@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.committed_rows import with_values
+from warehouse.queries.committed_rows import inline_values
 from warehouse.queries.lists.union import (
-    Captured,
-    Member,
-    Observed,
-    Order,
-    in_order,
-    observed_until,
+    ListCapture,
+    ListCaptures,
+    ListOrder,
+    UnionMember,
+    history_until,
+    sort_members,
 )
-from warehouse.queries.videos import Listed, Ordering, read_ordering
+from warehouse.queries.videos import ListedVideo, VideoOrdering, read_ordering
 
 Row = dict[str, Any]
 
@@ -76,7 +76,7 @@ class UnionPage:
     last_observed_at: datetime | None
     platform_has_more: bool | None
     data_provider: str
-    listed: Mapping[str, Listed]
+    listed: Mapping[str, ListedVideo]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,21 +100,21 @@ def read_union_page(
     sequence: int | None,
     offset: int,
     count: int,
-    order: Order,
+    order: ListOrder,
 ) -> UnionPage | None:
     """Return a page of the union as of a capture, or None if there is no such capture.
 
     `sequence` None: as of the newest capture that no other can precede.
     """
-    asked = _List(entity_id, surfaces)
-    captures = (Captured(**row) for row in asked.rows(engine, _CAPTURES))
-    observed = observed_until(captures, sequence=sequence, now=datetime.now(UTC))
+    asked = _RequestedList(entity_id, surfaces)
+    captures = (ListCapture(**row) for row in asked.rows(engine, _CAPTURES))
+    observed = history_until(captures, sequence=sequence, now=datetime.now(UTC))
     if observed is None:
         return None
     screen = observed.latest_screen
     members, contents = _read_members(engine, observed, asked, on=screen)
     ordering = _ordering(engine, members, observed.as_of, order)
-    ids = in_order(members, order, known=ordering.known)
+    ids = sort_members(members, order, known=ordering.known)
     return UnionPage(
         sequence=observed.as_of.sequence,
         aweme_ids=tuple(ids[offset : offset + count]),
@@ -137,25 +137,25 @@ def read_captured_page(
     entity_id: str,
     cursor: int | None = None,
     sequence: int | None = None,
-    order: Order,
+    order: ListOrder,
 ) -> CapturedPage | None:
     """Return the page of a capture, or the last one captured at the source's own `cursor`.
 
     None if there is none.
     """
-    asked = _List(entity_id, surfaces)
+    asked = _RequestedList(entity_id, surfaces)
     found = asked.rows(engine, _PAGE, cursor=cursor, sequence=sequence)
     if not found:
         return None
     page, number = found[0], found[0]["sequence"]
-    capture = Captured(
-        **{name: page[name] for name in Captured.__slots__} | {"cursor_in": page["began"]}
+    capture = ListCapture(
+        **{name: page[name] for name in ListCapture.__slots__} | {"cursor_in": page["began"]}
     )
-    members, _ = _read_members(engine, Observed((capture,)), asked, on=capture)
+    members, _ = _read_members(engine, ListCaptures((capture,)), asked, on=capture)
     ordering = _ordering(engine, members, capture, order)
     return CapturedPage(
         sequence=number,
-        aweme_ids=tuple(in_order(members, order, known=ordering.known)),
+        aweme_ids=tuple(sort_members(members, order, known=ordering.known)),
         cursor=page["cursor_out"],
         has_more=page["has_more"],
         observed_at=page["observed_at"],
@@ -165,38 +165,40 @@ def read_captured_page(
 
 
 @dataclass(frozen=True, slots=True)
-class _List:
+class _RequestedList:
     """The requested list, with all surfaces that show it."""
 
     entity_id: str
     surfaces: Sequence[str]
 
     def rows(self, engine: Engine, sql: str, **params: object) -> list[Row]:
-        sql, surfaces = with_values(sql, self.surfaces, slot="surfaces")
+        sql, surfaces = inline_values(sql, self.surfaces, slot="surfaces")
         found = engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
         return cast("list[Row]", found)
 
 
-def _ordering(engine: Engine, members: Sequence[Member], as_of: Captured, order: Order) -> Ordering:
+def _ordering(
+    engine: Engine, members: Sequence[UnionMember], as_of: ListCapture, order: ListOrder
+) -> VideoOrdering:
     """Return what was known of the members when the capture was committed, last of its batch."""
     if order == "public":
-        return Ordering()
+        return VideoOrdering()
     return read_ordering(engine, [member.aweme_id for member in members], until=as_of.committed_at)
 
 
 def _read_members(
-    engine: Engine, observed: Observed, asked: _List, *, on: Captured | None
-) -> tuple[list[Member], int]:
+    engine: Engine, observed: ListCaptures, asked: _RequestedList, *, on: ListCapture | None
+) -> tuple[list[UnionMember], int]:
     """Return the videos of some captures, and how many different first pages there are.
 
     The positions are those of the capture `on`.
     """
     pages = [page.sequence for page in observed.pages]
     screens = [page.sequence for page in observed.screens]
-    sql, among = with_values(_MEMBERS, pages, slot="sequences", kind="bigint")
-    sql, shown = with_values(sql, screens, slot="screens", kind="bigint")
+    sql, among = inline_values(_MEMBERS, pages, slot="sequences", kind="bigint")
+    sql, shown = inline_values(sql, screens, slot="screens", kind="bigint")
     rows = asked.rows(engine, sql, **among, **shown, screen=on.sequence if on else None)
     counted = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
     without_works = int(counted["shown"] < len(screens))  # all empty pages are the same
-    members = [Member(**{name: row[name] for name in Member.__slots__}) for row in rows]
+    members = [UnionMember(**{name: row[name] for name in UnionMember.__slots__}) for row in rows]
     return members, counted["contents"] + without_works

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-Order = Literal["public", "likes", "newest"]
+ListOrder = Literal["public", "likes", "newest"]
 
-HOLE_S = 30.0
+GAP_TIMEOUT_S = 30.0
 """A sequence number missing for longer belongs to a capture that was never written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Captured:
+class ListCapture:
     """A capture of a list. `cursor_in` 0: a first page."""
 
     sequence: int
@@ -30,29 +30,29 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ListCaptures:
     """The successful captures of a list, oldest first, up to the one that a union is as of."""
 
-    pages: tuple[Captured, ...]
+    pages: tuple[ListCapture, ...]
 
     @property
-    def as_of(self) -> Captured:
+    def as_of(self) -> ListCapture:
         """The capture that the union is as of."""
         return self.pages[-1]
 
     @property
-    def screens(self) -> list[Captured]:
+    def screens(self) -> list[ListCapture]:
         """The first pages among them."""
         return [page for page in self.pages if page.cursor_in == 0]
 
     @property
-    def latest_screen(self) -> Captured | None:
+    def latest_screen(self) -> ListCapture | None:
         """The latest first page."""
         return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class UnionMember:
     """A video of a union.
 
     `first_position`: its position on the latest first page; `recency` grows with the capture that
@@ -65,16 +65,16 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class VideoSortValues:
     """What was known of a video: likes, and publication in Unix seconds."""
 
     likes: int | None = None
     created: int | None = None
 
 
-def observed_until(
-    captures: Iterable[Captured], *, sequence: int | None, now: datetime
-) -> Observed | None:
+def history_until(
+    captures: Iterable[ListCapture], *, sequence: int | None, now: datetime
+) -> ListCaptures | None:
     """Return the captures of a union as of `sequence`; None if that capture showed nothing.
 
     With `sequence` None, as of the newest capture that no other can precede: a capture takes its
@@ -86,18 +86,21 @@ def observed_until(
     pages = tuple(page for page in numbered if page.outcome == "ok" and page.sequence <= until)
     if not pages or sequence not in {None, pages[-1].sequence}:
         return None
-    return Observed(pages)
+    return ListCaptures(pages)
 
 
-def in_order(
-    members: Iterable[Member], order: Order, *, known: Mapping[str, Known] | None = None
+def sort_members(
+    members: Iterable[UnionMember],
+    order: ListOrder,
+    *,
+    known: Mapping[str, VideoSortValues] | None = None,
 ) -> list[str]:
     """Return the videos of a union in this order; ties and unknown values use the public order."""
     value = _VALUES[order]
     found = known or {}
 
-    def key(member: Member) -> tuple[object, ...]:
-        worth = value(found.get(member.aweme_id, Known()))
+    def key(member: UnionMember) -> tuple[object, ...]:
+        worth = value(found.get(member.aweme_id, VideoSortValues()))
         place = member.first_position
         return (
             worth is None, -(worth or 0), place is None, place or 0, -member.recency,
@@ -107,17 +110,17 @@ def in_order(
     return [member.aweme_id for member in sorted(members, key=key)]
 
 
-def _settled(numbered: Sequence[Captured], *, now: datetime) -> int:
+def _settled(numbered: Sequence[ListCapture], *, now: datetime) -> int:
     before = 0
     for capture in numbered:
-        is_young = capture.committed_at > now - timedelta(seconds=HOLE_S)
+        is_young = capture.committed_at > now - timedelta(seconds=GAP_TIMEOUT_S)
         if capture.sequence > before + 1 and is_young and before:
             return before
         before = capture.sequence
     return before
 
 
-_VALUES: Mapping[Order, Callable[[Known], int | None]] = {
+_VALUES: Mapping[ListOrder, Callable[[VideoSortValues], int | None]] = {
     "public": lambda _known: 0,
     "likes": lambda known: known.likes,
     "newest": lambda known: known.created,

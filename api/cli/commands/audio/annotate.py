@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.terminal import out, refuse, safe
+from api.cli.terminal import exit_with_input_error, out, safe
 
 if TYPE_CHECKING:
-    from api.params.notes import Said
-    from api.services.annotations import AnnotationDesk
+    from api.params.annotations import AnnotationVerdict
+    from api.services.annotations import AnnotationService
 
 
-class Heard(StrEnum):
+class AnnotationChoice(StrEnum):
     """Judgements of a pair on the command line."""
 
     same = "same"
@@ -24,13 +24,13 @@ class Heard(StrEnum):
 
 def annotate(
     comparison_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a comparison.")],
-    heard: Annotated[Heard, typer.Argument(help="Your judgement.")],
+    heard: Annotated[AnnotationChoice, typer.Argument(help="Your judgement.")],
     *,
     note: Annotated[str | None, typer.Option(help="Free text.")] = None,
 ) -> None:
     """Record whether a compared pair is the same recording. Changes no verdict."""
-    said: Said = "same" if heard is Heard.same else "not_the_same"
-    with _open_desk() as desk:
+    said: AnnotationVerdict = "same" if heard is AnnotationChoice.same else "not_the_same"
+    with _open_annotations() as desk:
         counts = desk.add(comparison_id, said, note=note, origin="cli")["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
@@ -40,7 +40,7 @@ def annotations(
     *, path: Annotated[Path | None, typer.Option("--out", help="CSV file. Default: stdout.")] = None
 ) -> None:
     """Write all annotations with the measured values as CSV, to calibrate the limits."""
-    with _open_desk() as desk:
+    with _open_annotations() as desk:
         text = desk.to_csv()
     if path is None:
         out.out(text, end="")
@@ -48,17 +48,17 @@ def annotations(
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
-        refuse(f"{path.name} cannot be written: {error.strerror}")
+        exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
     out.print(f"{text.count(chr(10)) - 1} annotations in {safe(path)}")
 
 
 @contextmanager
-def _open_desk() -> Iterator["AnnotationDesk"]:
-    from api.process import open_doors  # noqa: PLC0415 - loads DuckDB and Delta
+def _open_annotations() -> Iterator["AnnotationService"]:
+    from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_doors(ApiSettings()) as doors:
+    with open_services(ApiSettings()) as doors:
         if doors.annotations is None:
             raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
         yield doors.annotations

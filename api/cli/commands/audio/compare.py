@@ -14,17 +14,17 @@ from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
 from api.cli.commands.audio.explain import explain, verdict_words
-from api.cli.terminal import err, out, refuse, safe, say
-from pipelines.audio.decode.decoder_pool import ListeningPool
+from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
-from pipelines.audio.features.sounds import Heard, Sound, judging_version
+from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.audio.matching.group_verdict import (
     MOST_CANDIDATES,
     MOST_REFERENCES,
     GroupPair,
     GroupVerdict,
 )
-from warehouse.records.evidence import ALGORITHM, Limits, Verdict
+from warehouse.records.evidence import ALGORITHM, MatchThresholds, Verdict
 
 audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)
 audio_app.command("explain")(explain)
@@ -36,7 +36,7 @@ VERDICT_STYLE: dict[Verdict, str] = {
     "rejected": "bold red",
     "not_comparable": "bold blue",
 }
-_LIMITS = Limits()
+_LIMITS = MatchThresholds()
 _LIST_OPTIONS = ("--reference", "--candidate")
 _DEFAULT_WORKERS = os.cpu_count() or 1
 _Threshold = Annotated[float, typer.Option(min=0.0, max=1.0, help="Minimum score of a match.")]
@@ -47,7 +47,7 @@ class _ManyFilesCommand(TyperCommand):
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _spread(args))
+        return super().parse_args(ctx, _repeat_list_options(args))
 
 
 @audio_app.command("compare", cls=_ManyFilesCommand)
@@ -59,12 +59,12 @@ def compare(
 ) -> None:
     """Decide whether the candidate has the same recording as the references."""
     if len(reference) > MOST_REFERENCES or len(candidate) > MOST_CANDIDATES:
-        refuse(
+        exit_with_input_error(
             f"at most {MOST_REFERENCES} references and {MOST_CANDIDATES} candidates are compared",
             hint="for many candidates write a manifest and use `sametrack audio bench`",
         )
-    limits = Limits(match_threshold=match_threshold)
-    with ListeningPool(1) as pool:  # starting a second child takes longer than five files
+    limits = MatchThresholds(match_threshold=match_threshold)
+    with DecoderPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (*reference, *candidate)]
         # load compiled loops while the children decode
         from pipelines.audio.matching.verify import verify_group, warm_up  # noqa: PLC0415
@@ -98,7 +98,7 @@ def bench(
     """
     # loads compiled loops
     from pipelines.audio.manifest import (  # noqa: PLC0415
-        listen_to_files,
+        measure_files,
         read_manifest,
         verify_rows,
         write_scores,
@@ -106,24 +106,26 @@ def bench(
 
     rows = read_manifest(manifest)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
-    with _progress() as progress, ListeningPool(workers) as pool:
+    with _progress() as progress, DecoderPool(workers) as pool:
         listening = progress.add_task("decoding", total=len(set(paths)))
-        heard = listen_to_files(
-            pool, paths, heard_one=lambda done: progress.update(listening, completed=done)
+        heard = measure_files(
+            pool, paths, on_measured=lambda done: progress.update(listening, completed=done)
         )
         comparing = progress.add_task("comparing", total=len(rows))
         scores = []
-        for score in verify_rows(rows, heard, limits=Limits(match_threshold=match_threshold)):
+        for score in verify_rows(
+            rows, heard, limits=MatchThresholds(match_threshold=match_threshold)
+        ):
             scores.append(score)
             progress.advance(comparing)
     write_scores(out_path, scores)
     verdicts = Counter(score.verdict.verdict for score in scores)
     cpu_ms = sum(score.cpu_ms for score in scores)
-    say(_bench_summary(verdicts, cpu_ms, list(heard.values())))
-    say(f"wrote {safe(out_path)}")
+    print_message(_bench_summary(verdicts, cpu_ms, list(heard.values())))
+    print_message(f"wrote {safe(out_path)}")
 
 
-def _spread(args: list[str]) -> list[str]:
+def _repeat_list_options(args: list[str]) -> list[str]:
     """Repeat a list option before each further file that follows it."""
     spread: list[str] = []
     option = None
@@ -142,7 +144,7 @@ def _progress() -> Progress:
 
 
 def _document(
-    verdict: GroupVerdict, limits: Limits, paths: list[Path], heard: list[Heard]
+    verdict: GroupVerdict, limits: MatchThresholds, paths: list[Path], heard: list[SoundMeasurement]
 ) -> dict[str, object]:
     best = verdict.best
     return {
@@ -159,8 +161,8 @@ def _document(
     }
 
 
-def _sound_document(path: Path, heard: Heard) -> dict[str, object]:
-    if isinstance(heard, Sound):
+def _sound_document(path: Path, heard: SoundMeasurement) -> dict[str, object]:
+    if isinstance(heard, MeasuredSound):
         return {
             "file": str(path),
             "sha256": heard.sha256,
@@ -212,11 +214,11 @@ def _score_text(verdict: GroupVerdict) -> str:
     return "" if score is None else f"score {score:.3f}"
 
 
-def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[Heard]) -> str:
+def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[SoundMeasurement]) -> str:
     counts = "  ".join(
         f"[{style}]{name}[/] {verdicts[name]}" for name, style in VERDICT_STYLE.items()
     )
-    sounds = [sound for sound in heard if isinstance(sound, Sound)]
+    sounds = [sound for sound in heard if isinstance(sound, MeasuredSound)]
     per_file = sum(sound.cpu_ms for sound in sounds) / max(1, len(sounds))
     rows = verdicts.total()
     return (

@@ -11,14 +11,14 @@ from typing import Annotated, Any, Literal, cast
 import typer
 from rich.table import Table
 
-from api.cli.terminal import err, out, refuse, safe
+from api.cli.terminal import err, exit_with_input_error, out, safe
 from api.responses.errors import NotFoundError
-from api.services.evidence.service import EvidenceDesk
-from pipelines.audio.decode.decoder_pool import ListeningPool
+from api.services.evidence.service import EvidenceService
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.explanation import Explanation, explain_pair
-from pipelines.audio.features.sounds import NotComparable, Sound
-from warehouse.records.evidence import ALGORITHM, Limits, PairEvidence
-from warehouse.records.excerpts import ROLES
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable
+from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
+from warehouse.records.excerpts import EXCERPT_ROLES
 
 _FORMS = ("svg", "png")
 _Sound = Annotated[Path | None, typer.Option(help="Sound file.")]
@@ -42,9 +42,9 @@ def explain(
     form = _form(out_file)
     has_files = reference is not None and candidate is not None
     if has_files == (comparison_id is not None) or (reference is None) != (candidate is None):
-        refuse("give either a COMPARISON_ID, or both --reference and --candidate")
+        exit_with_input_error("give either a COMPARISON_ID, or both --reference and --candidate")
     if has_files and excerpts is not None:
-        refuse("--excerpts works for stored comparisons only")
+        exit_with_input_error("--excerpts works for stored comparisons only")
     if comparison_id is not None:
         explanation, document, names = _explain_stored(comparison_id, excerpts)
     else:
@@ -64,7 +64,9 @@ def explain(
 def _form(out_file: Path | None) -> Literal["svg", "png"]:
     form = "svg" if out_file is None else out_file.suffix.lower().removeprefix(".")
     if form not in _FORMS:
-        refuse("an evidence plot is a .svg or a .png file", hint="for example --out pair.svg")
+        exit_with_input_error(
+            "an evidence plot is a .svg or a .png file", hint="for example --out pair.svg"
+        )
     return cast('Literal["svg", "png"]', form)
 
 
@@ -72,8 +74,8 @@ def _explain_files(
     reference: Path, candidate: Path
 ) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
     """Decode and compare two files; an unreadable file is an error."""
-    limits = Limits()
-    with ListeningPool(1) as pool:  # starting a second child takes longer than five files
+    limits = MatchThresholds()
+    with DecoderPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (reference, candidate)]
         # load compiled loops while the child decodes
         from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415
@@ -81,8 +83,8 @@ def _explain_files(
         heard = [future.result() for future in futures]
     for path, sound in zip((reference, candidate), heard, strict=True):
         if isinstance(sound, NotComparable):
-            refuse(f"{path.name} cannot be compared: {sound.reason}")
-    first, second = (cast("Sound", sound).features for sound in heard)
+            exit_with_input_error(f"{path.name} cannot be compared: {sound.reason}")
+    first, second = (cast("MeasuredSound", sound).features for sound in heard)
     explanation = explain_pair(
         first, second, compare_pair(heard[0], heard[1], limits=limits), limits=limits
     )
@@ -98,12 +100,12 @@ def _explain_stored(
     comparison_id: str, excerpts: Path | None
 ) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
     """Read a stored comparison and measure it again."""
-    from api.process import open_doors  # noqa: PLC0415 - loads DuckDB and Delta
+    from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
     from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_doors(ApiSettings()) as doors:
+    with open_services(ApiSettings()) as doors:
         if doors.evidence is None:
             raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
         document = doors.evidence.document(comparison_id)
@@ -121,20 +123,20 @@ def _explain_stored(
 def _write(
     path: Path, explanation: Explanation, form: Literal["svg", "png"], names: tuple[str, str]
 ) -> None:
-    from api.services.evidence.plot_files import to_file  # noqa: PLC0415 - loads Pillow
+    from api.services.evidence.plot_files import render_plot  # noqa: PLC0415 - loads Pillow
 
-    plot = to_file(explanation, form, reference_name=names[0], candidate_name=names[1])
+    plot = render_plot(explanation, form, reference_name=names[0], candidate_name=names[1])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(plot)
     except OSError as error:
-        refuse(f"{path.name} cannot be written: {error.strerror}")
+        exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
 
 
-def _write_excerpts(desk: EvidenceDesk, comparison_id: str, folder: Path) -> None:
+def _write_excerpts(desk: EvidenceService, comparison_id: str, folder: Path) -> None:
     """Write `reference.mp3` and `candidate.mp3`, as far as they are stored."""
     folder.mkdir(parents=True, exist_ok=True)
-    for role in ROLES:
+    for role in EXCERPT_ROLES:
         try:
             (folder / f"{role}.mp3").write_bytes(desk.excerpt(comparison_id, role))
         except NotFoundError as error:

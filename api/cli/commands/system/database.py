@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from api.cli.commands.open_analysis import AsOf, open_workspace
-from api.cli.terminal import figure, out, safe
+from api.cli.commands.analysis_workspace import AsOf, open_workspace
+from api.cli.terminal import format_count, out, safe
 
 
 def database(
@@ -36,5 +36,5 @@ def database(
         out.out(json.dumps(document, ensure_ascii=False))
         return
     for name, count in made.row_counts.items():
-        out.print(f"{figure(count):>12}  {name}")
+        out.print(f"{format_count(count):>12}  {name}")
     out.print(f"[green]written[/] {safe(made.path)} ({made.size_bytes:,} bytes)", soft_wrap=True)

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from api.cli.rendering.doctor import DoctorDisplay, print_report
-from api.cli.terminal import out, say
+from api.cli.terminal import out, print_message
 
 DEADLINE_S = 26.0
 """Default time limit of the whole command, including its start."""
 SHORTEST_S = 10.0
 CLOSING_S = 4.0
 """Time reserved after the examination, to write the report."""
-LOOK_EVERY_S = 0.05
+POLL_INTERVAL_S = 0.05
 
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 _Surface = Annotated[
@@ -64,14 +64,14 @@ def doctor(
     with DoctorDisplay(examination) as display:
         thread.start()
         while thread.is_alive() and time.monotonic() - began < time_limit:
-            thread.join(LOOK_EVERY_S)
+            thread.join(POLL_INTERVAL_S)
             display.update()
     if examination.fault is not None:
         raise examination.fault
     examination.end()
     took_s = time.monotonic() - began
     _show(examination, took_s, as_json=as_json)
-    _leave(examination.verdict().exit_code, is_late=thread.is_alive())
+    _exit_process(examination.verdict().exit_code, is_late=thread.is_alive())
 
 
 def _show(examination: Any, took_s: float, *, as_json: bool) -> None:
@@ -88,10 +88,10 @@ def _age_s() -> float:
     return max(0.0, time.time() - psutil.Process().create_time())
 
 
-def _leave(code: int, *, is_late: bool) -> None:
+def _exit_process(code: int, *, is_late: bool) -> None:
     """Exit the process. Python would wait for a thread that hangs in an import, DNS or the disk."""
     if is_late:
-        say("[yellow]time limit reached[/]: unfinished checks are marked")
+        print_message("[yellow]time limit reached[/]: unfinished checks are marked")
     if any(thread.daemon for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

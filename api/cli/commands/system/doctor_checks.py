@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from api.settings import ApiSettings
+from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import machine
 from pipelines.doctor.checks.device import device_looks
-from pipelines.doctor.examination import TIME_S, Examination, Look
-from pipelines.doctor.findings import Finding
-from pipelines.doctor.probes.table import BY_SURFACE
-from pipelines.platform.profiles import Profile
-from pipelines.platform.providers import choose_profile, has_world
+from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers import choose_profile, has_chosen_world
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
@@ -19,8 +19,8 @@ _BROWSER = "browser-public"
 
 
 def build_examination(
-    surfaces: Sequence[str], *, wants_surfaces: bool, time_s: float = TIME_S
-) -> Examination:
+    surfaces: Sequence[str], *, wants_surfaces: bool, time_s: float = TOTAL_TIMEOUT_S
+) -> SystemHealthCheck:
     """Build the examination of the chosen profile.
 
     Args:
@@ -32,31 +32,33 @@ def build_examination(
         InvalidParameterError: The profile cannot be read, or a surface is unknown.
     """
     for name in surfaces:
-        if name not in BY_SURFACE:
+        if name not in PROBE_BY_SURFACE:
             raise InvalidParameterError(
-                f"Surface {name!r} is unknown", hint=f"known: {', '.join(BY_SURFACE)}"
+                f"Surface {name!r} is unknown", hint=f"known: {', '.join(PROBE_BY_SURFACE)}"
             )
     settings = ApiSettings()
     try:
-        profile: Profile | None = choose_profile(settings)
+        profile: PlatformProfile | None = choose_profile(settings)
     except ProfileNotChosenError:
         profile = None
     # a provider that needs no profile has its own data: there is nothing to contact
-    has_own_world = has_world(settings.model_copy(update={"profile": None}))
+    has_own_world = has_chosen_world(settings.model_copy(update={"profile": None}))
     is_asked = wants_surfaces and profile is not None and not has_own_world
-    chosen = [name for name in BY_SURFACE if not surfaces or name in surfaces]
-    return Examination(
+    chosen = [name for name in PROBE_BY_SURFACE if not surfaces or name in surfaces]
+    return SystemHealthCheck(
         time_s=time_s,
         settings=settings,
         profile=profile,
-        looks=[*_looks(settings, profile), *device_looks(settings, may_open=is_asked)],
+        looks=[*_machine_checks(settings, profile), *device_looks(settings, may_open=is_asked)],
         surfaces=dict.fromkeys(chosen, "waiting") if is_asked else {},
     )
 
 
-def _looks(settings: ApiSettings, profile: Profile | None) -> list[tuple[str, Look]]:
+def _machine_checks(
+    settings: ApiSettings, profile: PlatformProfile | None
+) -> list[tuple[str, MachineCheck]]:
     is_needed = _BROWSER in {settings.data_provider, settings.music_data_provider}
-    looks: list[tuple[str, Look]] = [
+    looks: list[tuple[str, MachineCheck]] = [
         ("python", machine.check_python),
         (
             "disk",
@@ -73,25 +75,25 @@ def _looks(settings: ApiSettings, profile: Profile | None) -> list[tuple[str, Lo
                 machine.check_port, "api", settings.api_port, setting="API_PORT", path="/healthz"
             ),
         ),
-        ("dagster ui", _look_at_code_server),
+        ("dagster ui", _check_code_server),
     ]
     if profile is not None:
-        looks.append(("dagster", partial(_look_at_orchestrator, settings, profile)))
+        looks.append(("dagster", partial(_check_dagster, settings, profile)))
     return looks
 
 
-def _look_at_orchestrator(settings: ApiSettings, profile: Profile) -> Finding:
+def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResult:
     from api.cli.commands.system.doctor_dagster import check_orchestrator  # noqa: PLC0415 -- loads Dagster
     from pipelines.orchestration.runs.scan_runs import open_instance  # noqa: PLC0415 -- as above
 
     try:
         home = open_home(settings.data_home, profile.name)
     except WarehouseError:
-        return Finding("dagster", "warn", "not checked: the data home is not usable")
+        return CheckResult("dagster", "warn", "not checked: the data home is not usable")
     return check_orchestrator(partial(open_instance, home))
 
 
-def _look_at_code_server() -> Finding:
+def _check_code_server() -> CheckResult:
     from pipelines.doctor.checks.code_server import check_code_server  # noqa: PLC0415 -- loads httpx2
 
     return check_code_server(DAGSTER_PORT)

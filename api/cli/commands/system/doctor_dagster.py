@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 
 from dagster import DagsterInstance
 
-from pipelines.doctor.checks.code_server import START
-from pipelines.doctor.findings import Finding
+from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.checks.code_server import START_ADVICE
 
 type OpenInstance = Callable[[], AbstractContextManager[DagsterInstance]]
 
 
-def check_orchestrator(open_instance: OpenInstance) -> Finding:
+def check_orchestrator(open_instance: OpenInstance) -> CheckResult:
     """Check that the storage opens and that the daemons send heartbeats."""
     try:
         with open_instance() as instance:
@@ -24,8 +24,10 @@ def check_orchestrator(open_instance: OpenInstance) -> Finding:
         advice = (
             "check the folder `dagster` in the data home; deleting it also deletes its run history"
         )
-        return Finding("dagster", "fail", f"does not open ({type(error).__name__})", advice)
+        return CheckResult("dagster", "fail", f"does not open ({type(error).__name__})", advice)
     silent = sorted(name.lower() for name, status in statuses.items() if not status.healthy)
     if silent:
-        return Finding("dagster", "warn", f"opens, {runs:,} runs; daemons send no heartbeat", START)
-    return Finding("dagster", "ok", f"opens, {runs:,} runs; {len(statuses)} daemons alive")
+        return CheckResult(
+            "dagster", "warn", f"opens, {runs:,} runs; daemons send no heartbeat", START_ADVICE
+        )
+    return CheckResult("dagster", "ok", f"opens, {runs:,} runs; {len(statuses)} daemons alive")

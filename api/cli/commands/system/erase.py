@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.processes.child_processes import is_listening
-from api.cli.terminal import EXIT_FAILED, err, out, refuse, safe, say, show_error
+from api.cli.terminal import (
+    EXIT_FAILED,
+    err,
+    exit_with_input_error,
+    out,
+    print_message,
+    safe,
+    show_error,
+)
 
 if TYPE_CHECKING:
     from api.settings import ApiSettings
-    from warehouse.maintenance.erasure.account import Erased
-    from warehouse.maintenance.erasure.names import Names
+    from warehouse.maintenance.erasure.account import ErasureResult
+    from warehouse.maintenance.erasure.names import AccountNames
 
 
 def erase(
@@ -38,9 +46,9 @@ def erase(
     with ExitStack() as stack:
         erasure = open_erasure(settings, account, stack)
         if not yes:
-            _ask(erasure.find())
+            _confirm(erasure.find())
         erased = erasure.carry_out()
-    _tell(erased, as_json=as_json)
+    _print_summary(erased, as_json=as_json)
     if not erased.proof.is_clean:
         raise typer.Exit(EXIT_FAILED)
 
@@ -57,16 +65,16 @@ def _check_no_service(settings: "ApiSettings") -> None:
         raise typer.Exit(EXIT_FAILED)
 
 
-def _ask(names: "Names") -> None:
+def _confirm(names: "AccountNames") -> None:
     err.print(
         f"This erases [bold]{safe(names.sec_uid)}[/] and {len(names.works):,} posts from all "
         "tables, results, reports and caches. It cannot be undone."
     )
     if not typer.confirm("Erase it?", err=True):
-        refuse("nothing was erased", hint="answer y, or give --yes")
+        exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
 
 
-def _tell(erased: "Erased", *, as_json: bool) -> None:
+def _print_summary(erased: "ErasureResult", *, as_json: bool) -> None:
     if as_json:
         document = {**asdict(erased), "is_clean": erased.proof.is_clean}
         out.out(json.dumps(document, ensure_ascii=False))
@@ -82,7 +90,9 @@ def _tell(erased: "Erased", *, as_json: bool) -> None:
         out.print(
             f"[green]erased[/]: {searched}, including archives; the account is in none of them"
         )
-        say("files exported elsewhere are not covered; the DuckDB file is published again")
+        print_message(
+            "files exported elsewhere are not covered; the DuckDB file is published again"
+        )
         return
     show_error(
         "internal_error", f"{searched}; the account is still in {', '.join(erased.proof.places)}"

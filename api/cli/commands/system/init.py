@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.terminal import out, refuse, safe
+from api.cli.terminal import exit_with_input_error, out, safe
 
 PROFILES = ("sandbox", "public")
 DEFAULT_DATA_HOME = "warehouse/data"
@@ -37,7 +37,9 @@ def init(
 ) -> None:
     """Write a first .env with profile, data home and token. Asks in an interactive terminal."""
     if file.exists() and not force:
-        refuse(f"{file} exists already", hint="read it, or overwrite it with --force")
+        exit_with_input_error(
+            f"{file} exists already", hint="read it, or overwrite it with --force"
+        )
     is_interactive = sys.stdin.isatty()
     profile = profile or (_ask_profile() if is_interactive else PROFILES[0])
     data_home = data_home or (
@@ -76,14 +78,14 @@ def _ask_profile() -> str:
 def _valid_profile(profile: str) -> str:
     if profile in PROFILES or Path(profile).is_file():
         return _one_line(profile)
-    return refuse(
+    return exit_with_input_error(
         f"{profile} is not a profile", hint="choose sandbox, public, or the path of a profile file"
     )
 
 
 def _one_line(text: str) -> str:
     if any(ord(character) < ord(" ") for character in text) or "'" in text:
-        refuse("a setting must be one line without quotation marks")
+        exit_with_input_error("a setting must be one line without quotation marks")
     return text
 
 

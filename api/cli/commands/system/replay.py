@@ -11,7 +11,7 @@ from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from api.cli.terminal import err, out, refuse, safe, say
+from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
 
 if TYPE_CHECKING:
     from pipelines.captures.replay.report import SurfaceReplay
@@ -57,7 +57,7 @@ def replay(
     asked = tuple(surface or ())
     unknown = sorted(set(asked) - SURFACES)
     if unknown:
-        refuse(
+        exit_with_input_error(
             f"unknown surface: {', '.join(unknown)}", hint=f"known: {', '.join(sorted(SURFACES))}"
         )
     start = None if since is None else _day(since)
@@ -81,7 +81,7 @@ def _day(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        refuse(f"{text!r} is not a date", hint="for example --since 2026-11-01")
+        exit_with_input_error(f"{text!r} is not a date", hint="for example --since 2026-11-01")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -113,7 +113,7 @@ def _bar() -> Progress:
 
 def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
     if not found:
-        say("the archive is empty")
+        print_message("the archive is empty")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("surface")
@@ -128,7 +128,7 @@ def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
     kept = sum(one.kinds["changed"] + one.kinds["now_parsed"] for one in found)
     if kept:
         did = "were appended" if is_written else "would be appended with --write"
-        say(f"{kept:,} captures {did}; old rows are kept")
+        print_message(f"{kept:,} captures {did}; old rows are kept")
 
 
 def _show_changes(one: "SurfaceReplay") -> None:

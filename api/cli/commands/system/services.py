@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.terminal import say
+from api.cli.terminal import print_message
 
 _Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port on loopback.")]
 
@@ -89,5 +89,5 @@ def dagster_ui(
     if prepare or socket is None:
         ui.prepare_instance()
         return
-    say(f"Dagster UI on http://127.0.0.1:{port}")
+    print_message(f"Dagster UI on http://127.0.0.1:{port}")
     ui.serve_dagster_ui(port=port, socket=socket, allowed_hosts=ApiSettings().served_hosts)

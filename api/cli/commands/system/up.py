@@ -16,14 +16,14 @@ import typer
 from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import (
     LOOPBACK,
-    Household,
+    ChildProcessGroup,
     Program,
     find_port,
     is_listening,
-    sametrack,
+    sametrack_command,
 )
 from api.cli.processes.supervisor import Service, Supervisor
-from api.cli.terminal import EXIT_INPUT, out, refuse, safe, say, show_error
+from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
 
 if TYPE_CHECKING:
     from pipelines.settings import Settings
@@ -46,7 +46,7 @@ _Size = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class UpConfig:
     """Ports, paths and options of all services. Without `sandbox_port` there is no sandbox."""
 
     profile: str
@@ -74,28 +74,33 @@ def up(
 ) -> None:
     """Start all services, print their addresses, and stop them on Ctrl-C."""
     with TemporaryDirectory(prefix="sametrack-") as run_dir:
-        plan = _plan(
+        plan = _configure(
             Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size
         )
         _write_workspace(plan)
         try:
-            with Household() as household:
-                household.remove_if_killed(Path(run_dir))
-                _prepare(household, plan)
-                say(f"starting; logs are in {safe(plan.logs)}")
-                Supervisor(household, services(plan), on_ready=lambda: _announce(plan)).run()
+            with ChildProcessGroup() as process_group:
+                process_group.remove_on_kill(Path(run_dir))
+                _prepare(process_group, plan)
+                print_message(f"starting; logs are in {safe(plan.logs)}")
+                Supervisor(process_group, services(plan), on_ready=lambda: _announce(plan)).run()
         except Interrupted as stop:
-            say(f"stopped by {stop}; all processes have ended")
+            print_message(f"stopped by {stop}; all processes have ended")
 
 
-def services(plan: Plan) -> list[Service]:
+def services(plan: UpConfig) -> list[Service]:
     """Return all services of `sametrack up`."""
     code = [sys.executable, "-m", "dagster", "code-server", "start"]
     daemon = [sys.executable, "-m", "dagster._daemon", "run", "-w", str(plan.workspace)]
-    ui = sametrack("dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket))
+    ui = sametrack_command(
+        "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
+    )
     found = [
-        _service(plan, "api", sametrack("serve"), port=plan.api_port),
-        Service(_program(plan, "worker", sametrack("worker")), lambda: _has_worker(plan.api_port)),
+        _service(plan, "api", sametrack_command("serve"), port=plan.api_port),
+        Service(
+            _program(plan, "worker", sametrack_command("worker")),
+            lambda: _has_worker(plan.api_port),
+        ),
         Service(
             _program(
                 plan,
@@ -110,12 +115,14 @@ def services(plan: Plan) -> list[Service]:
     ]  # fmt: skip
     if plan.sandbox_port is not None:
         world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
-        platform = sametrack("sandbox", *world, "--port", str(plan.sandbox_port))
+        platform = sametrack_command("sandbox", *world, "--port", str(plan.sandbox_port))
         found.insert(0, _service(plan, "sandbox", platform, port=plan.sandbox_port))
     return found
 
 
-def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float) -> Plan:
+def _configure(
+    run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float
+) -> UpConfig:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
@@ -125,7 +132,7 @@ def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: f
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
     starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
-    plan = Plan(
+    plan = UpConfig(
         profile=choice,
         world=profile.name,
         api_host=settings.api_host,
@@ -147,39 +154,39 @@ def _plan(run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: f
 
 def _choose(settings: "Settings", *, sandbox: bool) -> str:
     """Return the profile; empty if the chosen data provider has its own data."""
-    from pipelines.platform.providers import has_world  # noqa: PLC0415 -- as above
+    from pipelines.platform.providers import has_chosen_world  # noqa: PLC0415 -- as above
 
     without = settings.model_copy(update={"profile": None})
-    if sandbox and has_world(without):
-        refuse(
+    if sandbox and has_chosen_world(without):
+        exit_with_input_error(
             f"DATA_PROVIDER={settings.data_provider} does not use the sandbox",
             hint="omit --sandbox, or unset DATA_PROVIDER",
         )
     if sandbox:
         return "sandbox"
-    return (settings.profile or "") if has_world(settings) else _offer_sandbox()
+    return (settings.profile or "") if has_chosen_world(settings) else _suggest_sandbox()
 
 
-def _offer_sandbox() -> str:
-    say("[yellow]no platform profile is chosen[/], so no host may be contacted.")
-    say("  [bold]sametrack init[/] creates a .env file (profile, data home, token)")
-    say("  [bold]sametrack up --sandbox[/] starts with the sandbox on this machine")
+def _suggest_sandbox() -> str:
+    print_message("[yellow]no platform profile is chosen[/], so no host may be contacted.")
+    print_message("  [bold]sametrack init[/] creates a .env file (profile, data home, token)")
+    print_message("  [bold]sametrack up --sandbox[/] starts with the sandbox on this machine")
     if sys.stdin.isatty() and typer.confirm("Start with the sandbox now?", default=True):
         return "sandbox"
     show_error("profile_not_chosen", "choose a profile, then start again")
     raise typer.Exit(EXIT_INPUT)
 
 
-def _check_ports(plan: Plan) -> None:
+def _check_ports(plan: UpConfig) -> None:
     for port, setting in ((plan.api_port, "API_PORT"), (plan.dagster_port, "--dagster-port")):
         if is_listening(port):
-            refuse(
+            exit_with_input_error(
                 f"port {port} is in use",
                 hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
             )
 
 
-def _write_workspace(plan: Plan) -> None:
+def _write_workspace(plan: UpConfig) -> None:
     plan.workspace.write_text(
         "load_from:\n  - grpc_server:\n"
         f"      socket: {plan.socket}\n      location_name: {LOCATION}\n",
@@ -187,16 +194,20 @@ def _write_workspace(plan: Plan) -> None:
     )
 
 
-def _prepare(household: Household, plan: Plan) -> None:
+def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
     """Create the Dagster storage once: five processes at a time would find it locked."""
-    child = household.start(_program(plan, "prepare", sametrack("dagster-ui", "--prepare")))
+    child = process_group.start(
+        _program(plan, "prepare", sametrack_command("dagster-ui", "--prepare"))
+    )
     code = child.process.wait()
     if code != 0:
-        refuse(f"the Dagster storage cannot be created (exit code {code})\n{child.log_tail()}")
-    household.stop(child)
+        exit_with_input_error(
+            f"the Dagster storage cannot be created (exit code {code})\n{child.log_tail()}"
+        )
+    process_group.stop(child)
 
 
-def _service(plan: Plan, name: str, command: list[str], *, port: int | None = None) -> Service:
+def _service(plan: UpConfig, name: str, command: list[str], *, port: int | None = None) -> Service:
     ready = None if port is None else lambda: is_listening(port)
     return Service(_program(plan, name, command), ready)
 
@@ -214,7 +225,7 @@ def _has_worker(api_port: int) -> bool:
     return any(one["name"] == "workers" and one["reason"] is None for one in checks)
 
 
-def _program(plan: Plan, name: str, command: list[str]) -> Program:
+def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
     env = {
         "PROFILE": plan.profile,
         "DAGSTER_HOME": str(PROJECT),
@@ -227,7 +238,7 @@ def _program(plan: Plan, name: str, command: list[str]) -> Program:
     return Program(name=name, command=command, log=plan.logs / f"{name}.log", env=env)
 
 
-def _announce(plan: Plan) -> None:
+def _announce(plan: UpConfig) -> None:
     host = "127.0.0.1" if plan.api_host in {"0.0.0.0", "::"} else plan.api_host  # noqa: S104 -- only compared
     out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
     out.print(f"  service     http://{safe(host)}:{plan.api_port}  (reference: /docs)")

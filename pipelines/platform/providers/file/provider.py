@@ -10,8 +10,8 @@ from http import HTTPStatus
 from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.profiles import Profile
-from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.file.records import (
     GUIDE,
     UserRecord,
@@ -26,7 +26,7 @@ from warehouse.records.errors import (
     ProviderUnsupportedError,
     UnresolvedIdError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     Author,
@@ -43,17 +43,17 @@ from warehouse.records.videos import (
 
 PAGE_SIZE = 20
 PARSER_VERSION = "file-1"
-_CAN = "files provide accounts, videos, and videos by account, music id or hashtag"
+_SUPPORTED_HINT = "files provide accounts, videos, and videos by account, music id or hashtag"
 
 
-def build_file(name: str, supplies: Supplies) -> "FileProvider":
+def build_file(name: str, dependencies: ProviderDependencies) -> "FileProvider":
     """Build the source over the configured files.
 
     Raises:
         ProviderUnsupportedError: No file is configured.
         InvalidParameterError: A file cannot be read, or a record in it is invalid.
     """
-    settings = supplies.settings
+    settings = dependencies.settings
     if settings.users_file is None and settings.videos_file is None:
         raise ProviderUnsupportedError(
             "no file is configured", hint=f"set USERS_FILE and VIDEOS_FILE; {GUIDE}"
@@ -61,7 +61,7 @@ def build_file(name: str, supplies: Supplies) -> "FileProvider":
     return FileProvider(
         read_users(settings.users_file),
         read_videos(settings.videos_file),
-        profile=supplies.profile,
+        profile=dependencies.profile,
         name=name,
     )
 
@@ -81,7 +81,7 @@ class FileProvider:
         users: Iterable[UserRecord],
         videos: Iterable[VideoRecord],
         *,
-        profile: Profile,
+        profile: PlatformProfile,
         name: str,
     ) -> None:
         self.name = name
@@ -160,7 +160,7 @@ class FileProvider:
             lambda video: any(tag.ch_id == ch_id for tag in video.hashtags),
         )
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Raise: the platform's search is not in the files."""
         raise _not_in_files(f"the search for {term!r} from {place.cursor}")
 
@@ -241,4 +241,4 @@ def _uses(video: VideoRecord, music_id: str) -> bool:
 
 
 def _not_in_files(what: str) -> ProviderUnsupportedError:
-    return ProviderUnsupportedError(f"{what} cannot be answered from files", hint=_CAN)
+    return ProviderUnsupportedError(f"{what} cannot be answered from files", hint=_SUPPORTED_HINT)

@@ -25,7 +25,7 @@ GUIDE = "docs/files.md describes both files, with an example of each"
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9]{5,30}$")]
 SecUid = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[!-~]+$")]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
-Count = Annotated[int, Field(ge=0, lt=2**63)]
+FileCount = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class _Record(BaseModel):
@@ -42,11 +42,11 @@ class UserRecord(_Record):
     nickname: Text | None = None
     signature: Text | None = None
     avatar_url: Text | None = None
-    follower_count: Count | None = None
-    following_count: Count | None = None
-    aweme_count: Count | None = None
-    total_favorited: Count | None = None
-    favoriting_count: Count | None = None
+    follower_count: FileCount | None = None
+    following_count: FileCount | None = None
+    aweme_count: FileCount | None = None
+    total_favorited: FileCount | None = None
+    favoriting_count: FileCount | None = None
     ip_location: Text | None = None
 
 
@@ -66,7 +66,7 @@ class MusicRecord(_Record):
     id_str: Id
     title: Text | None = None
     author: Text | None = None
-    duration: Count | None = None
+    duration: FileCount | None = None
     is_original_sound: bool | None = None
 
 
@@ -80,10 +80,10 @@ class HashtagRecord(_Record):
 class CountsRecord(_Record):
     """The four counts of a video; unknown ones are left out."""
 
-    digg_count: Count | None = None
-    comment_count: Count | None = None
-    collect_count: Count | None = None
-    share_count: Count | None = None
+    digg_count: FileCount | None = None
+    comment_count: FileCount | None = None
+    collect_count: FileCount | None = None
+    share_count: FileCount | None = None
 
 
 class VideoRecord(_Record):
@@ -92,16 +92,16 @@ class VideoRecord(_Record):
     aweme_id: Id
     author: AuthorRecord
     desc: Text | None = None
-    create_time: Count | None = None
+    create_time: FileCount | None = None
     share_url: Text | None = None
     media_type: MediaType = "video"
     is_top: bool = False
     music: MusicRecord | None = None
-    duration_ms: Count | None = None
-    width: Count | None = None
-    height: Count | None = None
+    duration_ms: FileCount | None = None
+    width: FileCount | None = None
+    height: FileCount | None = None
     cover_url: Text | None = None
-    images_count: Count | None = None
+    images_count: FileCount | None = None
     hashtags: list[HashtagRecord] = []
     statistics: CountsRecord = CountsRecord()
 
@@ -117,7 +117,7 @@ def read_users(path: Path | None) -> tuple[UserRecord, ...]:
         InvalidParameterError: It cannot be read, or a record is invalid; with line and field.
     """
     users, text = _read(path, _USERS, setting="USERS_FILE")
-    _refuse_twins(text, [user.sec_uid for user in users], "sec_uid", setting="USERS_FILE")
+    _refuse_duplicates(text, [user.sec_uid for user in users], "sec_uid", setting="USERS_FILE")
     return users
 
 
@@ -128,7 +128,9 @@ def read_videos(path: Path | None) -> tuple[VideoRecord, ...]:
         InvalidParameterError: It cannot be read, or a record is invalid; with line and field.
     """
     videos, text = _read(path, _VIDEOS, setting="VIDEOS_FILE")
-    _refuse_twins(text, [video.aweme_id for video in videos], "aweme_id", setting="VIDEOS_FILE")
+    _refuse_duplicates(
+        text, [video.aweme_id for video in videos], "aweme_id", setting="VIDEOS_FILE"
+    )
     return videos
 
 
@@ -145,10 +147,10 @@ def _read[T](
     try:
         return tuple(adapter.validate_json(text)), text
     except ValidationError as error:
-        raise _to_complaint(error, text, setting) from error
+        raise _to_input_error(error, text, setting) from error
 
 
-def _to_complaint(error: ValidationError, text: str, setting: str) -> InvalidParameterError:
+def _to_input_error(error: ValidationError, text: str, setting: str) -> InvalidParameterError:
     """Return an error with line and field of the first problem, and the number of others."""
     first, *others = error.errors(include_url=False, include_input=False)
     more = f" ({len(others)} more)" if others else ""
@@ -162,7 +164,7 @@ def _to_complaint(error: ValidationError, text: str, setting: str) -> InvalidPar
     )
 
 
-def _refuse_twins(text: str, ids: list[str], name: str, *, setting: str) -> None:
+def _refuse_duplicates(text: str, ids: list[str], name: str, *, setting: str) -> None:
     """Raise for a duplicate record: it is unclear which one applies."""
     seen: set[str] = set()
     for index, one in enumerate(ids):

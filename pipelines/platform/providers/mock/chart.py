@@ -4,28 +4,28 @@ from datetime import UTC, datetime
 from functools import cache
 from http import HTTPStatus
 
-from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock.provider import PARSER_VERSION, open_world
 from pipelines.platform.reading import Reading
-from pipelines.sandbox.world.chart import SONGS, Chart, ChartedSong
-from pipelines.sandbox.world.chart_issues import Issue
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.chart import SONGS, ChartedSong, SandboxChart
+from pipelines.sandbox.world.chart_issues import SandboxIssue
+from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.errors import ChartUnavailableError
 
 PAGE_SIZE = 100
 
 
-def build_mock_chart(name: str, supplies: Supplies) -> "MockChart":
+def build_mock_chart(name: str, dependencies: ProviderDependencies) -> "MockChart":
     """Build the chart of the configured world."""
-    settings = supplies.settings
+    settings = dependencies.settings
     return MockChart(_chart(open_world(settings.mock_seed, settings.mock_size)), name=name)
 
 
 @cache
-def _chart(world: World) -> Chart:
+def _chart(world: SandboxWorld) -> SandboxChart:
     """Generate the chart, once per process like its world."""
-    return Chart(world)
+    return SandboxChart(world)
 
 
 class MockChart:
@@ -36,7 +36,7 @@ class MockChart:
         name: Name of this source in rows.
     """
 
-    def __init__(self, chart: Chart, *, name: str) -> None:
+    def __init__(self, chart: SandboxChart, *, name: str) -> None:
         self.name = name
         self._chart = chart
 
@@ -73,7 +73,7 @@ class MockChart:
         """Do nothing: nothing is open."""
 
 
-def _to_issue(issue: Issue) -> ChartIssue:
+def _to_issue(issue: SandboxIssue) -> ChartIssue:
     return ChartIssue(
         volid=str(issue.volid),
         surface="chart_issues",

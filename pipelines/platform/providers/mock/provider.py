@@ -14,21 +14,21 @@ from http import HTTPStatus
 from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.profiles import Profile
-from pipelines.platform.providers.dependencies import Supplies
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock import records as to
-from pipelines.platform.providers.mock.search_index import WordIndex
+from pipelines.platform.providers.mock.search_index import MockSearchIndex
 from pipelines.platform.reading import Reading, SoundFile
-from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.world.content.videos import SandboxVideo
 from pipelines.sandbox.world.sound.encoding import Codec
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
     UnresolvedIdError,
 )
-from warehouse.records.search import SearchPage, SearchPlace
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
@@ -44,26 +44,26 @@ PARSER_VERSION = "mock-1"
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
-def build_mock(name: str, supplies: Supplies) -> "Mock":
+def build_mock(name: str, dependencies: ProviderDependencies) -> "MockProvider":
     """Build the source over the configured world, with its sounds in the demo world's cache."""
-    settings = supplies.settings
+    settings = dependencies.settings
     world = open_world(settings.mock_seed, settings.mock_size)
     cache_dir = settings.data_home.expanduser().resolve() / "mock" / "cache" / "sounds"
-    return Mock(world, profile=supplies.profile, cache_dir=cache_dir, name=name)
+    return MockProvider(world, profile=dependencies.profile, cache_dir=cache_dir, name=name)
 
 
 @cache
-def open_world(seed: int, size: float) -> World:
+def open_world(seed: int, size: float) -> SandboxWorld:
     """Return a world, generated once per process; it never changes."""
-    return World(seed, size)
+    return SandboxWorld(seed, size)
 
 
 @cache
-def _words(world: World) -> WordIndex:
-    return WordIndex(world)
+def _search_index(world: SandboxWorld) -> MockSearchIndex:
+    return MockSearchIndex(world)
 
 
-class Mock:
+class MockProvider:
     """The sandbox world as a source.
 
     Args:
@@ -73,7 +73,9 @@ class Mock:
         name: Name of this source in rows.
     """
 
-    def __init__(self, world: World, *, profile: Profile, cache_dir: Path, name: str) -> None:
+    def __init__(
+        self, world: SandboxWorld, *, profile: PlatformProfile, cache_dir: Path, name: str
+    ) -> None:
         self.name = name
         self._world = world
         self._profile = profile
@@ -94,7 +96,7 @@ class Mock:
 
     def ch_ids(self) -> Sequence[str]:
         """Ids of its hashtags."""
-        return _words(self._world).ch_ids()
+        return _search_index(self._world).ch_ids()
 
     def find_target(self, text: str) -> LinkTarget | None:
         """Return the target of the first sandbox link in a text."""
@@ -119,7 +121,7 @@ class Mock:
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
         """Return one page of posts: pinned ones first, then the newest."""
         index = self._world.account_of(sec_uid)
-        rows = [] if index is None else self._world.works_by_account(index).tolist()
+        rows = [] if index is None else self._world.videos_by_account(index).tolist()
         return self._page("user_posts", sec_uid, rows, cursor, to.to_post)
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
@@ -131,7 +133,7 @@ class Mock:
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
         """Return one video, or the reason why it is unavailable."""
-        work = self._world.work_of(aweme_id)
+        work = self._world.video_of_id(aweme_id)
         found = (
             to.to_missing(aweme_id, "item_non_existent")
             if work is None
@@ -141,10 +143,10 @@ class Mock:
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
         """Return one hashtag with its number of videos, each counted as ten thousand views."""
-        name = _words(self._world).hashtag_name(ch_id)
+        name = _search_index(self._world).hashtag_name(ch_id)
         if name is None:
             raise UnresolvedIdError("the demo world knows no such hashtag")
-        rows = _words(self._world).rows_of_hashtag(ch_id)
+        rows = _search_index(self._world).rows_of_hashtag(ch_id)
         accounts = {int(self._world.works.account[row]) for row in rows}
         info = HashtagInfo(
             ch_id=ch_id,
@@ -158,17 +160,17 @@ class Mock:
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         """Return one page of the videos under a hashtag, most liked first."""
-        rows = _words(self._world).rows_of_hashtag(ch_id)
+        rows = _search_index(self._world).rows_of_hashtag(ch_id)
         return self._page("hashtag_list", ch_id, rows, cursor, to.to_hashtag_item)
 
-    async def fetch_search_page(self, term: str, place: SearchPlace) -> Reading[SearchPage]:
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Return one page of the videos whose caption or music title contains all words."""
-        rows = _words(self._world).rows_with(term)
+        rows = _search_index(self._world).rows_matching(term)
         videos, end = self._cut(rows, place.cursor, to.to_search_item)
         search_id = place.search_id or to.to_ch_id(term)
         page = SearchPage(
             videos=videos,
-            next_place=SearchPlace(cursor=end, search_id=search_id),
+            next_position=SearchPosition(cursor=end, search_id=search_id),
             has_more=end < len(rows),
             nil_type=None if rows else "empty",
         )
@@ -183,7 +185,7 @@ class Mock:
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
         """Copy the sound of a video to `into`; it is rendered on first use."""
-        work = self._world.work_of(detail.video.aweme_id)
+        work = self._world.video_of_id(detail.video.aweme_id)
         if work is None or work.is_silent or detail.is_silent_placeholder:
             raise AudioUnavailableError(
                 f"the video {detail.video.aweme_id} has no sound",
@@ -196,9 +198,9 @@ class Mock:
     async def aclose(self) -> None:
         """Do nothing: nothing is open."""
 
-    def _save(self, work: Work, into: Path) -> SoundFile:
+    def _save(self, work: SandboxVideo, into: Path) -> SoundFile:
         codec: Codec = "mp3" if work.is_photo else "aac"
-        rendered = Shelf(self._world, self._cache_dir).video_file(work)
+        rendered = SoundCache(self._world, self._cache_dir).video_file(work)
         data = rendered.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()
         into.mkdir(parents=True, exist_ok=True)
@@ -212,8 +214,8 @@ class Mock:
             request_count=0,
         )
 
-    def _view(self) -> to.View:
-        return to.View(
+    def _view(self) -> to.WorldSnapshot:
+        return to.WorldSnapshot(
             world=self._world,
             observed_at=datetime.now(UTC),
             link_of=lambda aweme_id: self._profile.public_address(
@@ -227,14 +229,17 @@ class Mock:
         entity_id: str,
         rows: Sequence[int],
         cursor: int,
-        to_item: Callable[[to.View, Work], Video],
+        to_item: Callable[[to.WorldSnapshot, SandboxVideo], Video],
     ) -> Reading[VideoPage]:
         videos, end = self._cut(rows, cursor, to_item)
         page = VideoPage(videos=videos, cursor=end, has_more=end < len(rows))
         return self._reading(surface, entity_id, page)
 
     def _cut(
-        self, rows: Sequence[int], cursor: int, to_item: Callable[[to.View, Work], Video]
+        self,
+        rows: Sequence[int],
+        cursor: int,
+        to_item: Callable[[to.WorldSnapshot, SandboxVideo], Video],
     ) -> tuple[tuple[Video, ...], int]:
         """Return the items of the page at `cursor`, and the cursor of the next one."""
         view, chosen = self._view(), rows[cursor : cursor + PAGE_SIZE]

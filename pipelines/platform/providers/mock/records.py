@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.world.content.sounds import SandboxSound
 from pipelines.sandbox.world.content.texts import nickname
-from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
 from pipelines.sandbox.world.search import hashtags_in
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.videos import (
     Account,
     Author,
@@ -27,22 +27,22 @@ from warehouse.records.videos import (
 )
 
 _REASONS = {
-    State.DELETED: "status_deleted",
-    State.PRIVATE: "status_self_see",
-    State.REVIEWING: "status_reviewing",
+    VideoState.DELETED: "status_deleted",
+    VideoState.PRIVATE: "status_self_see",
+    VideoState.REVIEWING: "status_reviewing",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class WorldSnapshot:
     """A world at one time. `link_of` builds the link of a video."""
 
-    world: World
+    world: SandboxWorld
     observed_at: datetime
     link_of: Callable[[str], str]
 
 
-def to_track(view: View, sound: Sound) -> Track:
+def to_track(view: WorldSnapshot, sound: SandboxSound) -> Track:
     """A music id."""
     world = view.world
     is_own = sound.owner >= 0
@@ -58,7 +58,7 @@ def to_track(view: View, sound: Sound) -> Track:
     )
 
 
-def to_account(view: View, index: int) -> Account:
+def to_account(view: WorldSnapshot, index: int) -> Account:
     """An account, by its row."""
     facts = view.world.account(index)
     return Account(
@@ -72,16 +72,16 @@ def to_account(view: View, index: int) -> Account:
         signature=facts.signature,
         follower_count=facts.follower_count,
         following_count=facts.following_count,
-        aweme_count=int(view.world.works_by_account(index).size),
+        aweme_count=int(view.world.videos_by_account(index).size),
         total_favorited=facts.total_favorited,
         favoriting_count=facts.favoriting_count,
         ip_location=facts.ip_location,
     )
 
 
-def to_detail(view: View, work: Work) -> VideoDetail | UnavailableVideo:
+def to_detail(view: WorldSnapshot, work: SandboxVideo) -> VideoDetail | UnavailableVideo:
     """A video with its four counts, or the reason why guests do not see it."""
-    if work.state is not State.PUBLIC:
+    if work.state is not VideoState.PUBLIC:
         return to_missing(work.aweme_id, _REASONS[work.state])
     return VideoDetail(
         video=_video(view, work, surface="video_page"),
@@ -95,24 +95,24 @@ def to_missing(aweme_id: str, reason: str) -> UnavailableVideo:
     return UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason=reason)
 
 
-def to_music_item(view: View, work: Work) -> Video:
+def to_music_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
     """A video in the list of its music id: no bookmarks, no author, no time, no music."""
     return _trimmed(_video(view, work, surface="music_list"))
 
 
-def to_post(view: View, work: Work) -> Video:
+def to_post(view: WorldSnapshot, work: SandboxVideo) -> Video:
     """A video in the list of its author: likes alone."""
     full = _video(view, work, surface="user_posts")
     return replace(_trimmed(full), statistics=Statistics(digg_count=work.digg_count))
 
 
-def to_hashtag_item(view: View, work: Work) -> Video:
+def to_hashtag_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
     """A video in the list of a hashtag: its author, and no counts."""
     full = _video(view, work, surface="hashtag_list")
     return replace(_trimmed(full), author=full.author, statistics=Statistics())
 
 
-def to_search_item(view: View, work: Work) -> Video:
+def to_search_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
     """A video among the results of a search: all but its bookmarks."""
     full = _video(view, work, surface="search_stream")
     return replace(full, statistics=replace(full.statistics, collect_count=None))
@@ -142,7 +142,7 @@ def _trimmed(video: Video) -> Video:
     )
 
 
-def _video(view: View, work: Work, *, surface: str) -> Video:
+def _video(view: WorldSnapshot, work: SandboxVideo, *, surface: str) -> Video:
     world = view.world
     sound = world.sounds.row(work.sound)
     caption = world.caption(work)
@@ -171,7 +171,7 @@ def _video(view: View, work: Work, *, surface: str) -> Video:
     )
 
 
-def _author(world: World, index: int) -> Author:
+def _author(world: SandboxWorld, index: int) -> Author:
     facts = world.account(index)
     return Author(
         sec_uid=facts.sec_uid,
@@ -181,7 +181,7 @@ def _author(world: World, index: int) -> Author:
     )
 
 
-def _music(world: World, sound: Sound) -> Music:
+def _music(world: SandboxWorld, sound: SandboxSound) -> Music:
     return Music(
         music_id=sound.music_id,
         title=world.sound_title(sound),

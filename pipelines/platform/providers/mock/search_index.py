@@ -3,18 +3,18 @@
 from functools import cached_property
 
 from pipelines.platform.providers.mock.records import to_ch_id
-from pipelines.sandbox.world.search import HASHTAG_DEPTH, Finding
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.search import HASHTAG_DEPTH, VideoTextIndex
+from pipelines.sandbox.world.world import SandboxWorld
 
 SEARCH_DEPTH = 200
 """Videos that a guest can page through for one search."""
 
 
-class WordIndex:
+class MockSearchIndex:
     """Text index of a world. Build it once per world: it reads all captions."""
 
-    def __init__(self, world: World) -> None:
-        self._finding = Finding(world, lambda _sound: "")
+    def __init__(self, world: SandboxWorld) -> None:
+        self._finding = VideoTextIndex(world, lambda _sound: "")
 
     def ch_ids(self) -> list[str]:
         """Ids of all hashtags."""
@@ -30,7 +30,7 @@ class WordIndex:
         rows = [] if name is None else self._finding.hashtags[name].tolist()
         return rows[:HASHTAG_DEPTH]
 
-    def rows_with(self, term: str) -> list[int]:
+    def rows_matching(self, term: str) -> list[int]:
         """Return the rows of the videos that match a term, best first."""
         return list(self._finding.ranked(term)[:SEARCH_DEPTH])
 

@@ -7,7 +7,7 @@ from typing import Literal
 from pipelines.sandbox.server.device import screens
 from pipelines.sandbox.server.device.script import Log, Script
 from pipelines.sandbox.server.device.views import View, tapped
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 
 PACKAGE = "localhost.vidplat.app"
 _LINK = re.compile(r"https?://[^/]+(?:/share)?/(?P<kind>music|video|note)/(?P<id>[0-9]{5,30})/?")
@@ -30,7 +30,7 @@ class At:
 class ScriptedApp:
     """The app of the simulated device."""
 
-    def __init__(self, platform: Platform, script: Script, log: Log) -> None:
+    def __init__(self, platform: SandboxPlatform, script: Script, log: Log) -> None:
         self._platform = platform
         self._script = script
         self._log = log
@@ -139,16 +139,18 @@ class ScriptedApp:
         world = self._platform.world
         sound = world.sound_of(at.music_id)
         assert sound is not None, "only a track that is there has a page"
-        likes = [work.digg_count for name in at.works if (work := world.work_of(name)) is not None]
+        likes = [
+            work.digg_count for name in at.works if (work := world.video_of_id(name)) is not None
+        ]
         return screens.track(
             world.sound_title(sound),
             world.sound_author(sound),
             likes,
-            uses=int(world.works_by_sound(sound.index).size),
+            uses=int(world.videos_by_sound(sound.index).size),
         )
 
     def _work_views(self, at: At) -> list[View]:
-        work = self._platform.world.work_of(at.works[at.index])
+        work = self._platform.world.video_of_id(at.works[at.index])
         if work is None:
             return screens.missing()
         shown = screens.facts_of(self._platform, work)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pipelines.sandbox.server.device.app import PACKAGE, ScriptedApp
 from pipelines.sandbox.server.device.script import Log, Script
 from pipelines.sandbox.server.device.views import HEIGHT, WIDTH, to_dump
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 
 SERIAL = "stand-in-1"
 PROPERTIES: Mapping[str, str] = {
@@ -29,7 +29,7 @@ class LostError(Exception):
 class StandInPhone:
     """One device that is none."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.serial = SERIAL
         self.script = Script()
         self.log = Log()

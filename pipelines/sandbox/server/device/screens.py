@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from pipelines.sandbox.server.device.views import HEIGHT, WIDTH, View
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.content.videos import SandboxVideo
 
 _TEXT = "android.widget.TextView"
 _BUTTON = "android.widget.LinearLayout"
@@ -25,7 +25,7 @@ class WorkFacts:
     counts: tuple[int, int, int, int]
 
 
-def facts_of(platform: Platform, work: Work) -> WorkFacts:
+def facts_of(platform: SandboxPlatform, work: SandboxVideo) -> WorkFacts:
     """A video as its author and the app present it."""
     author = platform.world.account(work.account)
     return WorkFacts(

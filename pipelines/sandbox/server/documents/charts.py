@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from datetime import date
 from itertools import groupby
 
-from pipelines.sandbox.server.addresses import CHART_DOMAIN, Addresses
+from pipelines.sandbox.server.addresses import CHART_DOMAIN, SandboxUrls
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.world.chart import ChartedSong
-from pipelines.sandbox.world.chart_issues import Issue, appeared_at
+from pipelines.sandbox.world.chart_issues import SandboxIssue, issue_publication_time
 
 NAMED_SINCE = date(2022, 1, 1)
 """Songs of issues before this day have little more than a file name."""
 ZONE = "tx6_gz_kmr"
 
 
-def issue_years(issues: Iterable[Issue]) -> list[Document]:
+def issue_years(issues: Iterable[SandboxIssue]) -> list[Document]:
     """Return issues grouped by year, newest first."""
     return [
         {"year": year, "vols": [issue_entry(issue) for issue in found]}
@@ -26,7 +26,7 @@ def issue_years(issues: Iterable[Issue]) -> list[Document]:
     ]
 
 
-def issue_entry(issue: Issue) -> Document:
+def issue_entry(issue: SandboxIssue) -> Document:
     """Return one issue; some have no date, and some ids are text."""
     volid: object = str(issue.volid) if issue.volid % 97 == 0 else issue.volid
     entry: Document = {"volid": volid, "volname": issue.name}
@@ -37,7 +37,7 @@ def issue_entry(issue: Issue) -> Document:
     return entry
 
 
-def song(charted: ChartedSong, issue: Issue, addresses: Addresses) -> Document:
+def song(charted: ChartedSong, issue: SandboxIssue, addresses: SandboxUrls) -> Document:
     """Return a song of an issue, in the form used at the issue's date."""
     if issue.day < NAMED_SINCE:
         return old_song(charted)
@@ -79,7 +79,7 @@ def page_song(charted: ChartedSong) -> Document:
     }  # fmt: skip
 
 
-def song_page(songs: list[ChartedSong], issue: Issue) -> str:
+def song_page(songs: list[ChartedSong], issue: SandboxIssue) -> str:
     """Return an HTML page of songs, with the date of its issue if the issue shows one."""
     told = f"{issue.day} 更新" if issue.date_form != "none" else ""
     rows = "".join(f'<li data-index="{place}"></li>' for place in range(len(songs)))
@@ -98,9 +98,9 @@ def file_name(charted: ChartedSong) -> str:
     return f"{'、'.join(charted.artists)} - {charted.title}"
 
 
-def published_at(issue: Issue) -> int:
+def published_at(issue: SandboxIssue) -> int:
     """Unix seconds at which an issue appeared."""
-    return appeared_at(issue.day)
+    return issue_publication_time(issue.day)
 
 
 def _singers(charted: ChartedSong) -> Document:
@@ -115,7 +115,7 @@ def _singers(charted: ChartedSong) -> Document:
     }  # fmt: skip
 
 
-def _covers(charted: ChartedSong, addresses: Addresses) -> Document:
+def _covers(charted: ChartedSong, addresses: SandboxUrls) -> Document:
     """Return a cover URL with a placeholder for its size; sometimes under another key, or none."""
     name = f"/stdmusic/{{size}}/{charted.song_hash[:8]}.jpg"
     address = addresses.on(f"imge.{CHART_DOMAIN}", name)

@@ -7,10 +7,10 @@ import hashlib
 
 from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
 from pipelines.sandbox.world.random_streams import Ints
-from pipelines.sandbox.world.search import HASHTAG_DEPTH, Finding
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.search import HASHTAG_DEPTH, VideoTextIndex
+from pipelines.sandbox.world.world import SandboxWorld
 
 _MAPPED = 0.3
 """Share of user sounds that the platform maps to a song."""
@@ -19,9 +19,9 @@ _MAPPED = 0.3
 class Directory:
     """Hashtags and search of a world."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SandboxWorld) -> None:
         self.world = world
-        self.finding = Finding(world, lambda sound: mapped_title(world, sound) or "")
+        self.finding = VideoTextIndex(world, lambda sound: mapped_title(world, sound) or "")
         self._names = {str(hashtag_id(name)): name for name in self.finding.hashtags}
 
     @property
@@ -50,7 +50,7 @@ def hashtag_id(name: str) -> int:
     return int.from_bytes(digest) % 10**18 + 10**18
 
 
-def mapped_title(world: World, sound: Sound) -> str | None:
+def mapped_title(world: SandboxWorld, sound: SandboxSound) -> str | None:
     """Return the song that a user sound is mapped to, as "title（artist）"; mostly None."""
     is_mapped = share_of(sound.music_id, "mapped") < _MAPPED and sound.kind <= SoundKind.TEMPO
     if sound.owner < 0 or not is_mapped:

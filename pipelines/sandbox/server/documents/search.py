@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Iterable
 
 from pipelines.sandbox.server.documents.pages import Document
-from pipelines.sandbox.server.documents.videos import detail_work
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.documents.videos import detail_video
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.stable_shares import share_of
 
 _MIX = 0.08
@@ -18,7 +18,7 @@ LOGIN_CODE = 2483
 
 
 def answer(
-    platform: Platform, term: str, offset: int, listed: list[Document], *,
+    platform: SandboxPlatform, term: str, offset: int, listed: list[Document], *,
     following: int, has_more: bool,
 ) -> Document:  # fmt: skip
     """Return one response: its items, the next offset, and the search id to request it with."""
@@ -32,23 +32,23 @@ def answer(
     }  # fmt: skip
 
 
-def items(platform: Platform, rows: Iterable[int]) -> list[Document]:
+def items(platform: SandboxPlatform, rows: Iterable[int]) -> list[Document]:
     """Return videos as items; some are the first of a collection of their author."""
     world = platform.world
     listed: list[Document] = []
     for row in rows:
         work = world.works.row(row)
-        shown = detail_work(platform, work)
+        shown = detail_video(platform, work)
         others = [other for other in world.first_screen(work.account).tolist() if other != row]
         if share_of(work.aweme_id, "mix") < _MIX and others:
-            second = detail_work(platform, world.works.row(others[0]))
+            second = detail_video(platform, world.works.row(others[0]))
             listed.append({"aweme_mix_info": {"mix_items": [shown, second]}})
         else:
             listed.append({"type": 1, "aweme_info": shown})
     return listed
 
 
-def cards(platform: Platform, term: str, listed: list[Document]) -> list[Document]:
+def cards(platform: SandboxPlatform, term: str, listed: list[Document]) -> list[Document]:
     """Add the other cards of a first screen: users, and related words."""
     world = platform.world
     person = world.account(int(share_of(term, "person") * world.account_count))
@@ -66,13 +66,13 @@ def cards(platform: Platform, term: str, listed: list[Document]) -> list[Documen
     return [people, *listed[:3], related, *listed[3:]]
 
 
-def nothing_found(platform: Platform, term: str, *, is_first: bool) -> Document:
+def nothing_found(platform: SandboxPlatform, term: str, *, is_first: bool) -> Document:
     """Return a response without results that says so."""
     nothing = answer(platform, term, 0, [], following=0, has_more=False)
     return {**nothing, "search_nil_info": nil_info("no_result", is_first=is_first)}
 
 
-def verification(platform: Platform, term: str) -> Document:
+def verification(platform: SandboxPlatform, term: str) -> Document:
     """Return a demand for verification, which looks like an empty result."""
     empty = answer(platform, term, 0, [], following=0, has_more=False)
     empty.pop("backtrace")

@@ -9,11 +9,11 @@ import json
 from pipelines.sandbox.server.addresses import SHARE
 from pipelines.sandbox.server.documents.directory import hashtag_id, mapped_title
 from pipelines.sandbox.server.media_tickets import media_address, silent_address
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.sounds import Sound
-from pipelines.sandbox.world.content.videos import State, Work
+from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
 from pipelines.sandbox.world.search import hashtags_in
 from pipelines.sandbox.world.world import AccountFacts
 
@@ -22,14 +22,14 @@ Document = dict[str, object]
 _NOTICE = "抱歉，作品不见了"
 _DETAIL = "因作品权限或已被删除，无法观看，去看看其他作品吧"
 _REASONS = {
-    State.DELETED: "status_deleted",
-    State.PRIVATE: "status_self_see",
-    State.REVIEWING: "status_reviewing",
+    VideoState.DELETED: "status_deleted",
+    VideoState.PRIVATE: "status_self_see",
+    VideoState.REVIEWING: "status_reviewing",
 }
 _VIDEO_PREFIX = "v0200fg10000"
 
 
-def filtered(aweme_id: str, work: Work | None) -> Document:
+def filtered_video(aweme_id: str, work: SandboxVideo | None) -> Document:
     """Return an entry of a `filter_list`: a video that is named but not shown."""
     reason = "item_non_existent" if work is None else _REASONS[work.state]
     return {
@@ -51,7 +51,7 @@ def read_video_id(video_id: str) -> str | None:
         return None
 
 
-def page_work(platform: Platform, work: Work) -> Document:
+def page_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video as its share page shows it: no music address, author counts zeroed."""
     author = platform.world.account(work.account)
     sound = platform.world.sounds.row(work.sound)
@@ -69,7 +69,7 @@ def page_work(platform: Platform, work: Work) -> Document:
     }  # fmt: skip
 
 
-def detail_work(platform: Platform, work: Work) -> Document:
+def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video as the detail JSON shows it."""
     sound = platform.world.sounds.row(work.sound)
     more = {"play_count": 0, "admire_count": 0, "recommend_count": work.digg_count // 50}
@@ -92,7 +92,7 @@ def detail_work(platform: Platform, work: Work) -> Document:
     }  # fmt: skip
 
 
-def music_list_work(platform: Platform, work: Work) -> Document:
+def music_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a music id: trimmed, bookmarks unknown as 0."""
     return {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
@@ -103,7 +103,7 @@ def music_list_work(platform: Platform, work: Work) -> Document:
     }  # fmt: skip
 
 
-def post_work(platform: Platform, work: Work) -> Document:
+def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of its author, mobile form: likes only, no time, no music."""
     return {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
@@ -114,13 +114,13 @@ def post_work(platform: Platform, work: Work) -> Document:
     }  # fmt: skip
 
 
-def music_info(platform: Platform, sound: Sound) -> Document:
+def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     """A music id as `music/info` shows it: no address, no user count."""
     extra: Document = {"is_original_sound": sound.owner >= 0}
     if sound.owner >= 0:
         extra["owner_nickname"] = texts.nickname(platform.world.seed, sound.owner)
-        extra["extract_item_id"] = _first_work(platform, sound)
-    followed = {"music_use_count": int(platform.world.works_by_sound(sound.index).size)}
+        extra["extract_item_id"] = _first_video(platform, sound)
+    followed = {"music_use_count": int(platform.world.videos_by_sound(sound.index).size)}
     extra["high_level_follow_info"] = json.dumps(followed)
     return {
         "mid": sound.music_id, **_song(platform, sound),
@@ -131,7 +131,7 @@ def music_info(platform: Platform, sound: Sound) -> Document:
     }  # fmt: skip
 
 
-def hashtag_info(platform: Platform, name: str, *, members: int) -> Document:
+def hashtag_info(platform: SandboxPlatform, name: str, *, members: int) -> Document:
     """A hashtag as `challenge/info` shows it: its id is text here."""
     return {
         "cid": str(hashtag_id(name)), "cha_name": name, "desc": "", "type": 1,
@@ -140,7 +140,7 @@ def hashtag_info(platform: Platform, name: str, *, members: int) -> Document:
     }  # fmt: skip
 
 
-def hashtag_list_work(platform: Platform, work: Work) -> Document:
+def hashtag_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a hashtag: who posted it and what it says, no counts at all."""
     caption = platform.world.caption(work)
     return {
@@ -152,21 +152,21 @@ def hashtag_list_work(platform: Platform, work: Work) -> Document:
     }  # fmt: skip
 
 
-def user_info(platform: Platform, account: AccountFacts) -> Document:
+def user_info(platform: SandboxPlatform, account: AccountFacts) -> Document:
     """An account as `user/info` shows it; the sum of likes comes as text."""
     return {
         "uid": account.uid, "short_id": account.short_id, "unique_id": account.unique_id,
         "sec_uid": account.sec_uid, "nickname": account.nickname, "signature": account.signature,
         **avatars(platform, account),
         "follower_count": account.follower_count, "following_count": account.following_count,
-        "aweme_count": int(platform.world.works_by_account(account.index).size),
+        "aweme_count": int(platform.world.videos_by_account(account.index).size),
         "total_favorited": str(account.total_favorited),
         "favoriting_count": account.favoriting_count,
         "ip_location": f"IP属地：{account.ip_location}",
     }  # fmt: skip
 
 
-def _core(platform: Platform, work: Work, *, is_page: bool) -> Document:
+def _core(platform: SandboxPlatform, work: SandboxVideo, *, is_page: bool) -> Document:
     caption = platform.world.caption(work)
     return {
         "aweme_id": work.aweme_id, "desc": caption, "create_time": work.create_time,
@@ -177,14 +177,14 @@ def _core(platform: Platform, work: Work, *, is_page: bool) -> Document:
     }  # fmt: skip
 
 
-def counts_of(work: Work) -> Document:
+def counts_of(work: SandboxVideo) -> Document:
     return {
         "digg_count": work.digg_count, "comment_count": work.comment_count,
         "collect_count": work.collect_count, "share_count": work.share_count,
     }  # fmt: skip
 
 
-def _song(platform: Platform, sound: Sound) -> Document:
+def _song(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     world = platform.world
     return {
         "title": world.sound_title(sound), "author": world.sound_author(sound),
@@ -192,8 +192,8 @@ def _song(platform: Platform, sound: Sound) -> Document:
     }  # fmt: skip
 
 
-def _detail_music(platform: Platform, work: Work, sound: Sound) -> Document:
-    extra: Document = {"extract_item_id": int(_first_work(platform, sound))}
+def _detail_music(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
+    extra: Document = {"extract_item_id": int(_first_video(platform, sound))}
     mapped = mapped_title(platform.world, sound)
     if mapped is not None:
         extra["music_display_mapping_title"] = mapped
@@ -207,7 +207,7 @@ def _detail_music(platform: Platform, work: Work, sound: Sound) -> Document:
     }  # fmt: skip
 
 
-def _play_url(platform: Platform, work: Work, sound: Sound) -> Document:
+def _play_url(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
     """Return the URL of the sound's own file; withheld for every second music id."""
     if work.is_silent or share_of(sound.music_id, "play_url") < 0.5:  # noqa: PLR2004  # every other
         return {"uri": "", "url_list": []}
@@ -215,7 +215,7 @@ def _play_url(platform: Platform, work: Work, sound: Sound) -> Document:
     return {"uri": address, "url_list": [address]}
 
 
-def video_of(platform: Platform, work: Work, *, with_play: bool) -> Document:
+def video_of(platform: SandboxPlatform, work: SandboxVideo, *, with_play: bool) -> Document:
     sound = platform.world.sounds.row(work.sound)
     video: Document = {
         "cover": picture(platform, work.aweme_id), "height": 1280, "width": 720,
@@ -226,7 +226,7 @@ def video_of(platform: Platform, work: Work, *, with_play: bool) -> Document:
     return video
 
 
-def _play_address(platform: Platform, work: Work, sound: Sound) -> Document:
+def _play_address(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
     """Return the URL of a video, an MP3 for a photo post, or the silent file."""
     if work.is_photo:
         silent = work.is_silent
@@ -238,7 +238,7 @@ def _play_address(platform: Platform, work: Work, sound: Sound) -> Document:
     return {"uri": name, "url_list": [platform.addresses.play(name)]}
 
 
-def images_of(platform: Platform, work: Work) -> list[Document] | None:
+def images_of(platform: SandboxPlatform, work: SandboxVideo) -> list[Document] | None:
     if not work.is_photo:
         return None
     count = 1 + int(work.aweme_id) % 5
@@ -263,17 +263,17 @@ def tags_of(caption: str, *, as_text: bool) -> list[Document]:
     return list(tags)
 
 
-def _page_author(platform: Platform, account: AccountFacts) -> Document:
+def _page_author(platform: SandboxPlatform, account: AccountFacts) -> Document:
     return {
         "nickname": account.nickname, "unique_id": account.unique_id,
         "short_id": account.short_id, "sec_uid": account.sec_uid, "signature": account.signature,
         **avatars(platform, account),
-        "aweme_count": int(platform.world.works_by_account(account.index).size),
+        "aweme_count": int(platform.world.videos_by_account(account.index).size),
         "following_count": 0, "favoriting_count": 0, "mplatform_followers_count": 0,
     }  # fmt: skip
 
 
-def _detail_author(platform: Platform, account: AccountFacts) -> Document:
+def _detail_author(platform: SandboxPlatform, account: AccountFacts) -> Document:
     return {
         "uid": account.uid, "sec_uid": account.sec_uid, "nickname": account.nickname,
         "unique_id": account.unique_id, "short_id": account.short_id,
@@ -283,16 +283,16 @@ def _detail_author(platform: Platform, account: AccountFacts) -> Document:
     }  # fmt: skip
 
 
-def avatars(platform: Platform, account: AccountFacts) -> Document:
+def avatars(platform: SandboxPlatform, account: AccountFacts) -> Document:
     shown = picture(platform, f"avatar{account.index}")
     return {"avatar_thumb": shown, "avatar_medium": shown, "avatar_larger": shown}
 
 
-def picture(platform: Platform, name: str) -> Document:
+def picture(platform: SandboxPlatform, name: str) -> Document:
     return {"uri": f"tos/{name}", "url_list": [platform.addresses.image(name)]}
 
 
-def _first_work(platform: Platform, sound: Sound) -> str:
+def _first_video(platform: SandboxPlatform, sound: SandboxSound) -> str:
     """Return the id of the video that a user sound was taken from."""
-    rows = platform.world.works_by_sound(sound.index)
+    rows = platform.world.videos_by_sound(sound.index)
     return str(platform.world.works.aweme_id[int(rows.min())]) if rows.size else "0"

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from pipelines.sandbox.server.addresses import CHART, CHART_MOBILE, CHART_OLD, CHART_WEB
-from pipelines.sandbox.server.conditional_requests import Version, conditional, to_mark
+from pipelines.sandbox.server.conditional_requests import ResponseVersion, conditional, to_etag
 from pipelines.sandbox.server.documents.charts import (
     ZONE,
     issue_years,
@@ -22,18 +22,18 @@ from pipelines.sandbox.server.documents.charts import (
 )
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.faults import WRONG_ID_TEXT
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import HostRoute
 from pipelines.sandbox.server.substitution import CHART_PLACE
-from pipelines.sandbox.server.surfaces.paging import whole
+from pipelines.sandbox.server.surfaces.paging import read_non_negative
 from pipelines.sandbox.world.chart import SONGS, ChartedSong
-from pipelines.sandbox.world.chart_issues import Issue
+from pipelines.sandbox.world.chart_issues import SandboxIssue
 
 RANK_ID = "8888"
 _LATEST_SIZE, _HTML_SIZE, _OLD_SIZE, _USUAL_SIZE = 30, 22, 30, 30
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """All forms of the chart."""
     chart = _Charts(platform)
     old = "/yueku/v8/rank/home/{page:int}-{rank_id:int}-{volid:int}.html"
@@ -48,24 +48,27 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 class _Charts:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def issues(self, request: Request) -> Response:
         if request.query_params.get("rankid") != RANK_ID:
             return self._no_such(request)
         count = self._latest(request).place + 1
-        version = Version(mark=to_mark(self.platform.world.seed, "issues", count))
+        version = ResponseVersion(mark=to_etag(self.platform.world.seed, "issues", count))
         return conditional(request, version, lambda: _good(request, self._index(count)))
 
     async def songs(self, request: Request) -> Response:
         issue = self._asked(request)
         if issue is None or request.query_params.get("rankid") != RANK_ID:
             return self._no_such(request)
-        page, size = max(1, whole(request, "page", 1)), whole(request, "pagesize", _USUAL_SIZE)
+        page, size = (
+            max(1, read_non_negative(request, "page", 1)),
+            read_non_negative(request, "pagesize", _USUAL_SIZE),
+        )
         size = min(max(1, size), SONGS)
-        mark = to_mark(self.platform.world.seed, issue.volid, page, size)
-        version = Version(mark=mark, modified=published_at(issue))
+        mark = to_etag(self.platform.world.seed, issue.volid, page, size)
+        version = ResponseVersion(mark=mark, modified=published_at(issue))
         return conditional(
             request, version,
             lambda: _good(request, self._songs(issue, page, size), media_type="text/html"),
@@ -76,7 +79,7 @@ class _Charts:
         if query.get("rankid") != RANK_ID or query.get("json") != "true":
             return HTMLResponse(WRONG_ID_TEXT)
         issue = self._latest(request)
-        page = max(1, whole(request, "page", 1))
+        page = max(1, read_non_negative(request, "page", 1))
         listed = [latest_song(charted) for charted in self._page(issue, page, _LATEST_SIZE)]
         about: Document = {
             "rankid": int(RANK_ID), "rankname": "TOP500", "imgurl": "", "ranktype": 2,
@@ -109,26 +112,26 @@ class _Charts:
             "zone": ZONE, "vol_format": 0, "info": issue_years(issues),
         }  # fmt: skip
 
-    def _songs(self, issue: Issue, page: int, size: int) -> Document:
+    def _songs(self, issue: SandboxIssue, page: int, size: int) -> Document:
         addresses = self.platform.addresses
         listed = [song(charted, issue, addresses) for charted in self._page(issue, page, size)]
         return {"timestamp": self.platform.now, "total": SONGS, "info": listed}
 
-    def _html(self, request: Request, issue: Issue, size: int) -> Response:
+    def _html(self, request: Request, issue: SandboxIssue, size: int) -> Response:
         shown = self._page(issue, max(1, request.path_params["page"]), size)
         return HTMLResponse(song_page(shown, issue))
 
-    def _asked(self, request: Request) -> Issue | None:
+    def _asked(self, request: Request) -> SandboxIssue | None:
         """Return the requested issue, or the latest one."""
         volid = request.query_params.get("volid")
         return self._found(request, volid) if volid else self._latest(request)
 
-    def _latest(self, request: Request) -> Issue:
+    def _latest(self, request: Request) -> SandboxIssue:
         place = request.scope.get(CHART_PLACE)
         chart = self.platform.chart
         return chart.latest(self.platform.now) if place is None else chart.calendar.at(place)
 
-    def _found(self, request: Request, volid: str) -> Issue | None:
+    def _found(self, request: Request, volid: str) -> SandboxIssue | None:
         """Return an issue if it has been published by now."""
         if CHART_PLACE in request.scope:
             return self._latest(request)
@@ -136,7 +139,7 @@ class _Charts:
         count = self.platform.chart.calendar.count_at(self.platform.now)
         return issue if issue is not None and issue.place < count else None
 
-    def _page(self, issue: Issue, page: int, size: int) -> list[ChartedSong]:
+    def _page(self, issue: SandboxIssue, page: int, size: int) -> list[ChartedSong]:
         songs = self.platform.chart.songs(issue.place)
         return list(songs[(page - 1) * size : page * size])
 

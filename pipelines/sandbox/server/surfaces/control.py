@@ -14,24 +14,24 @@ from starlette.routing import BaseRoute, Route
 from pipelines.sandbox.server.addresses import SHARE
 from pipelines.sandbox.server.documents.videos import Document
 from pipelines.sandbox.server.faults import Fault
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.server.surfaces.paging import whole
-from pipelines.sandbox.world.content.sounds import Sound
-from pipelines.sandbox.world.ground_truth import Truth
-from pipelines.sandbox.world.hardness import hardness
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.surfaces.paging import read_non_negative
+from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.ground_truth import GroundTruth
+from pipelines.sandbox.world.hardness import check_hardness
 
 _SHOWN_TRACKS = 24
 """Default of `limit`: counting takes time in large worlds."""
-_KEPT_TRUTHS = 2000
+_MAX_CACHED_TRUTHS = 2000
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the endpoints for tests and benches."""
-    return [*_knowledge(platform), *_witness(platform), *_levers(platform)]
+    return [*_fact_routes(platform), *_access_log_routes(platform), *_control_routes(platform)]
 
 
-def _knowledge(platform: Platform) -> list[BaseRoute]:
-    known = _Knowledge(platform)
+def _fact_routes(platform: SandboxPlatform) -> list[BaseRoute]:
+    known = _TrackFacts(platform)
     return [
         Route("/_world/tracks", known.tracks, name="control"),
         Route("/_world/truth/{music_id}", known.truth, name="control"),
@@ -39,16 +39,16 @@ def _knowledge(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-class _Knowledge:
+class _TrackFacts:
     """Ground truth. Counting takes time, so it runs in threads and is cached."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
-        self._truths = lru_cache(maxsize=_KEPT_TRUTHS)(Truth)
+        self._truths = lru_cache(maxsize=_MAX_CACHED_TRUTHS)(GroundTruth)
 
     async def tracks(self, request: Request) -> Response:
         counted = request.query_params.get("counts") != "0"
-        rows = self.platform.world.tracks[: whole(request, "limit", _SHOWN_TRACKS)]
+        rows = self.platform.world.tracks[: read_non_negative(request, "limit", _SHOWN_TRACKS)]
         listed = await asyncio.to_thread(
             lambda: [
                 {**_track(self.platform, sound), **(self._counts(sound) if counted else {})}
@@ -57,7 +57,7 @@ class _Knowledge:
         )
         return JSONResponse({"seed": self.platform.world.seed, "tracks": listed})
 
-    def truth_of(self, music_id: str) -> Truth:
+    def truth_of(self, music_id: str) -> GroundTruth:
         return self._truths(self.platform.world, music_id)
 
     async def truth(self, request: Request) -> Response:
@@ -72,36 +72,36 @@ class _Knowledge:
         track = {**_track(self.platform, found.asked), "expected": expected}
         return JSONResponse({**track, "works": [work.to_document() for work in works]})
 
-    def _truth_at(self, request: Request) -> Truth:
+    def _truth_at(self, request: Request) -> GroundTruth:
         music_id, now_s = request.path_params["music_id"], self.platform.clock_offset_s
-        passed_s = whole(request, "at", now_s)
+        passed_s = read_non_negative(request, "at", now_s)
         if passed_s == now_s:
             return self.truth_of(music_id)
-        return Truth(self.platform.first.at(passed_s), music_id)
+        return GroundTruth(self.platform.first.at(passed_s), music_id)
 
     async def hardness(self, _: Request) -> Response:
-        report = await asyncio.to_thread(hardness, self.platform.first)
+        report = await asyncio.to_thread(check_hardness, self.platform.first)
         return JSONResponse(report.to_document())
 
-    def _counts(self, sound: Sound) -> Document:
+    def _counts(self, sound: SandboxSound) -> Document:
         return {"expected": self.truth_of(sound.music_id).counts()}
 
 
-def _witness(platform: Platform) -> list[BaseRoute]:
+def _access_log_routes(platform: SandboxPlatform) -> list[BaseRoute]:
     async def summary(request: Request) -> Response:
         if request.method == "DELETE":
             platform.log.clear()
         return JSONResponse(platform.log.summary())
 
     async def rates(request: Request) -> Response:
-        window = max(1, whole(request, "window_ms", 1000)) / 1000
+        window = max(1, read_non_negative(request, "window_ms", 1000)) / 1000
         return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
 
     async def requests(request: Request) -> Response:
         query = request.query_params
         found = platform.log.requests(
             host=query.get("host"), surface=query.get("surface"),
-            limit=whole(request, "limit", 1000),
+            limit=read_non_negative(request, "limit", 1000),
         )  # fmt: skip
         return JSONResponse({"requests": found})
 
@@ -116,7 +116,7 @@ def _witness(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-def _levers(platform: Platform) -> list[BaseRoute]:
+def _control_routes(platform: SandboxPlatform) -> list[BaseRoute]:
     async def faults(request: Request) -> Response:
         if request.method == "DELETE":
             platform.faults.clear()
@@ -138,7 +138,7 @@ def _levers(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-def _track(platform: Platform, sound: Sound) -> Document:
+def _track(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     """Return a music id, its links, and the text that the platform's share button copies."""
     world, addresses = platform.world, platform.addresses
     title, author = world.sound_title(sound), world.sound_author(sound)

@@ -16,25 +16,25 @@ from starlette.routing import BaseRoute, Route
 from pipelines.sandbox.server.addresses import SHARE, WEB
 from pipelines.sandbox.server.documents.directory import Directory
 from pipelines.sandbox.server.documents.videos import Document
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.surfaces.hashtags import repeats_cursor
-from pipelines.sandbox.server.surfaces.paging import LARGEST_PAGE, whole
-from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH, hesitates
+from pipelines.sandbox.server.surfaces.paging import MAX_PAGE_SIZE, read_non_negative
+from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH, demands_verification_first
 from pipelines.sandbox.server.web.share_pages import is_withheld
 from pipelines.sandbox.server.web.user_pages import LIST_FORMS, has_list
-from pipelines.sandbox.world.chart_issues import Issue
-from pipelines.sandbox.world.content.videos import Alteration, State, Work
-from pipelines.sandbox.world.ground_truth import Truth
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.chart_issues import SandboxIssue
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
+from pipelines.sandbox.world.ground_truth import GroundTruth
+from pipelines.sandbox.world.world import SandboxWorld
 
 _SHOWN = 50
 """Default of `limit`."""
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the endpoints."""
-    found = _Knowledge(platform)
-    chart = _ChartKnowledge(platform)
+    found = _ContentFacts(platform)
+    chart = _ChartFacts(platform)
     table = (
         ("/_world/hashtags", found.hashtags), ("/_world/hashtags/{ch_id}", found.hashtag),
         ("/_world/search", found.search), ("/_world/search/gains", found.gains),
@@ -46,17 +46,17 @@ def routes(platform: Platform) -> list[BaseRoute]:
     return [Route(path, endpoint, name="control") for path, endpoint in table]
 
 
-class _Knowledge:
-    def __init__(self, platform: Platform) -> None:
+class _ContentFacts:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     @property
-    def world(self) -> World:
+    def world(self) -> SandboxWorld:
         return self.platform.world
 
     async def hashtags(self, request: Request) -> Response:
         directory = await self.platform.directory()
-        ids = list(directory.hashtags)[: whole(request, "limit", _SHOWN)]
+        ids = list(directory.hashtags)[: read_non_negative(request, "limit", _SHOWN)]
         return JSONResponse({"hashtags": [self._hashtag(directory, ch_id) for ch_id in ids]})
 
     async def hashtag(self, request: Request) -> Response:
@@ -87,7 +87,8 @@ class _Knowledge:
             {**self._seen(self.world.works.row(row)), **tie(row)} for row in rows[:SEARCH_DEPTH]
         ]
         return JSONResponse({
-            "term": term, "hesitates": hesitates(term), "matching_count": len(rows),
+            "term": term, "hesitates": demands_verification_first(term),
+            "matching_count": len(rows),
             "aweme_ids": [work["aweme_id"] for work in shown], "works": shown,
         })  # fmt: skip
 
@@ -95,7 +96,7 @@ class _Knowledge:
         """Return a function: a video's relation to a track, and the scan round that finds it."""
         if self.world.sound_of(music_id) is None:
             return lambda _: {}
-        truth = Truth(self.world, music_id)
+        truth = GroundTruth(self.world, music_id)
 
         def tie(row: int) -> Document:
             relation = truth.relations.get(int(self.world.works.sound[row]), "none")
@@ -111,7 +112,7 @@ class _Knowledge:
     def _gains(self, directory: Directory) -> list[Document]:
         told: list[Document] = []
         for track in self.world.tracks:
-            truth, title = Truth(self.world, track.music_id), self.world.title_of(track.score)
+            truth, title = GroundTruth(self.world, track.music_id), self.world.title_of(track.score)
             ids = self.world.works.aweme_id
             shown = {str(ids[row]) for row in directory.finding.ranked(title)[:SEARCH_DEPTH]}
             missed = truth.wanted() - truth.reachable()
@@ -122,7 +123,7 @@ class _Knowledge:
                 })  # fmt: skip
         return told
 
-    def _seen(self, work: Work) -> Document:
+    def _seen(self, work: SandboxVideo) -> Document:
         """Return a video, and the other surfaces that show it."""
         works, sound = self.world.works, work.sound
         shown = self.world.first_screen(work.account)
@@ -134,9 +135,9 @@ class _Knowledge:
         }  # fmt: skip
 
     async def accounts(self, request: Request) -> Response:
-        count = min(whole(request, "limit", _SHOWN), self.world.account_count)
+        count = min(read_non_negative(request, "limit", _SHOWN), self.world.account_count)
         sizes = np.asarray([
-            self.world.works_by_account(index).size for index in range(self.world.account_count)
+            self.world.videos_by_account(index).size for index in range(self.world.account_count)
         ])  # fmt: skip
         busiest = np.argsort(-sizes, kind="stable")[:count].tolist()
         return JSONResponse({"accounts": [self._account(index) for index in busiest]})
@@ -145,18 +146,18 @@ class _Knowledge:
         index = self.world.account_of(request.path_params["sec_uid"])
         if index is None:
             return _unknown("account")
-        rows = self.world.works_by_account(index)
+        rows = self.world.videos_by_account(index)
         listed = self.world.works.aweme_id[rows].astype(str).tolist()
         return JSONResponse({**self._account(index), "aweme_ids": listed})
 
     def _account(self, index: int) -> Document:
-        facts, rows = self.world.account(index), self.world.works_by_account(index)
+        facts, rows = self.world.account(index), self.world.videos_by_account(index)
         path = f"/share/user/{facts.uid}?sec_uid={facts.sec_uid}"
         return {
             "sec_uid": facts.sec_uid, "uid": facts.uid, "unique_id": facts.unique_id,
             "nickname": facts.nickname, "follower_count": facts.follower_count,
             "total_favorited": facts.total_favorited, "post_count": int(rows.size),
-            "page_count": -(-int(rows.size) // LARGEST_PAGE),
+            "page_count": -(-int(rows.size) // MAX_PAGE_SIZE),
             "pinned_count": int(self.world.works.is_pinned[rows].sum()),
             "page_list_key": LIST_FORMS[index % len(LIST_FORMS)][0] if has_list(index) else None,
             "share_link": self.platform.addresses.on(SHARE, path),
@@ -174,7 +175,7 @@ class _Knowledge:
         chosen = _STATES.get(name)
         if chosen is None:
             return JSONResponse({"error": f"states are {', '.join(_STATES)}"}, status_code=400)
-        limit, found = whole(request, "limit", _SHOWN), list[Document]()
+        limit, found = read_non_negative(request, "limit", _SHOWN), list[Document]()
         for work in map(self.world.works.row, range(len(self.world.works))):
             if len(found) >= limit:
                 break
@@ -182,7 +183,7 @@ class _Knowledge:
                 found.append({**self._seen(work), **self._links(work)})
         return JSONResponse({"state": name, "works": found})
 
-    def _links(self, work: Work) -> Document:
+    def _links(self, work: SandboxVideo) -> Document:
         kind = "note" if work.is_photo else "video"
         on = self.platform.addresses.on
         return {
@@ -192,19 +193,19 @@ class _Knowledge:
         }  # fmt: skip
 
 
-def _is_public(work: Work) -> bool:
-    return work.state is State.PUBLIC
+def _is_public(work: SandboxVideo) -> bool:
+    return work.state is VideoState.PUBLIC
 
 
-def _is_altered(work: Work, alteration: Alteration) -> bool:
+def _is_altered(work: SandboxVideo, alteration: Alteration) -> bool:
     return _is_public(work) and work.alteration is alteration
 
 
-_STATES: dict[str, Callable[[Work], bool]] = {
+_STATES: dict[str, Callable[[SandboxVideo], bool]] = {
     "public": _is_public,
-    "deleted": lambda work: work.state is State.DELETED,
-    "private": lambda work: work.state is State.PRIVATE,
-    "reviewing": lambda work: work.state is State.REVIEWING,
+    "deleted": lambda work: work.state is VideoState.DELETED,
+    "private": lambda work: work.state is VideoState.PRIVATE,
+    "reviewing": lambda work: work.state is VideoState.REVIEWING,
     "photo": lambda work: _is_public(work) and work.is_photo,
     "silent": lambda work: _is_public(work) and work.is_silent,
     "pinned": lambda work: _is_public(work) and work.is_pinned,
@@ -222,8 +223,8 @@ _STATES: dict[str, Callable[[Work], bool]] = {
 }
 
 
-class _ChartKnowledge:
-    def __init__(self, platform: Platform) -> None:
+class _ChartFacts:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
         self.world = platform.world
 
@@ -252,7 +253,7 @@ class _ChartKnowledge:
         issue = self.platform.chart.calendar.find(request.path_params["volid"])
         if issue is None:
             return _unknown("issue")
-        songs = self.platform.chart.songs(issue.place)[: whole(request, "limit", 500)]
+        songs = self.platform.chart.songs(issue.place)[: read_non_negative(request, "limit", 500)]
         listed = [
             {
                 "rank": song.rank, "title": song.title, "artist": "、".join(song.artists),
@@ -284,7 +285,7 @@ class _ChartKnowledge:
         ]  # fmt: skip
 
 
-def _issue(issue: Issue) -> Document:
+def _issue(issue: SandboxIssue) -> Document:
     return {
         "volid": str(issue.volid), "date": str(issue.day), "name": issue.name,
         "is_dated": issue.date_form != "none",

@@ -11,16 +11,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.documents.pages import first_screen, to_page, with_guest_cookie
-from pipelines.sandbox.server.documents.videos import Document, hashtag_info, hashtag_list_work
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.documents.videos import Document, hashtag_info, hashtag_list_video
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.stable_shares import share_of
-from pipelines.sandbox.server.surfaces.paging import LARGEST_PAGE, page_size, whole, with_status
+from pipelines.sandbox.server.surfaces.paging import (
+    MAX_PAGE_SIZE,
+    page_size,
+    read_non_negative,
+    with_status,
+)
 
 UNKNOWN = 5
 _REPEATS_CURSOR = 0.2
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of info, list and share page."""
     hashtags = _Hashtags(platform)
     return [
@@ -41,7 +46,7 @@ def repeats_cursor(ch_id: str) -> bool:
 def hashtag_calls(ch_id: str) -> list[Document]:
     """Return the requests of a hashtag page's script."""
     given = f"?ch_id={quote(ch_id, safe='')}"
-    works = f"/web/api/v2/challenge/aweme/{given}&count={LARGEST_PAGE}&cursor="
+    works = f"/web/api/v2/challenge/aweme/{given}&count={MAX_PAGE_SIZE}&cursor="
     return [
         first_screen(f"/web/api/v2/challenge/info/{given}", cursor="cursor"),
         first_screen(f"{works}0", cursor="cursor", more=works),
@@ -49,7 +54,7 @@ def hashtag_calls(ch_id: str) -> list[Document]:
 
 
 class _Hashtags:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def info(self, request: Request) -> Response:
@@ -62,9 +67,9 @@ class _Hashtags:
         ch_id = request.query_params.get("ch_id", "")
         directory, works = await self.platform.directory(), self.platform.world.works
         rows = [] if directory.name_of(ch_id) is None else directory.listed(ch_id)
-        cursor = whole(request, "cursor", 0)
+        cursor = read_non_negative(request, "cursor", 0)
         end = cursor + page_size(request)
-        items = [hashtag_list_work(self.platform, works.row(row)) for row in rows[cursor:end]]
+        items = [hashtag_list_video(self.platform, works.row(row)) for row in rows[cursor:end]]
         following = cursor if repeats_cursor(ch_id) else cursor + len(items)
         answer = with_status(aweme_list=items, cursor=following, has_more=end < len(rows))
         return JSONResponse(answer)

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.documents.videos import read_video_id
 from pipelines.sandbox.server.media_tickets import SILENT_FILE, is_valid, video_address
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content.videos import Alteration
 from pipelines.sandbox.world.sound.encoding import Codec
@@ -22,7 +22,7 @@ from pipelines.sandbox.world.sound.encoding import Codec
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Play, files and images."""
     media = _Media(platform)
     return [
@@ -34,13 +34,13 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 class _Media:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def play(self, request: Request) -> Response:
         world = self.platform.world
         aweme_id = read_video_id(request.query_params.get("video_id", ""))
-        work = None if aweme_id is None else world.work_of(aweme_id)
+        work = None if aweme_id is None else world.video_of_id(aweme_id)
         if work is None or not world.is_public(work) or work.is_photo:
             return PlainTextResponse("", status_code=404)
         return RedirectResponse(video_address(self.platform, work), status_code=302)
@@ -61,7 +61,7 @@ class _Media:
         sound = self.platform.world.sound_of(identifier)
         if sound is not None:
             return await self.platform.sound_file(sound, codec=codec)
-        work = self.platform.world.work_of(identifier)
+        work = self.platform.world.video_of_id(identifier)
         if work is None or work.alteration is Alteration.NONE:
             return None
         return await self.platform.video_file(work)

@@ -10,16 +10,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.documents.pages import first_screen, to_page, with_guest_cookie
-from pipelines.sandbox.server.documents.videos import Document, music_info, music_list_work
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.server.surfaces.paging import LARGEST_PAGE, page_size, whole, with_status
-from pipelines.sandbox.world.content.sounds import Sound
+from pipelines.sandbox.server.documents.videos import Document, music_info, music_list_video
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.surfaces.paging import (
+    MAX_PAGE_SIZE,
+    page_size,
+    read_non_negative,
+    with_status,
+)
+from pipelines.sandbox.world.content.sounds import SandboxSound
 
 UNKNOWN = 5
 """`status_code` for an id that the platform does not know."""
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of info, list and share page."""
     music = _Music(platform)
     return [
@@ -34,7 +39,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 def music_calls(music_id: str) -> list[Document]:
     """Return the requests of a music page's script."""
     given = f"?music_id={quote(music_id, safe='')}"
-    works = f"/web/api/v2/music/list/aweme/{given}&count={LARGEST_PAGE}&cursor="
+    works = f"/web/api/v2/music/list/aweme/{given}&count={MAX_PAGE_SIZE}&cursor="
     return [
         first_screen(f"/web/api/v2/music/info/{given}", cursor="cursor"),
         first_screen(f"{works}0", cursor="cursor", more=works),
@@ -42,7 +47,7 @@ def music_calls(music_id: str) -> list[Document]:
 
 
 class _Music:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def info(self, request: Request) -> Response:
@@ -54,10 +59,10 @@ class _Music:
     async def works(self, request: Request) -> Response:
         sound, world = self._sound(request), self.platform.world
         rows = [] if sound is None else world.music_list(sound.index).tolist()
-        cursor = whole(request, "cursor", 0)
+        cursor = read_non_negative(request, "cursor", 0)
         end = cursor + page_size(request)
         page = [world.works.row(row) for row in rows[cursor:end]]
-        items = [music_list_work(self.platform, work) for work in page]
+        items = [music_list_video(self.platform, work) for work in page]
         answer = with_status(
             aweme_list=items, cursor=cursor + len(page), has_more=int(end < len(rows))
         )
@@ -73,5 +78,5 @@ class _Music:
         page = to_page(document, calls=music_calls(music_id))
         return with_guest_cookie(request, page, entity=music_id)
 
-    def _sound(self, request: Request) -> Sound | None:
+    def _sound(self, request: Request) -> SandboxSound | None:
         return self.platform.world.sound_of(request.query_params.get("music_id", ""))

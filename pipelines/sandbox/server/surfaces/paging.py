@@ -4,18 +4,18 @@ from starlette.requests import Request
 
 from pipelines.sandbox.server.documents.videos import Document
 
-LARGEST_PAGE = 20
+MAX_PAGE_SIZE = 20
 
 
-def whole(request: Request, name: str, default: int) -> int:
+def read_non_negative(request: Request, name: str, default: int) -> int:
     """Return a non-negative integer of the query, or the default."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else default  # noqa: PLR2004  # 63 bits
 
 
 def page_size(request: Request) -> int:
-    """Return the requested page size, at most `LARGEST_PAGE`."""
-    return min(max(1, whole(request, "count", LARGEST_PAGE)), LARGEST_PAGE)
+    """Return the requested page size, at most `MAX_PAGE_SIZE`."""
+    return min(max(1, read_non_negative(request, "count", MAX_PAGE_SIZE)), MAX_PAGE_SIZE)
 
 
 def with_status(**fields: object) -> Document:

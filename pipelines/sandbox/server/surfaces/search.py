@@ -29,14 +29,14 @@ from pipelines.sandbox.server.documents.search import (
     to_search_id,
     verification,
 )
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import HostRoute
 from pipelines.sandbox.server.stable_shares import share_of
-from pipelines.sandbox.server.surfaces.paging import whole
+from pipelines.sandbox.server.surfaces.paging import read_non_negative
 
 SEARCH_DEPTH = 300
 """Videos that a guest can page through for one term."""
-LARGEST_SCREEN = 15
+MAX_SCREEN_SIZE = 15
 _USUAL_SCREEN = 10
 _FRAME = 4
 """Items of the first document of a first screen."""
@@ -44,7 +44,7 @@ _HESITATES = 0.15
 """Share of terms whose first document demands verification before a healthy one follows."""
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of the stream, later pages, and the HTML page that loads the stream."""
     search = _Search(platform)
     json = "/aweme/v1/web/general/search"
@@ -58,13 +58,13 @@ def routes(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-def hesitates(term: str) -> bool:
+def demands_verification_first(term: str) -> bool:
     """Return True for a term whose first document demands verification."""
     return share_of(term, "hesitates") < _HESITATES
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SearchQuery:
     """Parameters of a request: `count` videos from `offset` on."""
 
     term: str
@@ -83,19 +83,19 @@ class _Asked:
 
 
 class _Search:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def stream(self, request: Request) -> Response:
-        asked = _asked(request)
+        asked = _read_query(request)
         whole_page = await self._page(asked)
-        parts = _parted(whole_page)
-        if asked.offset == 0 and hesitates(asked.term):
+        parts = _split_screen(whole_page)
+        if asked.offset == 0 and demands_verification_first(asked.term):
             parts.insert(0, verification(self.platform, asked.term))
         return Response(to_frames(parts), media_type="application/json")
 
     async def single(self, request: Request) -> Response:
-        return JSONResponse(await self._page(_asked(request)))
+        return JSONResponse(await self._page(_read_query(request)))
 
     async def page(self, request: Request) -> Response:
         term = request.path_params["term"]
@@ -111,7 +111,7 @@ class _Search:
         page = to_desktop_page({"app": {"keyword": term}}, calls=[call], title="搜索")
         return with_guest_cookie(request, page, entity=term)
 
-    async def _page(self, asked: _Asked) -> Document:
+    async def _page(self, asked: _SearchQuery) -> Document:
         """Return one complete page: videos and other cards."""
         if not asked.is_continued:
             return answer(self.platform, asked.term, asked.offset, [], following=0, has_more=False)
@@ -130,17 +130,17 @@ class _Search:
         )  # fmt: skip
 
 
-def _asked(request: Request) -> _Asked:
+def _read_query(request: Request) -> _SearchQuery:
     query = request.query_params
-    count = whole(request, "count", _USUAL_SCREEN)
-    return _Asked(
-        term=query.get("keyword", ""), offset=whole(request, "offset", 0),
-        count=min(max(1, count), LARGEST_SCREEN),
+    count = read_non_negative(request, "count", _USUAL_SCREEN)
+    return _SearchQuery(
+        term=query.get("keyword", ""), offset=read_non_negative(request, "offset", 0),
+        count=min(max(1, count), MAX_SCREEN_SIZE),
         search_id=query.get("search_id", ""), backtrace=query.get("backtrace", ""),
     )  # fmt: skip
 
 
-def _parted(page: Document) -> list[Document]:
+def _split_screen(page: Document) -> list[Document]:
     """Split a first screen as the platform does: a few items, then the rest with the cursor."""
     listed = page["data"]
     if not isinstance(listed, list) or len(listed) <= _FRAME:

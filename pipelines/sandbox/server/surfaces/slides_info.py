@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pipelines.sandbox.server.documents.videos import Document, detail_work, filtered
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.documents.videos import Document, detail_video, filtered_video
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.surfaces.paging import with_status
 
 _PHOTOS = "200"
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the route."""
 
     async def slides_info(request: Request) -> Response:
@@ -41,15 +41,15 @@ def _ids(text: str) -> list[str]:
 
 
 def _read(
-    platform: Platform, ids: list[str], *, wants_photos: bool
+    platform: SandboxPlatform, ids: list[str], *, wants_photos: bool
 ) -> tuple[list[Document], list[Document]]:
     details, hidden = [], []
     for aweme_id in ids:
-        work = platform.world.work_of(aweme_id)
+        work = platform.world.video_of_id(aweme_id)
         if work is None or not platform.world.is_public(work):
-            hidden.append(filtered(aweme_id, work))
+            hidden.append(filtered_video(aweme_id, work))
         elif work.is_photo == wants_photos:
-            details.append(detail_work(platform, work))
+            details.append(detail_video(platform, work))
         elif wants_photos:  # the form for photo posts filters videos
-            hidden.append({**filtered(aweme_id, None), "filter_reason": "item_type"})
+            hidden.append({**filtered_video(aweme_id, None), "filter_reason": "item_type"})
     return details, hidden

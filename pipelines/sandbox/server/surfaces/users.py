@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pipelines.sandbox.server.documents.videos import post_work, user_info
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.server.surfaces.paging import page_size, whole, with_status
+from pipelines.sandbox.server.documents.videos import post_video, user_info
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.surfaces.paging import page_size, read_non_negative, with_status
 from pipelines.sandbox.world.random_streams import Ints
 
 UNKNOWN = 5
@@ -21,7 +21,7 @@ _OLD_BROWSER = re.compile(r"Android [1-6][.;]|iPhone OS [1-9]_")
 _ROW = re.compile(r"[0-9]{5,9}$")
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of info and posts."""
     users = _Users(platform)
     return [
@@ -31,7 +31,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
 
 
 class _Users:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def info(self, request: Request) -> Response:
@@ -45,11 +45,11 @@ class _Users:
 
     async def posts(self, request: Request) -> Response:
         index = _account(self.platform, request)
-        cursor, size = whole(request, "max_cursor", 0), page_size(request)
-        found = page_of(self.platform, index, cursor=cursor, size=size)
+        cursor, size = read_non_negative(request, "max_cursor", 0), page_size(request)
+        found = post_page(self.platform, index, cursor=cursor, size=size)
         row_of = self.platform.world.works.row
         answer = with_status(
-            aweme_list=[post_work(self.platform, row_of(row)) for row in found.rows],
+            aweme_list=[post_video(self.platform, row_of(row)) for row in found.rows],
             min_cursor=found.min_cursor, max_cursor=found.max_cursor,
             has_more=int(found.has_more),
         )  # fmt: skip
@@ -57,7 +57,7 @@ class _Users:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posts:
+class PostPage:
     """One page of posts: rows of videos, pinned ones first, and the cursors."""
 
     rows: list[int]
@@ -66,20 +66,20 @@ class Posts:
     has_more: bool
 
 
-def page_of(platform: Platform, index: int | None, *, cursor: int, size: int) -> Posts:
+def post_page(platform: SandboxPlatform, index: int | None, *, cursor: int, size: int) -> PostPage:
     """Return the posts of an account from a cursor on; empty for an unknown account."""
     works = platform.world.works
     rows = _rows(platform, index, cursor)
     page = rows[:size]
     moving = page[~works.is_pinned[page]]  # pinned videos are out of order
     times = _cursors(platform, moving if moving.size else page)
-    return Posts(
+    return PostPage(
         rows=page.tolist(), min_cursor=int(times.max(initial=0)),
         max_cursor=int(times.min()) if page.size else cursor, has_more=bool(rows.size > size),
     )  # fmt: skip
 
 
-def _account(platform: Platform, request: Request) -> int | None:
+def _account(platform: SandboxPlatform, request: Request) -> int | None:
     query = request.query_params
     handle = query.get("unique_id")
     if handle:
@@ -87,7 +87,7 @@ def _account(platform: Platform, request: Request) -> int | None:
     return platform.world.account_of(query.get("sec_uid") or query.get("sec_user_id") or "")
 
 
-def _by_handle(platform: Platform, handle: str) -> int | None:
+def _by_handle(platform: SandboxPlatform, handle: str) -> int | None:
     """The row of an account, which its handle ends with."""
     found = _ROW.search(handle)
     if found is None or int(found[0]) >= platform.world.account_count:
@@ -96,17 +96,17 @@ def _by_handle(platform: Platform, handle: str) -> int | None:
     return row if platform.world.account(row).unique_id == handle else None
 
 
-def _rows(platform: Platform, index: int | None, cursor: int) -> Ints:
+def _rows(platform: SandboxPlatform, index: int | None, cursor: int) -> Ints:
     """Return the rows after the cursor: all at first, later the older ones without pinned ones."""
     if index is None:
         return np.zeros(0, dtype=np.int64)
-    rows = platform.world.works_by_account(index)
+    rows = platform.world.videos_by_account(index)
     if not cursor:
         return rows
     is_later = _cursors(platform, rows) < cursor
     return rows[is_later & ~platform.world.works.is_pinned[rows]]
 
 
-def _cursors(platform: Platform, rows: Ints) -> Ints:
+def _cursors(platform: SandboxPlatform, rows: Ints) -> Ints:
     """Return cursors in milliseconds, made unique for videos of the same second."""
     return np.asarray(platform.world.works.create_time[rows] * 1000 + rows % 1000, dtype=np.int64)

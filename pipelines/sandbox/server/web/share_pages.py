@@ -9,22 +9,22 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.documents.pages import GUEST_COOKIE, set_guest_cookie, to_page
-from pipelines.sandbox.server.documents.videos import Document, filtered, page_work
+from pipelines.sandbox.server.documents.videos import Document, filtered_video, page_video
 from pipelines.sandbox.server.faults import shell_page
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.stable_shares import share_of
-from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.world.content.videos import SandboxVideo
 
 _SHELL_SHARE = 0.08
 _COOKIE_SHARE = 0.12
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Pages of videos, photo posts and slides."""
 
     async def share_page(request: Request) -> Response:
         aweme_id = request.path_params["aweme_id"]
-        work = platform.world.work_of(aweme_id)
+        work = platform.world.video_of_id(aweme_id)
         if work is not None and is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies):
             answer: Response = HTMLResponse(shell_page("video_page"))
         else:
@@ -38,16 +38,18 @@ def routes(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-def is_withheld(work: Work, *, has_cookie: bool, page: str = "page") -> bool:
+def is_withheld(work: SandboxVideo, *, has_cookie: bool, page: str = "page") -> bool:
     """Return True if a video's page comes without data; always the same for a video and page."""
     share = share_of(work.aweme_id, page)
     return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
 
 
-def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None) -> Document:
+def _page(
+    platform: SandboxPlatform, request: Request, aweme_id: str, work: SandboxVideo | None
+) -> Document:
     is_slides = request.url.path.startswith("/share/slides/")
     kind = "slides" if is_slides else "note" if work is not None and work.is_photo else "video"
-    result = work_result(platform, aweme_id, work)
+    result = video_result(platform, aweme_id, work)
     if is_slides:  # the only kind whose result has another key
         result["aweme_details"] = result.pop("item_list")
     data: Document = {
@@ -60,12 +62,12 @@ def _page(platform: Platform, request: Request, aweme_id: str, work: Work | None
     return {"loaderData": loader, "errors": None}
 
 
-def work_result(platform: Platform, aweme_id: str, work: Work | None) -> Document:
+def video_result(platform: SandboxPlatform, aweme_id: str, work: SandboxVideo | None) -> Document:
     """Return the result of a page: the video, or the reason why it is unavailable."""
     is_shown = work is not None and platform.world.is_public(work)
     return {
         "status_code": 0, "is_oversea": 0,
         "extra": {"logid": f"2025{aweme_id}", "now": platform.now * 1000},
-        "filter_list": [] if is_shown else [filtered(aweme_id, work)],
-        "item_list": [page_work(platform, work)] if work is not None and is_shown else [],
+        "filter_list": [] if is_shown else [filtered_video(aweme_id, work)],
+        "item_list": [page_video(platform, work)] if work is not None and is_shown else [],
     }  # fmt: skip

@@ -17,7 +17,7 @@ from pipelines.sandbox.server.addresses import (
     read_code,
     to_code,
 )
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 
 LEAVES, CIRCLES, GONE, REGION, DETOUR, VERIFIES = 1, 2, 3, 4, 5, 6
 """Numbers of the error cases: off the platform, a loop, the page for deleted videos, overseas, a
@@ -25,7 +25,7 @@ detour over two more short links, a verification page."""
 _LAST_STEP = 8
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of a code, with or without a slash after it, on any host."""
 
     async def short_link(request: Request) -> Response:
@@ -40,7 +40,7 @@ def routes(platform: Platform) -> list[BaseRoute]:
     ]
 
 
-async def _target(platform: Platform, code: str) -> str | None:
+async def _target(platform: SandboxPlatform, code: str) -> str | None:
     found = read_code(code)
     if found is None:
         return None
@@ -48,31 +48,31 @@ async def _target(platform: Platform, code: str) -> str | None:
     if kind == "hashtag":
         return await _hashtag(platform, str(number))
     if kind in ("odd", "user"):
-        return _astray(platform, code, number) if kind == "odd" else _user(platform, number)
+        return _error_case(platform, code, number) if kind == "odd" else _user(platform, number)
     return _of_work(platform, kind, str(number))
 
 
-def _of_work(platform: Platform, kind: LinkKind, number: str) -> str | None:
+def _of_work(platform: SandboxPlatform, kind: LinkKind, number: str) -> str | None:
     if kind in ("music", "music_query"):
         return _music(platform, number, in_query=kind == "music_query")
     return _modal(platform, number) if kind == "modal" else _video(platform, number)
 
 
-async def _hashtag(platform: Platform, ch_id: str) -> str | None:
+async def _hashtag(platform: SandboxPlatform, ch_id: str) -> str | None:
     if (await platform.directory()).name_of(ch_id) is None:
         return None
     return platform.addresses.on(SHARE, f"/share/challenge/{ch_id}/?from=web_code_link")
 
 
-def _modal(platform: Platform, aweme_id: str) -> str | None:
+def _modal(platform: SandboxPlatform, aweme_id: str) -> str | None:
     """Return the desktop form, whose id is in the query only."""
-    if platform.world.work_of(aweme_id) is None:
+    if platform.world.video_of_id(aweme_id) is None:
         return None
     return platform.addresses.on(WEB, f"/jingxuan?modal_id={aweme_id}")
 
 
-def _video(platform: Platform, aweme_id: str) -> str | None:
-    work = platform.world.work_of(aweme_id)
+def _video(platform: SandboxPlatform, aweme_id: str) -> str | None:
+    work = platform.world.video_of_id(aweme_id)
     if work is None:
         return None
     kind = "note" if work.is_photo else "video"
@@ -81,7 +81,7 @@ def _video(platform: Platform, aweme_id: str) -> str | None:
     return platform.addresses.on(SHARE, f"/share/{kind}/{aweme_id}/?{query}")
 
 
-def _music(platform: Platform, music_id: str, *, in_query: bool) -> str | None:
+def _music(platform: SandboxPlatform, music_id: str, *, in_query: bool) -> str | None:
     if platform.world.sound_of(music_id) is None:
         return None
     if in_query:
@@ -89,14 +89,14 @@ def _music(platform: Platform, music_id: str, *, in_query: bool) -> str | None:
     return platform.addresses.on(SHARE, f"/share/music/{music_id}/?from=web_code_link")
 
 
-def _user(platform: Platform, index: int) -> str | None:
+def _user(platform: SandboxPlatform, index: int) -> str | None:
     if index >= platform.world.account_count:
         return None
     account = platform.world.account(index)
     return platform.addresses.on(SHARE, f"/share/user/{account.uid}?sec_uid={account.sec_uid}")
 
 
-def _astray(platform: Platform, code: str, number: int) -> str | None:
+def _error_case(platform: SandboxPlatform, code: str, number: int) -> str | None:
     other = platform.world.works.aweme_id[0]
     gone = f"/jingxuan?previous_page=web_video_404_link&modal_id={other}"
     targets = {

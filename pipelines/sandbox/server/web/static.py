@@ -9,9 +9,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server import addresses
-from pipelines.sandbox.server.conditional_requests import Version, conditional
+from pipelines.sandbox.server.conditional_requests import ResponseVersion, conditional
 from pipelines.sandbox.server.documents.pages import LOADER
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import host_of
 
 _SCRIPT = "application/javascript"
@@ -26,7 +26,7 @@ ROBOTS = {
 _WRITTEN_BEFORE_S = 90 * 86_400
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes: scripts on every host, robots.txt on some."""
     written = platform.world.now - _WRITTEN_BEFORE_S
 
@@ -34,7 +34,9 @@ def routes(platform: Platform) -> list[BaseRoute]:
         text = ROBOTS.get(host_of(request.scope))
         if text is None:
             return PlainTextResponse("not found", status_code=404)
-        return conditional(request, Version(modified=written), lambda: PlainTextResponse(text))
+        return conditional(
+            request, ResponseVersion(modified=written), lambda: PlainTextResponse(text)
+        )
 
     async def loader(_: Request) -> Response:
         return Response(LOADER, media_type=_SCRIPT)

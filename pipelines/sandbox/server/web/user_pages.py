@@ -11,10 +11,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.documents.pages import first_screen, to_page, with_guest_cookie
-from pipelines.sandbox.server.documents.videos import Document, post_work
-from pipelines.sandbox.server.platform import Platform
-from pipelines.sandbox.server.surfaces.paging import LARGEST_PAGE, with_status
-from pipelines.sandbox.server.surfaces.users import page_of
+from pipelines.sandbox.server.documents.videos import Document, post_video
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.surfaces.paging import MAX_PAGE_SIZE, with_status
+from pipelines.sandbox.server.surfaces.users import post_page
 
 LIST_FORMS = (
     ("aweme_list", "has_more", "max_cursor"),
@@ -26,7 +26,7 @@ _WITHOUT_LIST = 7
 """One page in so many has no list."""
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the route."""
 
     async def page(request: Request) -> Response:
@@ -46,14 +46,14 @@ def has_list(index: int) -> bool:
 def user_calls(sec_uid: str) -> list[Document]:
     """Return the requests of an account page's script."""
     given = f"?sec_uid={quote(sec_uid, safe='')}"
-    posts = f"/web/api/v2/aweme/post/{given}&count={LARGEST_PAGE}&aid=1128&max_cursor="
+    posts = f"/web/api/v2/aweme/post/{given}&count={MAX_PAGE_SIZE}&aid=1128&max_cursor="
     return [
         first_screen(f"/web/api/v2/user/info/{given}", cursor="max_cursor"),
         first_screen(f"{posts}0", cursor="max_cursor", more=posts),
     ]
 
 
-def user_page(platform: Platform, index: int | None) -> Document:
+def user_page(platform: SandboxPlatform, index: int | None) -> Document:
     """Return the document of a page."""
     if index is None:
         unknown: Document = {"status_code": 5, "user_info": None}
@@ -63,7 +63,7 @@ def user_page(platform: Platform, index: int | None) -> Document:
     info = {
         "nickname": account.nickname, "unique_id": account.unique_id, "sec_uid": account.sec_uid,
         "signature": account.signature, "short_id": account.short_id,
-        "aweme_count": int(platform.world.works_by_account(index).size),
+        "aweme_count": int(platform.world.videos_by_account(index).size),
         "mplatform_followers_count": 0, "following_count": 0,
     }  # fmt: skip
     page: Document = {
@@ -74,19 +74,19 @@ def user_page(platform: Platform, index: int | None) -> Document:
     return {"loaderData": {"user_layout": None, "user_(id)/page": page}, "errors": None}
 
 
-def _posts(platform: Platform, index: int) -> Document:
+def _posts(platform: SandboxPlatform, index: int) -> Document:
     listed, more, cursor = LIST_FORMS[index % len(LIST_FORMS)]
-    found = page_of(platform, index, cursor=0, size=LARGEST_PAGE)
+    found = post_page(platform, index, cursor=0, size=MAX_PAGE_SIZE)
     return {
         "status_code": 0, listed: [_rounded(platform, row) for row in found.rows],
         more: found.has_more, cursor: found.max_cursor,
     }  # fmt: skip
 
 
-def _rounded(platform: Platform, row: int) -> Document:
+def _rounded(platform: SandboxPlatform, row: int) -> Document:
     """Return a post with its likes as displayed (rounded)."""
     work = platform.world.works.row(row)
-    shown = post_work(platform, work)
+    shown = post_video(platform, work)
     return {**shown, "statistics": {"digg_count": to_shown_count(work.digg_count)}}
 
 

@@ -19,22 +19,22 @@ from pipelines.sandbox.server.documents.pages import (
     to_desktop_page,
     with_guest_cookie,
 )
-from pipelines.sandbox.server.documents.videos import Document, detail_work, filtered
+from pipelines.sandbox.server.documents.videos import Document, detail_video, filtered_video
 from pipelines.sandbox.server.faults import CAPTCHA_PAGE, shell_page
-from pipelines.sandbox.server.platform import Platform
+from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import HostRoute
 from pipelines.sandbox.server.surfaces.hashtags import hashtag_calls
 from pipelines.sandbox.server.surfaces.music import music_calls
 from pipelines.sandbox.server.surfaces.paging import with_status
-from pipelines.sandbox.server.web.share_pages import is_withheld, work_result
+from pipelines.sandbox.server.web.share_pages import is_withheld, video_result
 from pipelines.sandbox.server.web.user_pages import user_calls
-from pipelines.sandbox.world.content.videos import Work
+from pipelines.sandbox.world.content.videos import SandboxVideo
 
 DETAIL = "/aweme/v1/web/aweme/detail/"
 GONE_MARK = "web_video_404_link"
 
 
-def routes(platform: Platform) -> list[BaseRoute]:
+def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of the pages and of the detail JSON."""
     pages = _Desktop(platform)
     desktop, featured = (WEB,), (FEATURED,)
@@ -60,7 +60,7 @@ async def _verify(_: Request) -> Response:
 
 
 class _Desktop:
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
     async def work(self, request: Request) -> Response:
@@ -95,27 +95,27 @@ class _Desktop:
 
     def _detail(self, aweme_id: str) -> Document:
         """Return the video or the reason why not; an unknown id gets no reason."""
-        work = self.platform.world.work_of(aweme_id)
+        work = self.platform.world.video_of_id(aweme_id)
         log: Document = {"impr_id": f"2025{aweme_id}"}
         if work is not None and self.platform.world.is_public(work):
-            return with_status(log_pb=log, aweme_detail=detail_work(self.platform, work))
-        reason = None if work is None else filtered(aweme_id, work)
+            return with_status(log_pb=log, aweme_detail=detail_video(self.platform, work))
+        reason = None if work is None else filtered_video(aweme_id, work)
         return with_status(log_pb=log, aweme_detail=None, filter_detail=reason)
 
     def _work_page(self, request: Request, aweme_id: str) -> Response:
-        work = self.platform.world.work_of(aweme_id)
+        work = self.platform.world.video_of_id(aweme_id)
         if work is None or not self.platform.world.is_public(work):
             return RedirectResponse(self._gone(work), status_code=302)
         if is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies, page="desktop"):
             shell = HTMLResponse(shell_page("web_video_page"))
             return set_guest_cookie(request, shell, entity=aweme_id)
-        result = work_result(self.platform, aweme_id, work)
+        result = video_result(self.platform, aweme_id, work)
         call = first_screen(f"{DETAIL}?aweme_id={aweme_id}&aid=6383&device_platform=webapp",
                             cursor="cursor")  # fmt: skip
         page = to_desktop_page({"app": {"videoInfoRes": result}}, calls=[call])
         return with_guest_cookie(request, page, entity=aweme_id)
 
-    def _gone(self, work: Work | None) -> str:
+    def _gone(self, work: SandboxVideo | None) -> str:
         """Return the redirect target of hidden videos, which names an unrelated video."""
         row = 0 if work is None else (work.index + 1) % len(self.platform.world.works)
         other = self.platform.world.works.aweme_id[row]

@@ -11,11 +11,11 @@ import numpy as np
 from pipelines.sandbox.world.content.sounds import (
     LAST_CARRYING,
     Flags,
-    Sound,
+    SandboxSound,
     SoundKind,
     SoundTable,
 )
-from pipelines.sandbox.world.content.videos import Alteration, Work, WorkTable
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoTable
 from pipelines.sandbox.world.random_streams import Ints, stream
 
 ALTERED_SHARE = 0.12
@@ -23,13 +23,13 @@ ALTERED_SHARE = 0.12
 sound of their own: they play the file of the music id."""
 _KINDS = (Alteration.REPLACED, Alteration.MUTED, Alteration.VOICED_OVER, Alteration.LIVE)
 """Assigned in rotation, so that each is a quarter of the share and small worlds have all."""
-NOT_OF_AN_ID = -1
+NO_MUSIC_ID = -1
 """Row of a sound that belongs to no music id."""
 
 
 def with_alterations(
-    seed: int, works: WorkTable, sounds: SoundTable, *, library: Ints, tracks: int, share: float
-) -> WorkTable:
+    seed: int, works: VideoTable, sounds: SoundTable, *, library: Ints, tracks: int, share: float
+) -> VideoTable:
     """Give a share of the videos their own sound.
 
     Args:
@@ -57,14 +57,14 @@ def with_alterations(
     return replace(works, alteration=alteration, replacement=replacement)
 
 
-def _eligible(works: WorkTable, sounds: SoundTable, *, tracks: int) -> Ints:
+def _eligible(works: VideoTable, sounds: SoundTable, *, tracks: int) -> Ints:
     """Rows of the videos under music ids that carry a track at its own speed and pitch."""
     score, kind = sounds.score[works.sound], sounds.kind[works.sound]
     carries: Flags = (score >= 0) & (score < tracks) & (kind <= LAST_CARRYING)
     return np.flatnonzero(carries & ~works.is_photo & ~works.is_silent)
 
 
-def heard_in(work: Work, sound: Sound) -> Sound:
+def played_sound(work: SandboxVideo, sound: SandboxSound) -> SandboxSound:
     """Return the sound that a video really plays; one that belongs to no music id if it differs.
 
     Args:
@@ -72,12 +72,12 @@ def heard_in(work: Work, sound: Sound) -> Sound:
         sound: The sound of its music id.
     """
     if work.is_silent or work.alteration is Alteration.MUTED:
-        return replace(sound, index=NOT_OF_AN_ID, kind=SoundKind.SILENT, score=-1, carried_s=0.0)
+        return replace(sound, index=NO_MUSIC_ID, kind=SoundKind.SILENT, score=-1, carried_s=0.0)
     if work.alteration is Alteration.REPLACED:
         return replace(
-            sound, index=NOT_OF_AN_ID, kind=SoundKind.MAIN, score=work.replacement, start_s=0.0,
+            sound, index=NO_MUSIC_ID, kind=SoundKind.MAIN, score=work.replacement, start_s=0.0,
             carried_s=sound.duration_s, lead_s=0.0, voice_db=None,
         )  # fmt: skip
     if work.alteration is Alteration.LIVE:
-        return replace(sound, index=NOT_OF_AN_ID, kind=SoundKind.COVER_OTHER, voice_db=None)
+        return replace(sound, index=NO_MUSIC_ID, kind=SoundKind.COVER_OTHER, voice_db=None)
     return sound

@@ -10,10 +10,10 @@ import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
 from pipelines.sandbox.world.content.background import plan_background
-from pipelines.sandbox.world.content.posting import Drafts, draft_works, finish_works
+from pipelines.sandbox.world.content.posting import VideoDrafts, draft_videos, finish_videos
 from pipelines.sandbox.world.content.sounds import SoundTable
 from pipelines.sandbox.world.content.tracks import NAMESAKE, PlannedSound, PlannedTrack, plan_track
-from pipelines.sandbox.world.content.videos import WorkTable
+from pipelines.sandbox.world.content.videos import VideoTable
 from pipelines.sandbox.world.random_streams import Ints, scattered, stream, timed_ids
 
 _TRACK_SHARE = 0.62
@@ -36,7 +36,7 @@ class Population:
 
     now: int
     sounds: SoundTable
-    works: WorkTable
+    works: VideoTable
     title_score: Ints
     own_sounds: Ints
     accounts: int
@@ -64,11 +64,11 @@ def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> 
     scores = max((plan.score for plan in background), default=-1) + 1
     title_score.extend(range(len(title_score), max(len(title_score), scores)))
     everything = [*plans, *background]
-    drafts = draft_works(seed, everything, quotas=quotas, tracks=tracks, now=now)
+    drafts = draft_videos(seed, everything, quotas=quotas, tracks=tracks, now=now)
     sounds = _sound_table(seed, everything, drafts, now=now)
     library = [plan.score for plan in background if plan.score >= 0]
     works = with_alterations(
-        seed, finish_works(seed, drafts), sounds, library=np.asarray(library, dtype=np.int64),
+        seed, finish_videos(seed, drafts), sounds, library=np.asarray(library, dtype=np.int64),
         tracks=tracks, share=altered_share,
     )  # fmt: skip
     first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])
@@ -122,7 +122,9 @@ def _renumbered(sound: PlannedSound, score: int) -> PlannedSound:
     )  # fmt: skip
 
 
-def _sound_table(seed: int, plans: list[PlannedTrack], drafts: Drafts, *, now: int) -> SoundTable:
+def _sound_table(
+    seed: int, plans: list[PlannedTrack], drafts: VideoDrafts, *, now: int
+) -> SoundTable:
     sounds = [sound for plan in plans for sound in plan.sounds]
     rng = stream(seed, "sounds")
     names = ("start_s", "duration_s", "speed", "semitones", "voice_db", "carried_s", "lead_s")

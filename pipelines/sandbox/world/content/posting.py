@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from pipelines.sandbox.world.content.sounds import Flags, Floats, SoundKind
 from pipelines.sandbox.world.content.tracks import PlannedTrack
-from pipelines.sandbox.world.content.videos import State, WorkTable
+from pipelines.sandbox.world.content.videos import VideoState, VideoTable
 from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
 
 _BUNDLE = 4
@@ -33,7 +33,7 @@ _TAGGED = 0.45
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drafts:
+class VideoDrafts:
     """Videos before they have ids, in the order of their sounds' plans; names as in `Work`."""
 
     sound: Ints
@@ -47,9 +47,9 @@ class Drafts:
     first_poster: Ints
 
 
-def draft_works(
+def draft_videos(
     seed: int, plans: list[PlannedTrack], *, quotas: Ints, tracks: int, now: int
-) -> Drafts:
+) -> VideoDrafts:
     """Assign the videos of all plans to accounts.
 
     Args:
@@ -62,7 +62,7 @@ def draft_works(
     flat = _Flat.of(plans)
     slots, leads = _slots(seed, quotas)
     total = min(flat.sound.size, slots.size)
-    order = _seated(seed, flat, plans, leads, tracks=tracks)[:total]
+    order = _assign_slots(seed, flat, plans, leads, tracks=tracks)[:total]
     rng = stream(seed, "drafts")
     sound, named = flat.sound[order], _named(seed, flat, tracks)[order]
     age = flat.age_days[order] * _DAY_S
@@ -73,7 +73,7 @@ def draft_works(
     own = (kinds == SoundKind.MAIN) & (rng.random(total) < _SILENT_OWN)
     first_poster = np.full(int(flat.sound.max(initial=-1)) + 1, -1, dtype=np.int64)
     first_poster[sound[::-1]] = slots[:total][::-1]
-    return Drafts(
+    return VideoDrafts(
         sound=sound, account=slots[:total], create_time=posted.astype(np.int64),
         popularity=flat.popularity[order], named_score=named,
         is_silent=own | (kinds == SoundKind.SILENT), is_new=is_new,
@@ -126,7 +126,7 @@ def _slots(seed: int, quotas: Ints) -> tuple[Ints, Flags]:
     return account[order].astype(np.int64), (nth[order] % _BUNDLE) == 0
 
 
-def _seated(
+def _assign_slots(
     seed: int, flat: _Flat, plans: list[PlannedTrack], leads: Flags, *, tracks: int
 ) -> Ints:
     """Return an order of videos, one per slot; tracks fill slots one after the other."""
@@ -170,7 +170,7 @@ def _named(seed: int, flat: _Flat, tracks: int) -> Ints:
     return np.where(hinted, flat.topic, stray).astype(np.int64)
 
 
-def finish_works(seed: int, drafts: Drafts) -> WorkTable:
+def finish_videos(seed: int, drafts: VideoDrafts) -> VideoTable:
     """Add ids, counts and visibility; the table is sorted by time."""
     rng = stream(seed, "works")
     count = drafts.sound.size
@@ -179,7 +179,7 @@ def finish_works(seed: int, drafts: Drafts) -> WorkTable:
     columns: dict[str, np.ndarray] = {
         "sound": drafts.sound, "account": drafts.account, "create_time": drafts.create_time,
         "digg_count": digg, **_other_counts(rng, digg), "state": state,
-        "is_listed": (state == State.PUBLIC) | (rng.random(count) < _STALE),
+        "is_listed": (state == VideoState.PUBLIC) | (rng.random(count) < _STALE),
         "is_pinned": rng.random(count) < _PINNED,
         "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),
         "is_silent": drafts.is_silent, "named_score": drafts.named_score,
@@ -190,7 +190,7 @@ def finish_works(seed: int, drafts: Drafts) -> WorkTable:
     order = np.argsort(drafts.create_time, kind="stable")
     columns = {name: values[order] for name, values in columns.items()}
     ids = timed_ids(columns["create_time"], salt=int(rng.integers(2**31)))
-    return WorkTable(aweme_id=ids, **columns)
+    return VideoTable(aweme_id=ids, **columns)
 
 
 def _heavy_tail(rng: Generator, centre: Floats, is_new: Flags) -> Ints:
@@ -215,7 +215,7 @@ def _states(rng: Generator, is_lead: Flags) -> Ints:
     The first video of a bundle stays public: it leads to the others, which a scan without search
     could not find otherwise.
     """
-    state = np.full(is_lead.size, State.PUBLIC, dtype=np.int64)
+    state = np.full(is_lead.size, VideoState.PUBLIC, dtype=np.int64)
     hidden = rng.permutation(np.flatnonzero(~is_lead))[: round(is_lead.size * _HIDDEN)]
-    state[hidden] = rng.integers(1, len(State), size=hidden.size)
+    state[hidden] = rng.integers(1, len(VideoState), size=hidden.size)
     return state

@@ -1,7 +1,7 @@
 """Sounds: the composition of each, how it was changed, and its relation to the original.
 
 One music id has one sound. The table of sounds is a set of arrays (a world may have tens of
-thousands); `Sound` is one row of it.
+thousands); `SandboxSound` is one row of it.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ LAST_COVER = SoundKind.COVER_OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sound:
+class SandboxSound:
     """The sound of one music id.
 
     Attributes:
@@ -79,7 +79,7 @@ class Sound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoundTable:
-    """All sounds of a world; names and units as in `Sound`. NaN means "no voice"."""
+    """All sounds of a world; names and units as in `SandboxSound`. NaN means "no voice"."""
 
     music_id: Ints
     kind: Ints
@@ -97,10 +97,10 @@ class SoundTable:
     def __len__(self) -> int:
         return int(self.music_id.size)
 
-    def row(self, index: int) -> Sound:
+    def row(self, index: int) -> SandboxSound:
         """One sound as a record."""
         voice = float(self.voice_db[index])
-        return Sound(
+        return SandboxSound(
             index=index,
             music_id=str(self.music_id[index]),
             kind=SoundKind(int(self.kind[index])),

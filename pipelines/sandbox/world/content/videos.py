@@ -1,6 +1,6 @@
 """Videos: author, sound, time, counts, and visibility to guests.
 
-The table of videos is a set of arrays (a large world has 200,000); `Work` is one row of it.
+The table of videos is a set of arrays (a large world has 200,000); `SandboxVideo` is one row of it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pipelines.sandbox.world.content.sounds import Flags
 from pipelines.sandbox.world.random_streams import Ints
 
 
-class State(IntEnum):
+class VideoState(IntEnum):
     """Visibility of a video."""
 
     PUBLIC = 0
@@ -30,7 +30,7 @@ class Alteration(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class SandboxVideo:
     """One video or photo post.
 
     Attributes:
@@ -63,7 +63,7 @@ class Work:
     comment_count: int
     collect_count: int
     share_count: int
-    state: State
+    state: VideoState
     is_listed: bool
     is_pinned: bool
     is_photo: bool
@@ -75,8 +75,8 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkTable:
-    """All videos of a world; names as in `Work`."""
+class VideoTable:
+    """All videos of a world; names as in `SandboxVideo`."""
 
     aweme_id: Ints
     sound: Ints
@@ -99,9 +99,9 @@ class WorkTable:
     def __len__(self) -> int:
         return int(self.aweme_id.size)
 
-    def row(self, index: int) -> Work:
+    def row(self, index: int) -> SandboxVideo:
         """One video as a record."""
-        return Work(
+        return SandboxVideo(
             index=index,
             aweme_id=str(self.aweme_id[index]),
             sound=int(self.sound[index]),
@@ -111,7 +111,7 @@ class WorkTable:
             comment_count=int(self.comment_count[index]),
             collect_count=int(self.collect_count[index]),
             share_count=int(self.share_count[index]),
-            state=State(int(self.state[index])),
+            state=VideoState(int(self.state[index])),
             is_listed=bool(self.is_listed[index]),
             is_pinned=bool(self.is_pinned[index]),
             is_photo=bool(self.is_photo[index]),

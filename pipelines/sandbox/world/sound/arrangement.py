@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from pipelines.sandbox.world.random_streams import chance
-from pipelines.sandbox.world.sound.composition import Chord, Note, Score
+from pipelines.sandbox.world.sound.composition import Chord, MelodyNote, Score
 from pipelines.sandbox.world.sound.drums import KITS, drum_kit, pattern
 from pipelines.sandbox.world.sound.instruments import (
     BASSES,
@@ -149,14 +149,14 @@ class Player:
         mixed = np.tanh(mixed)
         return np.asarray(mixed * (0.9 / max(1e-6, float(np.abs(mixed).max()))), dtype=np.float32)
 
-    def _tune(self) -> list[Note]:
+    def _tune(self) -> list[MelodyNote]:
         lift = 12 * self.how.lead_octave
         return [
-            Note(note.start, note.length * 0.95, note.pitch + lift, note.velocity)
+            MelodyNote(note.start, note.length * 0.95, note.pitch + lift, note.velocity)
             for note in self.score.melody
         ]
 
-    def _chords(self) -> list[Note]:
+    def _chords(self) -> list[MelodyNote]:
         notes = []
         before: list[int] = []
         for bar, chord in enumerate(self.score.chords):
@@ -166,7 +166,7 @@ class Player:
                 for start, length in self.how.key_figures[bar % 2] for pitch in pitches
             ]  # fmt: skip
             notes += [
-                Note(chord.start + start * chord.length, length * chord.length, pitch, 0.8)
+                MelodyNote(chord.start + start * chord.length, length * chord.length, pitch, 0.8)
                 for start, length, pitch in figure
             ]
         return notes
@@ -189,15 +189,15 @@ class Player:
         steps = int(chord.length * 2)
         return [(i / steps, 1.4 / steps, pitches[i % len(pitches)]) for i in range(steps)]
 
-    def _bass(self) -> list[Note]:
+    def _bass(self) -> list[MelodyNote]:
         return [
-            Note(chord.start + start * chord.length, length * chord.length * 0.9,
+            MelodyNote(chord.start + start * chord.length, length * chord.length * 0.9,
                  chord.root - 12, 1.0)
             for bar, chord in enumerate(self.score.chords)
             for start, length in self.how.bass_figures[bar % 2]
         ]  # fmt: skip
 
-    def _part(self, name: str, notes: list[Note], level: float) -> Samples:
+    def _part(self, name: str, notes: list[MelodyNote], level: float) -> Samples:
         out = np.zeros(self.samples, dtype=np.float32)
         for note in notes:
             begin = self._sample_at(note.start)
@@ -214,7 +214,7 @@ class Player:
         swing = self.how.swing if (beat * 2) % 1 else 0.0
         return max(0, int(((beat + swing) * self.beat_s + late) * RATE))
 
-    def _take(self, name: str, note: Note) -> Samples:
+    def _take(self, name: str, note: MelodyNote) -> Samples:
         """Return one of a few cached variations of a note: players never repeat it exactly."""
         take = int(self.rng.integers(_TAKES))
         key = (name, note.pitch, round(note.length, 3), take)

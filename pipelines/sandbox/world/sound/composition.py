@@ -25,7 +25,7 @@ _REST = 0.16
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class MelodyNote:
     """One note: start and length in beats, pitch as MIDI number, velocity in 0..1."""
 
     start: float
@@ -58,7 +58,7 @@ class Score:
     tempo: float
     beats: int
     chords: tuple[Chord, ...]
-    melody: tuple[Note, ...]
+    melody: tuple[MelodyNote, ...]
 
 
 def compose(rng: Generator, *, length_s: float) -> Score:
@@ -106,11 +106,11 @@ def _loop(rng: Generator, degrees: int) -> list[int]:
 
 def _melody(
     rng: Generator, scale: tuple[int, ...], tonic: int, beats: int, chords: tuple[Chord, ...]
-) -> tuple[Note, ...]:
+) -> tuple[MelodyNote, ...]:
     phrases = [_phrase(rng, beats) for _ in range(3)]
     form = (0, 1, 0, 2) if chance(rng, 0.5) else (0, 0, 1, 2)
     centre = len(scale) + int(rng.integers(0, len(scale)))
-    notes: list[Note] = []
+    notes: list[MelodyNote] = []
     for bar, chord in enumerate(chords):
         rhythm, steps = phrases[form[(bar // 2) % len(form)]][bar % 2]
         position = 0.0
@@ -120,7 +120,7 @@ def _melody(
                 degree = centre + step + (int(rng.integers(-1, 2)) if chance(rng, 0.25) else 0)
                 pitch = pitch_at(scale, tonic, degree)
                 notes.append(
-                    Note(chord.start + position, length, _led(pitch, chord, strong),
+                    MelodyNote(chord.start + position, length, _led(pitch, chord, strong),
                          float(rng.uniform(0.75, 1.0)))
                 )  # fmt: skip
             position += length

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import Sound, SoundKind
+from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
 from pipelines.sandbox.world.content.tracks import BASE_S
-from pipelines.sandbox.world.content.videos import Alteration, Work
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
 from pipelines.sandbox.world.random_streams import chance, stream
 from pipelines.sandbox.world.sound import effects
 from pipelines.sandbox.world.sound.arrangement import Arrangement, Player, arrange
@@ -37,7 +37,7 @@ def play_base(seed: int, score: int) -> Samples:
     return Player(written, arrangement, rng=rng, length_s=BASE_S).render()
 
 
-def play_cover(seed: int, sound: Sound) -> Samples:
+def play_cover(seed: int, sound: SandboxSound) -> Samples:
     """Render a cover: other instruments, and another key or tempo for some kinds."""
     written, original = composition(seed, sound.score)
     arrangement = arrange(stream(seed, "cover", sound.index), written, unlike=original)
@@ -48,7 +48,7 @@ def play_cover(seed: int, sound: Sound) -> Samples:
     return _piece(player.render(), sound.start_s, sound.duration_s)
 
 
-def render(seed: int, sound: Sound, base_of: BaseOf) -> Samples:
+def render(seed: int, sound: SandboxSound, base_of: BaseOf) -> Samples:
     """Render a sound, shape (samples,), mono, at `RATE`."""
     if sound.kind is SoundKind.SILENT:
         return np.zeros(int(sound.duration_s * RATE), dtype=np.float32)
@@ -60,7 +60,7 @@ def render(seed: int, sound: Sound, base_of: BaseOf) -> Samples:
     return _changed(seed, sound, piece)
 
 
-def render_video(seed: int, work: Work, sound: Sound, base_of: BaseOf) -> Samples:
+def render_video(seed: int, work: SandboxVideo, sound: SandboxSound, base_of: BaseOf) -> Samples:
     """Render the audio of a video, shape (samples,), mono, at `RATE`.
 
     Args:
@@ -83,7 +83,7 @@ def render_video(seed: int, work: Work, sound: Sound, base_of: BaseOf) -> Sample
     return heard
 
 
-def play_live(seed: int, work: Work, sound: Sound) -> Samples:
+def play_live(seed: int, work: SandboxVideo, sound: SandboxSound) -> Samples:
     """Render a live performance: other instruments, another tempo, a hall and its crowd."""
     rng = stream(seed, "live", work.index)
     written, original = composition(seed, sound.score)
@@ -99,27 +99,27 @@ def _piece(x: Samples, start_s: float, length_s: float) -> Samples:
     return x[begin : begin + int(length_s * RATE)]
 
 
-def _changed(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _changed(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     change = _CHANGES.get(sound.kind)
     return piece if change is None else change(seed, sound, piece)
 
 
-def _reuploaded(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _reuploaded(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     return effects.coloured(piece, stream(seed, "colour", sound.index))
 
 
-def _lofi(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _lofi(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     return effects.lofi(piece, stream(seed, "lofi", sound.index))
 
 
-def _voiced(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _voiced(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     rng = stream(seed, "speech", sound.index)
     voice = speech(rng, length_s=piece.size / RATE + 0.1)
     spoken = effects.mixed(piece, voice, voice_db=sound.voice_db or 0.0)
     return effects.lofi(spoken, rng) if chance(rng, _BY_PHONE) else spoken
 
 
-def _late(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _late(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     rng = stream(seed, "lead", sound.index)
     if chance(rng, 0.5):
         lead = np.zeros(int(sound.lead_s * RATE), dtype=np.float32)
@@ -128,14 +128,14 @@ def _late(seed: int, sound: Sound, piece: Samples) -> Samples:
     return effects.joined([lead, piece])
 
 
-def _medley(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _medley(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     tail_s = sound.duration_s - sound.lead_s - sound.carried_s
     before = _filler(seed, sound, number=0, length_s=sound.lead_s)
     after = _filler(seed, sound, number=1, length_s=tail_s)
     return effects.joined([before, piece, after])
 
 
-def _filler(seed: int, sound: Sound, *, number: int, length_s: float) -> Samples:
+def _filler(seed: int, sound: SandboxSound, *, number: int, length_s: float) -> Samples:
     """Render some seconds of a composition that occurs nowhere else."""
     rng = stream(seed, "filler", sound.index, number)
     written = compose(rng, length_s=length_s * 1.3)
@@ -143,22 +143,22 @@ def _filler(seed: int, sound: Sound, *, number: int, length_s: float) -> Samples
     return Player(written, arrangement, rng=rng, length_s=length_s).render()
 
 
-def _speed(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _speed(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     del seed
     return effects.resampled(piece, sound.speed)
 
 
-def _tempo(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _tempo(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     del seed
     return effects.stretched(piece, sound.speed)
 
 
-def _pitch(seed: int, sound: Sound, piece: Samples) -> Samples:
+def _pitch(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     del seed
     return effects.pitched(piece, sound.semitones)
 
 
-_CHANGES: dict[SoundKind, Callable[[int, Sound, Samples], Samples]] = {
+_CHANGES: dict[SoundKind, Callable[[int, SandboxSound, Samples], Samples]] = {
     SoundKind.REUPLOAD: _reuploaded,
     SoundKind.LOFI: _lofi,
     SoundKind.VOICE_OVER: _voiced,

@@ -11,20 +11,22 @@ from pathlib import Path
 
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.sandbox.world.sound.encoding import Codec
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
 
-_opened: dict[str, Shelf] = {}
+_opened: dict[str, SoundCache] = {}
 
 
-def open_shelf(seed: int, size: float, tracks: int, altered_share: float, folder: Path) -> None:
+def open_sound_cache(
+    seed: int, size: float, tracks: int, altered_share: float, folder: Path
+) -> None:
     """Initialise a rendering process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # Rows of sounds and videos never change, so the last point in time contains all of them.
     last = HORIZON_DAYS * DAY_S
-    world = World(seed, size, tracks=tracks, passed_s=last, altered_share=altered_share)
-    _opened["shelf"] = Shelf(world, folder)
+    world = SandboxWorld(seed, size, tracks=tracks, passed_s=last, altered_share=altered_share)
+    _opened["shelf"] = SoundCache(world, folder)
 
 
 def make_file(index: int, codec: Codec) -> bool:

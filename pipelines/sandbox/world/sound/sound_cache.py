@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import Sound
-from pipelines.sandbox.world.content.videos import Alteration, Work
+from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
 from pipelines.sandbox.world.sound.encoding import Codec, encode
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base, render, render_video
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.world import SandboxWorld
 
 SOUND_VERSION = 9
 """Increase it when a change affects the worlds, the samples or their encoding."""
@@ -24,7 +24,7 @@ _SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0
 
 
-class Shelf:
+class SoundCache:
     """Files of a world's sounds in a folder.
 
     Args:
@@ -32,18 +32,18 @@ class Shelf:
         folder: Where files are kept; made if missing.
     """
 
-    def __init__(self, world: World, folder: Path) -> None:
+    def __init__(self, world: SandboxWorld, folder: Path) -> None:
         self.world = world
         tracks = world.track_count
         name = f"seed{world.seed}-size{world.size:g}-tracks{tracks}-v{SOUND_VERSION}"
         self.folder = folder / name
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def path(self, sound: Sound, *, codec: Codec = "aac") -> Path:
+    def path(self, sound: SandboxSound, *, codec: Codec = "aac") -> Path:
         """Return the path of a sound's file, rendered or not."""
         return self.folder / f"{sound.music_id}.{_SUFFIX[codec]}"
 
-    def file(self, sound: Sound, *, codec: Codec = "aac") -> Path:
+    def file(self, sound: SandboxSound, *, codec: Codec = "aac") -> Path:
         """Return the file of a sound, and render it if needed."""
         path = self.path(sound, codec=codec)
         if not path.exists():
@@ -51,11 +51,11 @@ class Shelf:
             _write(path, data)
         return path
 
-    def video_path(self, work: Work) -> Path:
+    def video_path(self, work: SandboxVideo) -> Path:
         """Return the path of the file of a video with its own sound, rendered or not."""
         return self.folder / f"{work.aweme_id}-{work.alteration.name.lower()}.{_SUFFIX['aac']}"
 
-    def video_file(self, work: Work) -> Path:
+    def video_file(self, work: SandboxVideo) -> Path:
         """Return the file that a video or a photo post plays, and render it if needed."""
         sound = self.world.sounds.row(work.sound)
         if work.alteration is Alteration.NONE:
@@ -73,7 +73,7 @@ class Shelf:
             _write(path, encode(np.zeros(5 * RATE, np.float32), codec="mp3", stereo=False))
         return path
 
-    def samples(self, sound: Sound) -> Samples:
+    def samples(self, sound: SandboxSound) -> Samples:
         """Return the samples of a sound before encoding, shape (samples,), mono."""
         return render(self.world.seed, sound, self.base)
 

@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from api.cli.processes.child_processes import Household, Program
+from api.cli.processes.child_processes import ChildProcessGroup, Program
 
 CHILD = """
 import subprocess, sys, time, signal
@@ -18,9 +18,9 @@ time.sleep(300)
 
 def main(kind: str, log: Path, folder: Path) -> None:
     """Start, tell the process ids, wait to be stopped."""
-    with Household(grace_s=1.0) as household:
-        household.remove_if_killed(folder)
-        child = household.start(
+    with ChildProcessGroup(grace_s=1.0) as process_group:
+        process_group.remove_on_kill(folder)
+        child = process_group.start(
             Program(name="child", command=[sys.executable, "-c", CHILD, kind], log=log)
         )
         while not log.read_text().strip():

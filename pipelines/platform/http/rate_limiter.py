@@ -11,15 +11,15 @@ from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.profiles import Rate
+from pipelines.platform.profiles import HostRate
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 DEFAULT_PAUSE_S = 30.0
-LONGEST_PAUSE_S = 3600.0
-PATIENCE_S = 60.0
+MAX_PAUSE_S = 3600.0
+HOST_MAX_WAIT_S = 60.0
 
 
-class Grant(Protocol):
+class RateDecision(Protocol):
     """The control store's decision: a token is reserved, or today's budget is spent."""
 
     @property
@@ -31,10 +31,12 @@ class Grant(Protocol):
         """True when today's budget is spent; then nothing is reserved."""
 
 
-class HostBook(Protocol):
+class HostRateStore(Protocol):
     """The part of the control store that the rate limiter needs."""
 
-    def take_token(self, host: str, *, rate_per_s: float, burst: int, daily_budget: int) -> Grant:
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
+    ) -> RateDecision:
         """Reserve one token of the host's bucket, and return how long to wait for it."""
 
     def pause_host(self, host: str, until: datetime) -> None:
@@ -44,19 +46,19 @@ class HostBook(Protocol):
         """Return the end of the host's pause, if there is one."""
 
 
-class Turns:
-    """Rate limiter of one client. `patience_s` bounds the wait of one request."""
+class HostRateLimiter:
+    """Rate limiter of one client. `max_wait_s` bounds the wait of one request."""
 
     def __init__(
         self,
-        book: HostBook,
-        rate: Rate,
+        book: HostRateStore,
+        rate: HostRate,
         *,
         daily_budget: int,
-        patience_s: float = PATIENCE_S,
+        max_wait_s: float = HOST_MAX_WAIT_S,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
-        self.patience_s = patience_s
+        self.max_wait_s = max_wait_s
         self._book = book
         self._rate = rate
         self._daily_budget = daily_budget
@@ -70,10 +72,10 @@ class Turns:
         waiting clients do not all send at once.
 
         Raises:
-            RateLimitedError: The wait exceeds `patience_s`.
+            RateLimitedError: The wait exceeds `max_wait_s`.
             BudgetSpentError: Today's budget for the host is spent.
         """
-        give_up_at = self._clock.monotonic() + self.patience_s
+        give_up_at = self._clock.monotonic() + self.max_wait_s
         while True:
             is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
             if self._clock.monotonic() + wait_s > give_up_at:
@@ -133,11 +135,11 @@ def read_retry_after(header: str | None, *, now: datetime) -> float:
     """Parse `Retry-After` (seconds or a date); return a default if it is absent or unreadable."""
     text = (header or "").strip()
     if text.isascii() and text.isdigit():
-        return min(float(text[:9]), LONGEST_PAUSE_S)
+        return min(float(text[:9]), MAX_PAUSE_S)
     try:
         until = parsedate_to_datetime(text)
     except ValueError:
         return DEFAULT_PAUSE_S
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
-    return min(max((until - now).total_seconds(), 0.0), LONGEST_PAUSE_S)
+    return min(max((until - now).total_seconds(), 0.0), MAX_PAUSE_S)

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.platform.call_trace import Answer
-from pipelines.platform.parsers.fields import Node
-from pipelines.platform.refusal_table import refused
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import UpstreamError
 
 LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
@@ -26,7 +26,7 @@ _PAGE_KEPT = 64 * 1024  # refusal pages are short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class RefusalMarkers:
     """Refusal markers of the platform profile: words of pages without data, a redirect path."""
 
     verification_title: tuple[str, ...]
@@ -45,7 +45,7 @@ _BY_STATUS = {
 }
 
 
-def refuse_answer(answer: Answer, words: Words) -> None:
+def refuse_answer(answer: HttpResponse, words: RefusalMarkers) -> None:
     """Raise for a refusal that the HTTP response alone shows.
 
     Raises:
@@ -61,9 +61,9 @@ def refuse_answer(answer: Answer, words: Words) -> None:
         raise _redirected(answer, words)
     if status in _BY_STATUS:
         row, detail = _BY_STATUS[HTTPStatus(status)]
-        raise refused(row, detail, surface=surface, status=status)
+        raise refusal_error(row, detail, surface=surface, status=status)
     if status != HTTPStatus.OK:
-        raise refused(
+        raise refusal_error(
             "unknown_status",
             f"the surface answered {status}",
             surface=surface,
@@ -72,19 +72,19 @@ def refuse_answer(answer: Answer, words: Words) -> None:
         )
     if answer.body.strip().lower() in {b"", _BLOCKED}:
         row = "blocked" if answer.body.strip() else "empty_body"
-        raise refused(row, "the response is empty", surface=surface, status=status)
+        raise refusal_error(row, "the response is empty", surface=surface, status=status)
 
 
-def _redirected(answer: Answer, words: Words) -> UpstreamError:
+def _redirected(answer: HttpResponse, words: RefusalMarkers) -> UpstreamError:
     """Return the error for a redirect that is an answer itself."""
     if words.verification_path in urlsplit(answer.location or "").path:
         row, detail = "verify_redirect", "the platform redirects to a verification page"
     else:
         row, detail = "region_redirect", "the platform sends this region elsewhere"
-    return refused(row, detail, surface=answer.surface, status=answer.status)
+    return refusal_error(row, detail, surface=answer.surface, status=answer.status)
 
 
-def refuse_status(body: Node) -> None:
+def refuse_status(body: JsonNode) -> None:
     """Raise for a refusal that the status inside a JSON body shows.
 
     Raises:
@@ -97,7 +97,7 @@ def refuse_status(body: Node) -> None:
         raise error
 
 
-def _verification(body: Node) -> UpstreamError | None:
+def _verification(body: JsonNode) -> UpstreamError | None:
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
     if body.values.get("type") == _CAPTCHA and body.has("code"):
@@ -106,16 +106,18 @@ def _verification(body: Node) -> UpstreamError | None:
         row = "verify_check"
     if row is None:
         return None
-    return refused(row, "the platform demands verification", surface=body.surface)
+    return refusal_error(row, "the platform demands verification", surface=body.surface)
 
 
-def _by_code(body: Node) -> UpstreamError | None:
+def _by_code(body: JsonNode) -> UpstreamError | None:
     code = body.whole("status_code") or 0
     if code == 0:
         return None
     if code in LOGIN_CODES:
-        return refused(LOGIN_CODES[code], "the surface requires an account", surface=body.surface)
-    return refused(
+        return refusal_error(
+            LOGIN_CODES[code], "the surface requires an account", surface=body.surface
+        )
+    return refusal_error(
         "unknown_code",
         "the surface answered with an unknown status",
         surface=body.surface,
@@ -123,12 +125,12 @@ def _by_code(body: Node) -> UpstreamError | None:
     )
 
 
-def says_unknown(body: Node) -> bool:
+def says_unknown(body: JsonNode) -> bool:
     """Return True if the body says that the requested id does not exist."""
     return body.whole("status_code") == UNKNOWN_CODE
 
 
-def explain(error: UpstreamError, answer: Answer, words: Words) -> UpstreamError:
+def explain(error: UpstreamError, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError:
     """Return a more specific error for a response without data if its page shows the reason."""
     page = answer.body[:_PAGE_KEPT]
     if page.lstrip()[:1] != b"<":
@@ -142,19 +144,19 @@ def explain(error: UpstreamError, answer: Answer, words: Words) -> UpstreamError
     return named or error
 
 
-def _by_title(title: str, answer: Answer, words: Words) -> UpstreamError | None:
+def _by_title(title: str, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError | None:
     if any(word in title for word in words.verification_title):
         row, detail = "captcha_page", "the platform shows a verification page"
     elif any(word in title for word in words.forbidden_title):
         row, detail = "restricted_page", "the platform restricts access"
     else:
         return None
-    return refused(row, detail, surface=answer.surface, status=answer.status)
+    return refusal_error(row, detail, surface=answer.surface, status=answer.status)
 
 
-def _by_script(page: bytes, answer: Answer, words: Words) -> UpstreamError | None:
+def _by_script(page: bytes, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError | None:
     if not any(word.encode() in page for word in words.verification_body):
         return None
-    return refused(
+    return refusal_error(
         "script_challenge", "the platform sent a script challenge", surface=answer.surface
     )

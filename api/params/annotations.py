@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-Said = Literal["same", "not_the_same"]
-SAYINGS: tuple[Said, ...] = get_args(Said)
+AnnotationVerdict = Literal["same", "not_the_same"]
+ANNOTATION_VERDICTS: tuple[AnnotationVerdict, ...] = get_args(AnnotationVerdict)
 MAX_NOTE_LENGTH = 500
 MAX_NAME_LENGTH = 100

@@ -16,19 +16,19 @@ IsExperimental = Annotated[
 ]
 
 
-class Shape(BaseModel):
+class ResponseModel(BaseModel):
     """An object with exactly these fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 Id = Annotated[str, Field(description="decimal digits as text", examples=["7300000000000000001"])]
-Moment = Annotated[str, Field(description="ISO 8601, UTC", examples=["2026-01-31T12:00:00Z"])]
+Timestamp = Annotated[str, Field(description="ISO 8601, UTC", examples=["2026-01-31T12:00:00Z"])]
 Count = Annotated[int, Field(ge=0)]
-MaybeCount = Annotated[int | None, Field(description="null: unknown")]
+OptionalCount = Annotated[int | None, Field(description="null: unknown")]
 
 
-class Envelope[Data](Shape):
+class Envelope[Data](ResponseModel):
     """The eleven keys of every JSON response under `/api/v1/`."""
 
     code: Annotated[int, Field(description="the HTTP status")]
@@ -49,7 +49,7 @@ class Envelope[Data](Shape):
     data: Data
 
 
-class UpstreamAnswer(Shape):
+class UpstreamResponse(ResponseModel):
     """Response of a platform surface."""
 
     surface: str
@@ -57,23 +57,23 @@ class UpstreamAnswer(Shape):
     status: int | None
 
 
-class ErrorDocument(Shape):
+class ErrorDocument(ResponseModel):
     """An error. `type` is stable and never translated."""
 
     type: Annotated[str, Field(examples=["invalid_parameter"])]
     detail: Annotated[str, Field(description="what went wrong, with which value")]
     hint: Annotated[str | None, Field(description="what to do")]
     retry_after: Annotated[float | None, Field(description="seconds")]
-    upstream: UpstreamAnswer | None
+    upstream: UpstreamResponse | None
 
 
-class Failure(Shape):
+class ErrorData(ResponseModel):
     """`data` of an error response."""
 
     error: ErrorDocument
 
 
-class Note(Shape):
+class ResultNote(ResponseModel):
     """A remark for the reader of a result."""
 
     type: str
@@ -81,29 +81,29 @@ class Note(Shape):
     message_zh: str
 
 
-class Health(Shape):
+class Health(ResponseModel):
     """The process is alive."""
 
     status: Literal["ok"]
 
 
-class HealthCheck(Shape):
+class HealthCheck(ResponseModel):
     """One readiness check; `reason` null: passed."""
 
     name: str
     reason: str | None
 
 
-class SurfaceState(Shape):
+class SurfaceState(ResponseModel):
     """Outcome of the last probe of a surface."""
 
     surface: str
     outcome: Literal["works", "refused", "changed", "unreachable"]
     error_type: str | None
-    observed_at: Moment
+    observed_at: Timestamp
 
 
-class ReadinessReport(Shape):
+class ReadinessReport(ResponseModel):
     """Readiness of the service. `surfaces` are informative and do not affect it."""
 
     ready: bool

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 from starlette.types import ASGIApp, Message, Scope
 
-from api.responses.envelope import Call, call_of
+from api.responses.envelope import RequestInfo, request_info
 from api.services.exports.tables import TableName
 from api.services.job_document import JOBS_PATH
 from warehouse.records.errors import InvalidParameterError
@@ -53,7 +53,7 @@ def check_source(source: str, table: TableName) -> None:
     )
 
 
-async def fetch_answer(app: ASGIApp, scope: Scope, source: str) -> tuple[int, dict[str, Any]]:
+async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> tuple[int, dict[str, Any]]:
     """Return status and envelope of this service's response to `source`."""
     status, parts = 0, bytearray()
 
@@ -62,16 +62,16 @@ async def fetch_answer(app: ASGIApp, scope: Scope, source: str) -> tuple[int, di
         status = message.get("status", status)
         parts.extend(message.get("body", b""))
 
-    await app(_inner(scope, source), _nothing, take)
+    await app(_inner_scope(scope, source), _empty_body, take)
     envelope: dict[str, Any] = orjson.loads(bytes(parts))
     return status, envelope
 
 
-def _inner(scope: Scope, source: str) -> Scope:
+def _inner_scope(scope: Scope, source: str) -> Scope:
     """Build the scope of the inner read. The caller was authorised already."""
     split = urlsplit(source)
-    outer = call_of(scope)
-    call = Call(outer.request_id, outer.moment, outer.time_zone, split.path)
+    outer = request_info(scope)
+    call = RequestInfo(outer.request_id, outer.moment, outer.time_zone, split.path)
     kept = ("type", "asgi", "http_version", "scheme", "client", "server")
     return {
         **{name: scope[name] for name in kept if name in scope},
@@ -85,5 +85,5 @@ def _inner(scope: Scope, source: str) -> Scope:
     }
 
 
-async def _nothing() -> Message:
+async def _empty_body() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}

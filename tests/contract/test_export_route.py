@@ -11,8 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.schemas.base_models import Envelope
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series
-from api.schemas.shape import Envelope
 from api.server.health import Readiness
 from api.services.job_document import JOBS_PATH
 from api.settings import ApiSettings

@@ -11,8 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from api.cli.rendering.results import print_ledger, print_result
-from api.cli.terminal import figure, safe
+from api.cli.rendering.results import print_coverage, print_result
+from api.cli.terminal import format_count, safe
 from api.services.report import messages
 from pipelines.documents.videos import Document
 
@@ -22,7 +22,7 @@ NAME_LIMIT = 18
 COUNTS = ("digg", "comment", "collect", "share")
 
 
-def print_facts(console: Console, facts: Mapping[str, object]) -> None:
+def print_fields(console: Console, facts: Mapping[str, object]) -> None:
     """Print names and values, one pair per line."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
@@ -46,24 +46,24 @@ def print_profile(console: Console, data: Mapping[str, Any]) -> None:
     facts = {
         "sec_user_id": safe(user["sec_uid"]),
         "signature": safe(user["signature"] or "—"),
-        "followers": figure(user["follower_count"]),
-        "following": figure(user["following_count"]),
-        "posts": figure(user["aweme_count"]),
-        "likes received": figure(user["total_favorited"]),
-        "likes given": figure(user["favoriting_count"]),
+        "followers": format_count(user["follower_count"]),
+        "following": format_count(user["following_count"]),
+        "posts": format_count(user["aweme_count"]),
+        "likes received": format_count(user["total_favorited"]),
+        "likes given": format_count(user["favoriting_count"]),
         "location": safe(user["ip_location"] or "—"),
         "read": f"{safe(data['observed_at'])} from {safe(data['data_provider'])}",
     }
-    print_facts(console, facts)
+    print_fields(console, facts)
 
 
 def print_metrics(console: Console, data: Mapping[str, Any]) -> None:
     """Print the metrics of an account."""
     console.print(f"[bold]{safe(data['nickname'] or '—')}[/] [dim]last {data['days']} days[/]")
     facts = {
-        "followers": figure(data["follower_count"]),
-        "likes received": figure(data["total_favorited"]),
-        "posts in the window": figure(data["analyzed_count"]),
+        "followers": format_count(data["follower_count"]),
+        "likes received": format_count(data["total_favorited"]),
+        "posts in the window": format_count(data["analyzed_count"]),
         "average likes": _decimal(data["average_digg_count"]),
         "median likes": _decimal(data["median_digg_count"]),
         "window": f"{safe(data['window_start'])} to {safe(data['window_end'])}",
@@ -71,13 +71,13 @@ def print_metrics(console: Console, data: Mapping[str, Any]) -> None:
         if data["statistics_complete"]
         else "some counts are missing",
     }
-    print_facts(console, facts)
+    print_fields(console, facts)
     if data["top_video"]:
         console.print("[bold]Most liked post[/]")
-        print_works(console, [data["top_video"]])
+        print_videos(console, [data["top_video"]])
 
 
-def print_works(console: Console, videos: Sequence[Mapping[str, Any]]) -> None:
+def print_videos(console: Console, videos: Sequence[Mapping[str, Any]]) -> None:
     """Print videos, with the id below the caption."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("video", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
@@ -90,7 +90,7 @@ def print_works(console: Console, videos: Sequence[Mapping[str, Any]]) -> None:
         table.add_row(
             f"{safe(video['desc'] or '—', limit=CAPTION_LIMIT)}\n[dim]{safe(video['aweme_id'])}[/]",
             safe((video["author"] or {}).get("nickname") or "—", limit=NAME_LIMIT),
-            *(figure(statistics[f"{name}_count"]) for name in COUNTS),
+            *(format_count(statistics[f"{name}_count"]) for name in COUNTS),
             _day(video["create_time"]),
         )
     console.print(table)
@@ -98,8 +98,8 @@ def print_works(console: Console, videos: Sequence[Mapping[str, Any]]) -> None:
 
 def print_page(console: Console, data: Mapping[str, Any]) -> None:
     """Print a page of a list, how much of the list was observed, and the next cursor."""
-    print_works(console, data["aweme_list"])
-    observed = figure(data["public_observed_union_count"])
+    print_videos(console, data["aweme_list"])
+    observed = format_count(data["public_observed_union_count"])
     reads = messages.counted(data["observation_history"]["snapshot_count"], "read")
     console.print(
         f"{len(data['aweme_list'])} shown of {observed} observed in {reads}; "
@@ -110,17 +110,17 @@ def print_page(console: Console, data: Mapping[str, Any]) -> None:
         console.print(f"[dim]next page: --{name.replace('_', '-')} {data[name]}[/]")
 
 
-def print_many(console: Console, data: Mapping[str, Any]) -> None:
+def print_videos_by_id(console: Console, data: Mapping[str, Any]) -> None:
     """Print videos by id, and the reasons for missing ones."""
     if data["aweme_list"]:
-        print_works(console, data["aweme_list"])
+        print_videos(console, data["aweme_list"])
     for missing in data["filter_list"]:
         why = safe(missing["detail_msg"] or missing["notice"] or "")
         what = f"{safe(missing['aweme_id'])} {safe(missing['reason'])}"
         console.print(f"  [yellow]•[/] {what} [dim]{why}[/]", soft_wrap=True)
 
 
-def print_hot(console: Console, data: Document) -> None:
+def print_hot_videos(console: Console, data: Document) -> None:
     """Print a stored ranking, or the job that creates it."""
     if "aweme_list" in data:
         print_result(console, data, rows=SHOWN_ROWS)
@@ -141,7 +141,7 @@ def print_batch(console: Console, data: Mapping[str, Any]) -> None:
         table.add_row(
             safe(item["input"], limit=CAPTION_LIMIT),
             safe(item["status"] or "—") if item["ok"] else "[red]rejected[/]",
-            figure(result["confirmed_count"] if result else None),
+            format_count(result["confirmed_count"] if result else None),
             safe(item["job_id"])
             if item["ok"]
             else f"{safe(error['type'])}: {safe(error['detail'])}",
@@ -149,17 +149,17 @@ def print_batch(console: Console, data: Mapping[str, Any]) -> None:
     console.print(table)
 
 
-def print_related_works(console: Console, data: Mapping[str, Any]) -> None:
+def print_related_videos(console: Console, data: Mapping[str, Any]) -> None:
     """Print the verified videos of a discovery, then the outcome of every other candidate."""
     found, looked_at = len(data["aweme_list"]), len(data["candidates"])
     console.print(f"[bold]{safe(data['music']['title'] or data['music_id'])}[/]")
     console.print(f"{found:,} verified of {looked_at:,} candidates")
-    print_works(console, data["aweme_list"])
+    print_videos(console, data["aweme_list"])
     for candidate in data["candidates"]:
         if candidate["association_type"] is None:
             what = f"{safe(candidate['aweme_id'])} {safe(candidate['verdict'])}"
             console.print(f"  • {what} [dim]{safe(candidate['reason'] or '')}[/]", soft_wrap=True)
-    print_ledger(console, data["coverage"])
+    print_coverage(console, data["coverage"])
 
 
 def print_chart(console: Console, data: Mapping[str, Any]) -> None:
@@ -183,7 +183,7 @@ def _print_songs(console: Console, songs: Sequence[Mapping[str, Any]]) -> None:
     table.add_column("artist", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
     table.add_column("length", justify="right")
     for song in songs:
-        before = "new" if song["is_new"] else figure(song["previous_rank"])
+        before = "new" if song["is_new"] else format_count(song["previous_rank"])
         table.add_row(
             str(song["rank"]), before, safe(song["title"]), safe(song["artist"] or "—"),
             _length(song["duration"]),

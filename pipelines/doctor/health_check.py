@@ -11,45 +11,50 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from pipelines.doctor.checks.bounded_checks import within
+from pipelines.doctor.check_results import CheckResult, HealthVerdict, summarise_health
+from pipelines.doctor.checks.bounded_checks import run_with_timeout
 from pipelines.doctor.checks.machine import check_sandbox, check_workers
-from pipelines.doctor.checks.stores import Warehouse, check_control, check_warehouse, open_home_of
+from pipelines.doctor.checks.stores import (
+    OpenWarehouse,
+    check_control,
+    check_warehouse,
+    open_home_of,
+)
 from pipelines.doctor.documents import (
+    to_check_documents,
     to_circuit_documents,
-    to_finding_documents,
     to_robots_documents,
     to_surface_documents,
 )
-from pipelines.doctor.findings import Finding, Verdict, judge
-from pipelines.doctor.probes.probe_round import ask_and_keep
-from pipelines.doctor.probes.rounds_of_probes import Watch
+from pipelines.doctor.probes.probe_round import probe_and_store
+from pipelines.doctor.probes.probe_runner import ProbeListener
 from pipelines.documents.videos import Document
-from pipelines.platform.profiles import Profile
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
 
-TIME_S = 22.0
+TOTAL_TIMEOUT_S = 22.0
 """Time limit of a health check. A busy machine is slow to load libraries."""
 AFTER_CHECKS_S = 8.0  # of that, left when the checks of this machine must have ended
-KEEPING_S = 2.0  # of that, left for storing the results of the surfaces
+STORING_S = 2.0  # of that, left for storing the results of the surfaces
 STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
-ORDER = (
+CHECK_ORDER = (
     "python", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
     "worker", "api", "dagster", "dagster ui", "sandbox",
     "adb server", "android device", "app", "app layout", "guest mode",
 )  # fmt: skip
 
-type Look = Callable[[], Finding]
-type State = SurfaceHealth | str
+type MachineCheck = Callable[[], CheckResult]
+type ProbeState = SurfaceHealth | str
 """Result of a surface's probe, or `waiting`, or `asking`."""
 
 
 @dataclass(slots=True)
-class Examination:
+class SystemHealthCheck:
     """A health check in progress: its checks and the results so far.
 
     Attributes:
@@ -62,16 +67,16 @@ class Examination:
     """
 
     settings: Settings
-    profile: Profile | None
-    looks: Sequence[tuple[str, Look]]
-    surfaces: dict[str, State] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    profile: PlatformProfile | None
+    looks: Sequence[tuple[str, MachineCheck]]
+    surfaces: dict[str, ProbeState] = field(default_factory=dict)
+    findings: list[CheckResult] = field(default_factory=list)
     last_worked: dict[str, datetime] = field(default_factory=dict)
     circuits: list[Document] = field(default_factory=list)
     robots: list[Document] = field(default_factory=list)
     fault: BaseException | None = None
     begun_at: float = field(default_factory=time.monotonic)
-    time_s: float = TIME_S
+    time_s: float = TOTAL_TIMEOUT_S
 
     def run(self) -> None:
         """Run all checks and probes; never raises. Blocking."""
@@ -86,7 +91,7 @@ class Examination:
         found = {finding.name for finding in self.findings}
         for name, _ in self.looks:
             if name not in found:
-                self.findings.append(Finding(name, "warn", "no result in time"))
+                self.findings.append(CheckResult(name, "warn", "no result in time"))
         for surface, state in list(self.surfaces.items()):
             if not isinstance(state, SurfaceHealth):
                 self.surfaces[surface] = _out_of_time(surface, was_asked=state == "asking")
@@ -100,7 +105,7 @@ class Examination:
             "exit_code": verdict.exit_code,
             "verdict": verdict.sentence,
             "took_s": round(took_s, 1),
-            "machine": to_finding_documents(sorted(self.findings, key=_place)),
+            "machine": to_check_documents(sorted(self.findings, key=_place)),
             "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
             "circuits": self.circuits,
             "robots": self.robots,
@@ -110,9 +115,9 @@ class Examination:
         """Return the results of all finished probes."""
         return [state for state in self.surfaces.values() if isinstance(state, SurfaceHealth)]
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> HealthVerdict:
         """Return the verdict on the results so far."""
-        return judge(
+        return summarise_health(
             list(self.findings),
             self.health(),
             is_chosen=self.profile is not None,
@@ -126,21 +131,21 @@ class Examination:
             if self.profile is not None:
                 group.create_task(self._examine_world(self.profile, stack))
 
-    async def _look(self, name: str, look: Look) -> None:
+    async def _look(self, name: str, look: MachineCheck) -> None:
         try:
-            found = await within(look, self.time_s - AFTER_CHECKS_S, name=name)
+            found = await run_with_timeout(look, self.time_s - AFTER_CHECKS_S, name=name)
         except TimeoutError:
             says = f"no result within {self.time_s - AFTER_CHECKS_S:.0f} s"
             found = (
-                Finding(name, "fail", says, "check the disk, and the store's server")
+                CheckResult(name, "fail", says, "check the disk, and the store's server")
                 if name in STORES
-                else Finding(name, "warn", says, "run it again when this machine is less busy")
+                else CheckResult(name, "warn", says, "run it again when this machine is less busy")
             )
         except Exception as error:  # noqa: BLE001  # a failing check is a line of the report
-            found = Finding(name, "fail", f"{type(error).__name__}: {error}")
+            found = CheckResult(name, "fail", f"{type(error).__name__}: {error}")
         self.findings.append(found)
 
-    async def _examine_world(self, profile: Profile, stack: ExitStack) -> None:
+    async def _examine_world(self, profile: PlatformProfile, stack: ExitStack) -> None:
         home = await self._opened("data home", lambda: open_home_of(self.settings, profile.name))
         if home is None:
             self._skip_all("data_home_unfit")
@@ -156,11 +161,11 @@ class Examination:
         await self._ask(profile, control, warehouse)
 
     async def _opened[T](
-        self, name: str, check: Callable[[], tuple[Finding, T | None]]
+        self, name: str, check: Callable[[], tuple[CheckResult, T | None]]
     ) -> T | None:
         opened: list[T | None] = [None]
 
-        def look() -> Finding:
+        def look() -> CheckResult:
             found, opened[0] = check()
             return found
 
@@ -175,9 +180,9 @@ class Examination:
 
     async def _ask(
         self,
-        profile: Profile,
+        profile: PlatformProfile,
         control: ControlStore | None,
-        warehouse: Warehouse | None,
+        warehouse: OpenWarehouse | None,
     ) -> None:
         """Probe the surfaces; none without the control store, which holds the rate limits."""
         if not self.surfaces:
@@ -186,20 +191,20 @@ class Examination:
             self._skip_all("stores_unfit")
             return
         self.last_worked = await asyncio.to_thread(read_last_worked, warehouse.engine)
-        watch = Watch(
+        watch = ProbeListener(
             asking=lambda surface: self.surfaces.update({surface: "asking"}),
             found=lambda health: self.surfaces.update({health.surface: health}),
         )
         try:
-            await ask_and_keep(
+            await probe_and_store(
                 self.settings, profile, control=control, warehouse=warehouse,
                 surfaces=list(self.surfaces), asked_by="cli", watch=watch,
-                total_s=max(1.0, self.begun_at + self.time_s - KEEPING_S - time.monotonic()),
+                total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
             )  # fmt: skip
             self.circuits = to_circuit_documents(control.circuits())
             self.robots = to_robots_documents(control.robots_decisions())
         except SametrackError as error:
-            self.findings.append(Finding("stores", "fail", error.detail, error.hint))
+            self.findings.append(CheckResult("stores", "fail", error.detail, error.hint))
 
     def _skip_all(self, reason: str) -> None:
         for surface in self.surfaces:
@@ -208,9 +213,9 @@ class Examination:
             )
 
 
-def _place(finding: Finding) -> int:
+def _place(finding: CheckResult) -> int:
     """Return the fixed position of a check in the report."""
-    return ORDER.index(finding.name) if finding.name in ORDER else len(ORDER)
+    return CHECK_ORDER.index(finding.name) if finding.name in CHECK_ORDER else len(CHECK_ORDER)
 
 
 def _out_of_time(surface: str, *, was_asked: bool) -> SurfaceHealth:

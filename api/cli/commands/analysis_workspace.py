@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import err, say
+from api.cli.terminal import err, print_message
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
@@ -65,7 +65,7 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
     try:
         is_rewritten = is_history_rewritten(engine)
         if is_rewritten:
-            say(
+            print_message(
                 "[yellow]history_rewritten[/]: an account was erased after that time, so the data "
                 "differs from what it was then"
             )
@@ -74,7 +74,7 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
         engine.close()
 
 
-def form_of(form: str | None, out_file: Path | None, *, default: str) -> str:
+def choose_format(form: str | None, out_file: Path | None, *, default: str) -> str:
     """Return the given format, else the one of the file name, else the default."""
     ending = "" if out_file is None else out_file.suffix.removeprefix(".").lower()
     return form or (ending if ending in {"csv", "json", "parquet", "xlsx"} else default)

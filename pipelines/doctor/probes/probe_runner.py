@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 
 from pipelines.doctor.probes.canaries import Canaries
 from pipelines.doctor.probes.payload_shapes import change_since, key_paths
-from pipelines.doctor.probes.payloads import decoded
-from pipelines.doctor.probes.requests import Reader
+from pipelines.doctor.probes.payloads import decode_payload
+from pipelines.doctor.probes.requests import ProbeReader
 from pipelines.doctor.probes.table import Probe
-from pipelines.platform.call_trace import Trail, open_trail
+from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import HttpLimits
 from pipelines.platform.http.link_gate import Dialler
@@ -29,24 +29,24 @@ from warehouse.records.errors import (
     UnreachableError,
     UpstreamError,
 )
-from warehouse.records.health import Outcome, SurfaceHealth, outcome_of
+from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
 from warehouse.records.videos import UnavailableVideo, VideoPage
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
 """One attempt each: the probe shows whether a surface answers now."""
-PATIENCE_S = 8.0
+PROBE_MAX_WAIT_S = 8.0
 PROBE_S = 16.0
 TOTAL_S = 20.0
-TRIES = 3
+MAX_IDS_TRIED = 3
 TIME_IS_UP = "time_is_up"
 _OURS = frozenset({TIME_IS_UP, DISALLOWED, "crowded"})  # no request was made or refused
 _REASON_CHARS = 200
 
-type Shapes = Mapping[str, Sequence[Sequence[str]]]
+type KnownShapes = Mapping[str, Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class ProbeListener:
     """Callbacks for the start and the result of a probe."""
 
     asking: Callable[[str], None] = lambda _surface: None
@@ -54,14 +54,14 @@ class Watch:
 
 
 @dataclass(slots=True)
-class Round:
+class ProbeRound:
     """One round of probes. `bodies` are the response bodies by hash, with content type."""
 
-    reader: Reader
+    reader: ProbeReader
     canaries: Canaries
-    good: Shapes
+    good: KnownShapes
     asked_by: str
-    watch: Watch = field(default_factory=Watch)
+    watch: ProbeListener = field(default_factory=ProbeListener)
     bodies: dict[str, tuple[bytes, str | None]] = field(default_factory=dict)
     _found: dict[str, SurfaceHealth] = field(default_factory=dict)
     _reached: dict[str, asyncio.Task[bool]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Round:
         self.watch.asking(probe.surface)
         health = self._line(probe, outcome="not_asked")
         requests = 0
-        for entity_id in self.canaries.of(probe.needs)[:TRIES]:
+        for entity_id in self.canaries.of(probe.needs)[:MAX_IDS_TRIED]:
             answer, is_about_id = await self._try(probe, entity_id)
             requests += answer.request_count
             if requests == 0 or answer.reason != OPEN_REASON:  # an earlier error is more specific
@@ -107,8 +107,8 @@ class Round:
     async def _try(self, probe: Probe, entity_id: str) -> tuple[SurfaceHealth, bool]:
         """Probe with one id; also return True if another id may give another result."""
         began = time.monotonic()
-        with open_trail() as trail:
-            seen, error = await self._answer(probe, entity_id, trail)
+        with open_call_trace() as call_trace:
+            seen, error = await self._answer(probe, entity_id, call_trace)
         reason = _reason(seen, error)
         line = self._line(
             probe,
@@ -116,22 +116,22 @@ class Round:
             outcome=_outcome(error, reason),
             error_type=None if error is None else error.type,
             reason=reason,
-            http_status=_status(error, trail),
-            request_count=trail.request_count,
+            http_status=_status(error, call_trace),
+            request_count=call_trace.request_count,
             duration_ms=round((time.monotonic() - began) * 1000),
         )
         self.canaries.learn(seen)
-        return self._with_shape(line, trail), _is_about_id(seen, error)
+        return self._with_shape(line, call_trace), _is_about_id(seen, error)
 
     async def _answer(
-        self, probe: Probe, entity_id: str, trail: Trail
+        self, probe: Probe, entity_id: str, call_trace: CallTrace
     ) -> tuple[object, SametrackError | None]:
         try:
             async with asyncio.timeout(PROBE_S):
                 seen = await probe.ask(self.reader, entity_id)
-            return seen, _emptiness(seen, probe.surface)
+            return seen, _empty_list_error(seen, probe.surface)
         except TimeoutError:
-            reason = "no_answer" if trail.request_count else TIME_IS_UP
+            reason = "no_answer" if call_trace.request_count else TIME_IS_UP
             return None, UnreachableError(
                 f"no answer within {PROBE_S:.0f} s", surface=probe.surface, reason=reason
             )
@@ -142,12 +142,12 @@ class Round:
             fault.__cause__ = error
             return None, fault
 
-    def _with_shape(self, line: SurfaceHealth, trail: Trail) -> SurfaceHealth:
+    def _with_shape(self, line: SurfaceHealth, call_trace: CallTrace) -> SurfaceHealth:
         """Add the keys of the payload, and their difference from earlier good payloads."""
-        last = trail.last
+        last = call_trace.last
         if last is None or not last.body or line.outcome not in {"works", "changed"}:
-            return self._with_body(line, trail)
-        paths = key_paths(decoded(last.body, surface=line.surface))
+            return self._with_body(line, call_trace)
+        paths = key_paths(decode_payload(last.body, surface=line.surface))
         change = change_since(paths, self.good.get(line.surface, ()))
         is_lost = line.outcome == "works" and change.is_loss
         line = replace(
@@ -158,10 +158,10 @@ class Round:
             outcome="changed" if is_lost else line.outcome,
             reason="keys_went" if is_lost else line.reason,
         )
-        return self._with_body(line, trail)
+        return self._with_body(line, call_trace)
 
-    def _with_body(self, line: SurfaceHealth, trail: Trail) -> SurfaceHealth:
-        last = trail.last
+    def _with_body(self, line: SurfaceHealth, call_trace: CallTrace) -> SurfaceHealth:
+        last = call_trace.last
         if last is None or not last.body:
             return line
         sha256 = hashlib.sha256(last.body).hexdigest()
@@ -215,7 +215,7 @@ class Round:
         self.watch.found(health)
 
 
-def _emptiness(seen: object, surface: str) -> SametrackError | None:
+def _empty_list_error(seen: object, surface: str) -> SametrackError | None:
     """Return an error for an empty list: known ids have videos, so the surface withholds them."""
     if not isinstance(seen, VideoPage) or seen.videos or seen.has_more:
         return None
@@ -229,7 +229,7 @@ def _is_about_id(seen: object, error: SametrackError | None) -> bool:
     return isinstance(seen, UnavailableVideo) or is_empty or is_withheld
 
 
-def _outcome(error: SametrackError | None, reason: str | None) -> Outcome:
+def _outcome(error: SametrackError | None, reason: str | None) -> ProbeOutcome:
     if error is None:
         return "works"
     return "not_asked" if reason in _OURS else outcome_of(error.type)
@@ -246,7 +246,7 @@ def _reason(seen: object, error: SametrackError | None) -> str | None:
     return None if error is None else error.detail[:_REASON_CHARS]
 
 
-def _status(error: SametrackError | None, trail: Trail) -> int | None:
+def _status(error: SametrackError | None, call_trace: CallTrace) -> int | None:
     if isinstance(error, UpstreamError) and error.status is not None:
         return error.status
-    return None if trail.last is None else trail.last.status
+    return None if call_trace.last is None else call_trace.last.status

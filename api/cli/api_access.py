@@ -25,52 +25,52 @@ from api.cli.terminal import (
     out,
     show_error,
 )
-from api.client import Answer, AsyncClient, Connection
-from api.client.errors import ClientError, NoAnswerError, ServiceError
+from api.client import ApiResponse, AsyncClient, Connection
+from api.client.errors import ClientError, ConnectionFailedError, ServiceError
 from api.services.report.messages import EXPERIMENTAL_BANNER
 
 if TYPE_CHECKING:
     from api.settings import ApiSettings
 
-HERE = "http://127.0.0.1"
+LOCALHOST_URL = "http://127.0.0.1"
 
-Api = Annotated[
+ApiOption = Annotated[
     str | None,
     typer.Option(
         "--api", help="Address of a running service. Default: the local one, or no service at all."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the data as JSON on stdout.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the data as JSON on stdout.")]
 
-type Question[Found] = Callable[[AsyncClient], Awaitable[Found]]
-type View = Callable[[Console, Any], None]
+type ApiCall[Found] = Callable[[AsyncClient], Awaitable[Found]]
+type ResponsePrinter = Callable[[Console, Any], None]
 
 
-def ask[Found](question: Question[Found], *, api: str | None) -> Found:
+def call_api[Found](question: ApiCall[Found], *, api: str | None) -> Found:
     """Call the API; end the command with a message if it returns an error.
 
     Raises:
         typer.Exit: The service or the platform failed (1), or the input is invalid (2).
     """
     try:
-        return anyio.run(_ask, question, api)
+        return anyio.run(_call_api, question, api)
     except ServiceError as error:
         show_error(error.type, error.detail, error.hint)
         raise typer.Exit(_exit_code(error)) from error
     except ClientError as error:
-        show_error("service_unreachable", error, _way_out(error))
+        show_error("service_unreachable", error, _hint_for(error))
         raise typer.Exit(EXIT_FAILED) from error
 
 
-def show[Data](
-    question: Question[Answer[Data]], view: View, *, api: str | None, as_json: bool
+def call_and_print[Data](
+    question: ApiCall[ApiResponse[Data]], view: ResponsePrinter, *, api: str | None, as_json: bool
 ) -> None:
     """Call the API and print the response: as tables, or its data as JSON.
 
     Raises:
-        typer.Exit: See `ask`.
+        typer.Exit: See `call_api`.
     """
-    data: Any = ask(question, api=api).data
+    data: Any = call_api(question, api=api).data
     if as_json:
         out.out(json.dumps(data, ensure_ascii=False, indent=2))
         return
@@ -81,7 +81,7 @@ def show[Data](
     view(out, data)
 
 
-async def _ask[Found](question: Question[Found], api: str | None) -> Found:
+async def _call_api[Found](question: ApiCall[Found], api: str | None) -> Found:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
 
     async with open_client(ApiSettings(), api) as client:
@@ -93,41 +93,43 @@ async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator
     """Open a client of the service at `api`, of the local service, or of an in-process one."""
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
-    here = f"{HERE}:{settings.api_port}"
+    here = f"{LOCALHOST_URL}:{settings.api_port}"
     if api is not None or is_listening(settings.api_port):
         async with AsyncClient(Connection(base_url=api or here, token=token)) as client:
-            if api is not None or await _is_ours(client):
+            if api is not None or await _is_sametrack(client):
                 yield client
                 return
-    async with _inside(settings, token) as client:
+    async with _open_in_process_client(settings, token) as client:
         yield client
 
 
-async def _is_ours(client: AsyncClient) -> bool:
+async def _is_sametrack(client: AsyncClient) -> bool:
     """Return False if another program listens on the port of the service."""
     try:
         await client.job("none")
     except ServiceError:
         return True
-    except NoAnswerError:
+    except ConnectionFailedError:
         return False
     return True
 
 
 @asynccontextmanager
-async def _inside(settings: "ApiSettings", token: str | None) -> AsyncIterator[AsyncClient]:
+async def _open_in_process_client(
+    settings: "ApiSettings", token: str | None
+) -> AsyncIterator[AsyncClient]:
     """Open a client of the routes in this process, without the log lines of a service."""
     import httpx2  # noqa: PLC0415 -- not needed for --help
 
     from api.process import build_app_from_settings  # noqa: PLC0415 -- loads FastAPI and DuckDB
-    from api.services.job_feed import JobFeed  # noqa: PLC0415 -- as above
+    from api.services.job_feed import JobBroadcaster  # noqa: PLC0415 -- as above
     from pipelines.logs import configure_logging  # noqa: PLC0415 -- as above
 
     configure_logging(quiet=TRACE not in os.environ)
-    with build_app_from_settings(settings, feed=JobFeed(limit=0)) as app:
+    with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:
         transport: Any = httpx2.ASGITransport(app, raise_app_exceptions=False)
         async with AsyncClient(
-            Connection(base_url=HERE, token=token), transport=transport
+            Connection(base_url=LOCALHOST_URL, token=token), transport=transport
         ) as client:
             yield client
 
@@ -136,7 +138,7 @@ def _exit_code(error: ServiceError) -> int:
     return EXIT_INPUT if error.type in INPUT_ERROR_TYPES else EXIT_FAILED
 
 
-def _way_out(error: ClientError) -> str | None:
-    if isinstance(error, NoAnswerError):
+def _hint_for(error: ClientError) -> str | None:
+    if isinstance(error, ConnectionFailedError):
         return "start it with `sametrack up`, or omit --api: no service is needed"
     return None

@@ -6,40 +6,40 @@ from typing import Literal
 
 from warehouse.records.health import SurfaceHealth
 
-State = Literal["ok", "warn", "fail"]
+CheckState = Literal["ok", "warn", "fail"]
 
-EXIT_WELL = 0
+EXIT_OK = 0
 EXIT_MACHINE = 1
 EXIT_NOT_CHOSEN = 2
 EXIT_SURFACES = 3
-EXIT_NOT_ASKED = 4
+EXIT_NOT_PROBED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """Result of one check. `warn`: the product works without it; `fail`: it does not."""
 
     name: str
-    state: State
+    state: CheckState
     says: str
     advice: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class HealthVerdict:
     """Summary of a report in one sentence, and the exit status."""
 
     exit_code: int
     sentence: str
 
 
-def judge(
-    findings: Sequence[Finding],
+def summarise_health(
+    findings: Sequence[CheckResult],
     surfaces: Sequence[SurfaceHealth],
     *,
     is_chosen: bool,
     wants_surfaces: bool = True,
-) -> Verdict:
+) -> HealthVerdict:
     """Summarise a report: the machine first, then the profile, then the platform.
 
     Args:
@@ -53,29 +53,31 @@ def judge(
         sentence = f"checks failed on this machine: {_listed(failed)}"
         if any(health.is_broken for health in surfaces):
             sentence += f"; {_judge_surfaces(surfaces).sentence}"
-        return Verdict(exit_code=EXIT_MACHINE, sentence=sentence)
+        return HealthVerdict(exit_code=EXIT_MACHINE, sentence=sentence)
     if not is_chosen:
-        return Verdict(
+        return HealthVerdict(
             exit_code=EXIT_NOT_CHOSEN,
             sentence="no platform profile is chosen, so no surface was probed",
         )
     if not wants_surfaces:
-        return Verdict(exit_code=EXIT_WELL, sentence="this machine is OK; no surface was probed")
+        return HealthVerdict(
+            exit_code=EXIT_OK, sentence="this machine is OK; no surface was probed"
+        )
     return _judge_surfaces(surfaces)
 
 
-def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> Verdict:
+def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> HealthVerdict:
     broken = [health.surface for health in surfaces if health.is_broken]
     if broken and all(health.outcome in {"unreachable", "not_asked"} for health in surfaces):
-        return Verdict(exit_code=EXIT_SURFACES, sentence="the platform cannot be reached")
+        return HealthVerdict(exit_code=EXIT_SURFACES, sentence="the platform cannot be reached")
     if broken:
         told = f"{len(broken)} of {len(surfaces)} surfaces failed: {_listed(broken)}"
-        return Verdict(exit_code=EXIT_SURFACES, sentence=told)
+        return HealthVerdict(exit_code=EXIT_SURFACES, sentence=told)
     unasked = [health.surface for health in surfaces if health.outcome == "not_asked"]
     if unasked:
         told = f"all probed surfaces work; not probed: {_listed(unasked)}"
-        return Verdict(exit_code=EXIT_NOT_ASKED, sentence=told)
-    return Verdict(exit_code=EXIT_WELL, sentence="all checks passed")
+        return HealthVerdict(exit_code=EXIT_NOT_PROBED, sentence=told)
+    return HealthVerdict(exit_code=EXIT_OK, sentence="all checks passed")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.services.job_responses import JobAnswers
+from api.services.job_responses import JobResponses
 from tests.fake_clock import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError
 
@@ -29,7 +29,7 @@ async def all_have_asked() -> None:
     await asyncio.sleep(0)
 
 
-async def ask_together(answers: JobAnswers, desk: Any, ids: list[str]) -> list[object]:
+async def ask_together(answers: JobResponses, desk: Any, ids: list[str]) -> list[object]:
     asked = [asyncio.ensure_future(answers.now(desk, job_id)) for job_id in ids]
     await all_have_asked()
     desk.may_answer.set()
@@ -38,19 +38,19 @@ async def ask_together(answers: JobAnswers, desk: Any, ids: list[str]) -> list[o
 
 def test_a_crowd_costs_one_look_and_all_hear_its_answer() -> None:
     desk = SlowDesk()
-    told = asyncio.run(ask_together(JobAnswers(), desk, ["a"] * 20))
+    told = asyncio.run(ask_together(JobResponses(), desk, ["a"] * 20))
     assert desk.looks == 1
     assert [type(one) for one in told] == [JobNotFoundError] * 20
 
 
 def test_other_jobs_have_looks_of_their_own() -> None:
     desk = SlowDesk()
-    asyncio.run(ask_together(JobAnswers(), desk, ["a", "b", "a"]))
+    asyncio.run(ask_together(JobResponses(), desk, ["a", "b", "a"]))
     assert desk.looks == 2
 
 
 def test_after_a_change_nobody_joins_the_look_before_it() -> None:
-    desk, answers = SlowDesk(), JobAnswers()
+    desk, answers = SlowDesk(), JobResponses()
 
     async def change_between() -> None:
         first = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
@@ -66,7 +66,7 @@ def test_after_a_change_nobody_joins_the_look_before_it() -> None:
 
 
 def test_who_leaves_does_not_end_the_look_of_the_others() -> None:
-    desk, answers = SlowDesk(), JobAnswers()
+    desk, answers = SlowDesk(), JobResponses()
 
     async def leave() -> None:
         leaving = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake

@@ -5,15 +5,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import uuid4
 
-from pipelines.captures.recording.observations import Observed, Question, Seen, to_observed
-from pipelines.platform.call_trace import Trail
+from pipelines.captures.recording.observations import (
+    CapturedValue,
+    CaptureRequest,
+    ObservedRecords,
+    to_observed_records,
+)
+from pipelines.platform.call_trace import CallTrace
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class CaptureAttempt:
     """Request, response, observations. `outcome`: ok, unavailable, cancelled, or an error type."""
 
     surface: str
@@ -21,18 +26,18 @@ class Attempt:
     observed_at: datetime
     outcome: str
     request_count: int
-    question: Question | None = None
+    question: CaptureRequest | None = None
     reason: str | None = None
     http_status: int | None = None
     payload: bytes = b""
     content_type: str | None = None
     source_path: str | None = None
     parser_version: str = PARSER_VERSION
-    observed: Observed = field(default_factory=Observed)
+    observed: ObservedRecords = field(default_factory=ObservedRecords)
     capture_id: str = field(default_factory=lambda: uuid4().hex)
 
     @property
-    def asked_surface(self) -> str:
+    def requested_surface(self) -> str:
         """The requested surface, even if another one answered: captures are numbered by it."""
         return self.surface if self.question is None else self.question.surface
 
@@ -42,10 +47,12 @@ class Attempt:
         return hashlib.sha256(self.payload).hexdigest() if self.payload else None
 
 
-def succeeded[T: Seen](reading: Reading[T], question: Question) -> Attempt:
+def successful_attempt[T: CapturedValue](
+    reading: Reading[T], question: CaptureRequest
+) -> CaptureAttempt:
     """Return the attempt of a successful reading."""
     gone = reading.value if isinstance(reading.value, UnavailableVideo) else None
-    return Attempt(
+    return CaptureAttempt(
         surface=reading.surface,
         entity_id=question.entity_id,
         observed_at=reading.fetched_at,
@@ -58,29 +65,29 @@ def succeeded[T: Seen](reading: Reading[T], question: Question) -> Attempt:
         content_type=reading.content_type,
         source_path=reading.source_path,
         parser_version=reading.parser_version,
-        observed=to_observed(reading.value),
+        observed=to_observed_records(reading.value),
     )
 
 
-def failed(
+def failed_attempt(
     error: SametrackError | None,
-    trail: Trail,
+    call_trace: CallTrace,
     *,
     surface: str,
     entity_id: str,
     observed_at: datetime,
-    question: Question | None = None,
-) -> Attempt:
+    question: CaptureRequest | None = None,
+) -> CaptureAttempt:
     """Return the attempt of an error, with the last body received; None means cancelled."""
-    last = trail.last
+    last = call_trace.last
     known = error if isinstance(error, UpstreamError) else None
-    return Attempt(
+    return CaptureAttempt(
         surface=known.surface if known else surface,
         entity_id=entity_id,
         observed_at=observed_at,
         outcome=error.type if error else "cancelled",
         reason=known.reason if known else None,
-        request_count=trail.request_count,
+        request_count=call_trace.request_count,
         question=question,
         http_status=(known.status if known else None) or (last.status if last else None),
         payload=last.body if last else b"",

@@ -13,11 +13,11 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from api.responses.envelope import read, understood
+from api.responses.envelope import conditional_response, record_parameters
 from api.responses.errors import NotFoundError
-from api.server.middleware.response_cache import AnswerCache, keep
+from api.server.middleware.response_cache import ResponseCache, cache_response
 from api.server.request_context import RequestContext
-from api.services.entity_changes import Changes
+from api.services.entity_changes import EntityChanges
 from warehouse.records.errors import WarehouseUnavailableError
 
 ENTITY = "music:12345"
@@ -67,11 +67,11 @@ class House:
 
     def __post_init__(self) -> None:
         self.now = datetime(2026, 11, 21, tzinfo=UTC)
-        self.changes = Changes(self.store.generations, see=self.see, clock=self.clock)
+        self.changes = EntityChanges(self.store.generations, see=self.see, clock=self.clock)
         app = FastAPI()
         app.add_api_route("/things/{name}", self.thing)
         app.add_api_route("/broken", self.broken)
-        self.cache = AnswerCache(app, changes=self.changes, max_bytes=self.max_bytes)
+        self.cache = ResponseCache(app, changes=self.changes, max_bytes=self.max_bytes)
         self.app = RequestContext(
             self.cache, time_zone=ZoneInfo("Asia/Shanghai"), clock=lambda: self.now
         )
@@ -83,13 +83,13 @@ class House:
         self.asked += 1
         data = {"name": name, "times": self.store.counts.get(ENTITY, 0), "说": "好"}
         self.on_read()
-        understood(request.scope, {"name": name, "refresh": refresh})
-        keep(request.scope, entities=self.entities, until=self.until)
-        return read(request.scope, data, headers={"X-More": "1"})
+        record_parameters(request.scope, {"name": name, "refresh": refresh})
+        cache_response(request.scope, entities=self.entities, until=self.until)
+        return conditional_response(request.scope, data, headers={"X-More": "1"})
 
     async def broken(self, request: Request) -> Response:
         self.asked += 1
-        keep(request.scope)
+        cache_response(request.scope)
         raise NotFoundError("no")
 
     @asynccontextmanager

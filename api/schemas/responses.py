@@ -1,0 +1,293 @@
+"""Responses of each operation for the API description: statuses, bodies, headers."""
+
+from typing import Any
+
+from api.responses.errors import (
+    ACCEPTED,
+    ERROR_SPECS,
+    NO_CONTENT,
+    NOT_MODIFIED,
+    OK,
+    PARTIAL_CONTENT,
+)
+from api.schemas.base_models import Envelope, ErrorData
+from api.schemas.chart import ChartHistoryDocument
+from api.schemas.extensions.doctor import DoctorReport
+from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
+from api.schemas.extensions.exports import ComparisonList, JobReads, Series, Storage
+from api.schemas.extensions.reference import Reference
+from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
+from api.schemas.many_videos import ManyVideos
+from api.schemas.result import (
+    BatchResult,
+    DiscoveryResponse,
+    HotVideosResponse,
+    JobDocument,
+    JobList,
+)
+from warehouse.exports.table_files import MEDIA_TYPES
+
+type ResponseSpecs = dict[int | str, dict[str, Any]]
+
+COMMON_ERRORS = (
+    "unauthorized",
+    "cross_site_request",
+    "host_not_allowed",
+    "local_rate_limit",
+    "internal_error",
+)
+PARAMETER_ERRORS = ("missing_parameter", "invalid_parameter", "unknown_parameter")
+BODY_ERRORS = ("malformed_json", "body_too_large", "unsupported_media_type")
+SCAN_ERRORS = (
+    "provider_unsupported",
+    "profile_not_chosen",
+    "warehouse_unavailable",
+    "capacity_exhausted",
+)
+READ_ERRORS = ("provider_unsupported", "profile_not_chosen", "warehouse_unavailable")
+UPSTREAM_ERRORS = tuple(name for name in ERROR_SPECS if name.startswith("upstream_"))
+_HEADERS = {
+    "X-Request-ID": ("same as `request_id`", "string"),
+    "Location": ("path to poll the job", "string"),
+    "Retry-After": ("recommended seconds to wait before a retry", "integer"),
+    "ETag": ("weak ETag of `data`", "string"),
+    "WWW-Authenticate": ("Bearer", "string"),
+}
+
+
+def header_specs(*names: str) -> dict[str, Any]:
+    """Return descriptions of response headers."""
+    return {
+        name: {"description": _HEADERS[name][0], "schema": {"type": _HEADERS[name][1]}}
+        for name in ("X-Request-ID", *names)
+    }
+
+
+def error_responses(*types: str) -> ResponseSpecs:
+    """Return error responses by status; their descriptions list the error types."""
+    by_status: dict[int, list[str]] = {}
+    for name in sorted({*types, *COMMON_ERRORS}, key=list(ERROR_SPECS).index):
+        by_status.setdefault(ERROR_SPECS[name].status, []).append(name)
+    return {status: _failure(names) for status, names in by_status.items()}
+
+
+def _failure(names: list[str]) -> dict[str, Any]:
+    lines = [
+        f"`{name}`: {ERROR_SPECS[name].message}. {ERROR_SPECS[name].message_zh}." for name in names
+    ]
+    more: tuple[str, ...] = ("WWW-Authenticate",) if "unauthorized" in names else ()
+    may_wait = "local_rate_limit" in names or set(names) & {*UPSTREAM_ERRORS, *SCAN_ERRORS}
+    more += ("Retry-After",) if may_wait else ()
+    return {
+        "model": Envelope[ErrorData],
+        "description": "\n\n".join(lines),
+        "headers": header_specs(*more),
+    }
+
+
+def _success(model: Any, description: str, *names: str) -> dict[str, Any]:
+    return {"model": model, "description": description, "headers": header_specs(*names)}
+
+
+def _file(media_type: str, description: str) -> dict[str, Any]:
+    schema = {"type": "string", "contentMediaType": media_type}
+    return {
+        "description": description,
+        "headers": header_specs(),
+        "content": {media_type: {"schema": schema}},
+    }
+
+
+_JOB = Envelope[JobDocument]
+_UNCHANGED: ResponseSpecs = {
+    NOT_MODIFIED: {"description": "`data` matches If-None-Match", "headers": header_specs("ETag")}
+}
+_STARTED = _success(_JOB, "Started or joined job", "Location", "Retry-After")
+
+HOT_VIDEOS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[HotVideosResponse], "Ranking from a stored result", "ETag"),
+    ACCEPTED: _STARTED,
+    **_UNCHANGED,
+    **error_responses(
+        *PARAMETER_ERRORS, "invalid_music_input", *SCAN_ERRORS, "worker_unavailable",
+        *UPSTREAM_ERRORS,
+        "audio_unavailable",
+    ),
+}  # fmt: skip
+DISCOVERY_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[DiscoveryResponse], "Verified matches and all candidates", "ETag"),
+    **_UNCHANGED,
+    **error_responses(
+        *PARAMETER_ERRORS, "invalid_music_input", *SCAN_ERRORS, "worker_unavailable",
+        *UPSTREAM_ERRORS,
+        "audio_unavailable",
+    ),
+}  # fmt: skip
+CREATE_JOB_RESPONSES: ResponseSpecs = {
+    OK: _success(_JOB, "Completed job with a valid stored result", "Location"),
+    ACCEPTED: _STARTED,
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "invalid_music_input", *SCAN_ERRORS),
+}
+BATCH_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[BatchResult], "Each item with its job, stored result or error"),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "invalid_inputs", *SCAN_ERRORS),
+}
+_JOB_FAILURES = error_responses(
+    "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
+)
+JOB_RESPONSES: ResponseSpecs = {
+    OK: _success(_JOB, "Current state of the job", "ETag", "Retry-After"),
+    **_UNCHANGED,
+    **_JOB_FAILURES,
+}
+CANCEL_RESPONSES: ResponseSpecs = {
+    OK: _success(_JOB, "Job after the cancellation request"),
+    **_JOB_FAILURES,
+}
+JOB_EVENTS_RESPONSES: ResponseSpecs = {
+    OK: _file("text/event-stream", "Events with the `data` of the polling operation"),
+    NO_CONTENT: {
+        "description": "The client already has the final state",
+        "headers": header_specs(),
+    },
+    **error_responses(
+        "unknown_parameter",
+        "job_not_found",
+        "warehouse_unavailable",
+        "profile_not_chosen",
+        "capacity_exhausted",
+    ),
+}
+JOB_LIST_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[JobList], "Newest jobs", "ETag"),
+    **_UNCHANGED,
+    **error_responses(
+        "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
+    ),
+}
+_COMPARISON_FAILURES = error_responses(
+    "unknown_parameter", "not_found", "profile_not_chosen", "warehouse_unavailable"
+)
+COMPARISON_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[ComparisonDocument], "Stored measurements", "ETag"),
+    **_UNCHANGED,
+    **_COMPARISON_FAILURES,
+}
+ANNOTATIONS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[AnnotationList], "Annotations of the pair", "ETag"),
+    **_UNCHANGED,
+    **_COMPARISON_FAILURES,
+}
+ANNOTATE_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[AnnotationList], "Annotations of the pair, including the new one"),
+    **_COMPARISON_FAILURES,
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS),
+}
+SVG_RESPONSES: ResponseSpecs = {OK: _file("image/svg+xml", "Evidence plot"), **_COMPARISON_FAILURES}
+PNG_RESPONSES: ResponseSpecs = {OK: _file("image/png", "Evidence plot"), **_COMPARISON_FAILURES}
+EXCERPT_RESPONSES: ResponseSpecs = {
+    OK: _file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
+    PARTIAL_CONTENT: _file("audio/mpeg", "The bytes requested by `Range`"),
+    **_COMPARISON_FAILURES,
+    **error_responses("invalid_parameter", "unknown_parameter"),
+}
+DOCTOR_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[DoctorReport], "Last probe of every surface", "ETag"),
+    **_UNCHANGED,
+    **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
+}
+REFERENCE_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[Reference], "All operations and error types", "ETag"),
+    **_UNCHANGED,
+    **error_responses("unknown_parameter"),
+}
+VIDEOS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[ManyVideos], "Videos that were read, and reasons for the others"),
+    **error_responses(
+        "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",
+        *READ_ERRORS,
+    ),
+}  # fmt: skip
+CHART_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[ChartHistoryDocument], "One issue per node", "ETag", "Retry-After"),
+    **_UNCHANGED,
+    **error_responses(
+        *PARAMETER_ERRORS, "invalid_date_range", *READ_ERRORS, "chart_unavailable", *UPSTREAM_ERRORS
+    ),
+}
+COMPARISONS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[ComparisonList], "Compared pairs", "ETag"),
+    **_UNCHANGED,
+    **error_responses(
+        "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
+    ),
+}
+JOB_READS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[JobReads], "Reads by surface and outcome", "ETag"),
+    **_UNCHANGED,
+    **error_responses(
+        "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
+    ),
+}
+SERIES_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[Series], "Points over time, oldest first", "ETag"),
+    **_UNCHANGED,
+    **error_responses(
+        "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
+    ),
+}
+STORAGE_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[Storage], "Storage and request budget", "ETag"),
+    **_UNCHANGED,
+    **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
+}
+EXPORT_RESPONSES: ResponseSpecs = {
+    OK: {
+        "description": "The exported file, named by `Content-Disposition`",
+        "headers": header_specs(),
+        "content": {
+            media_type.partition(";")[0]: {"schema": {"type": "string"}}
+            for media_type in MEDIA_TYPES.values()
+        },
+    },
+    **error_responses(
+        *PARAMETER_ERRORS, "job_not_found", "not_found", "invalid_date_range", *READ_ERRORS,
+        "chart_unavailable", *UPSTREAM_ERRORS,
+    ),
+}  # fmt: skip
+_USER_FAILURES = error_responses(
+    *PARAMETER_ERRORS, "unresolvable_sec_user_id", *READ_ERRORS, *UPSTREAM_ERRORS
+)
+RESOLVE_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[ResolvedUser], "Resolved account", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+PROFILE_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[UserProfile], "Account profile", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+POSTS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[PostList], "Page of posts", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+METRICS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[CreatorMetrics], "Engagement of the newest videos in the window", "ETag"),
+    **_UNCHANGED,
+    **_USER_FAILURES,
+}
+MUSIC_LIST_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[CursorList], "Page of the observed union", "ETag"),
+    **_UNCHANGED,
+    **error_responses(*PARAMETER_ERRORS, "invalid_music_input", *READ_ERRORS, *UPSTREAM_ERRORS),
+}
+HASHTAG_LIST_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[CursorList], "Page of the observed union", "ETag"),
+    **_UNCHANGED,
+    **error_responses(*PARAMETER_ERRORS, *READ_ERRORS, *UPSTREAM_ERRORS),
+}
+PROTECTED_RESPONSES: ResponseSpecs = error_responses(
+    "platform_verification_required", "body_too_large"
+)
