@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from starlette.testclient import TestClient
 from api.app import create_app
-from api.health import Readiness
+from api.server.health import Readiness
 from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import capture_span, start_tracing
 from warehouse.records.errors import EmptyAnswerError

@@ -9,8 +9,8 @@ from tests.stage import PATIENCE_S
 OPEN = """
 import sys, time
 from pathlib import Path
-from pipelines.runs import open_instance
-from warehouse.home import open_home
+from pipelines.orchestration.runs.scan_runs import open_instance
+from warehouse.home.folder import open_home
 home = open_home(Path(sys.argv[1]), "sandbox")
 while not Path(sys.argv[2]).exists():
     time.sleep(0.01)

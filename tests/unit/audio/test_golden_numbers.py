@@ -164,8 +164,8 @@ _ELSEWHERE = """
 import sys
 from pathlib import Path
 import numpy as np
-from pipelines.audio.measurement import measure_features
-from pipelines.audio.sounds import pack_features
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sounds import pack_features
 for path in map(Path, sys.argv[1:]):
     packed = pack_features(measure_features(np.load(path), 44_100))
     path.with_suffix(".features").write_bytes(packed)

@@ -135,4 +135,4 @@ def test_a_lost_job_fails_with_the_reason_and_what_to_do() -> None:
     _, error = lost_ending(JOB, "The worker is gone")
     assert error is not None
     assert (error["type"], error["detail"]) == ("worker_unavailable", "The worker is gone")
-    assert str(error["hint"]).startswith("Ask again")
+    assert str(error["hint"]).startswith("Retry")

@@ -18,11 +18,11 @@ from pipelines.sandbox.world.world import SandboxWorld
 _PRINT_WORLD = """
 import hashlib, json, sys
 from pathlib import Path
-from pipelines.sandbox.world.sound.sound_cache import Shelf
-from pipelines.sandbox.world.ground_truth import Truth
-from pipelines.sandbox.world.world import World
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.ground_truth import GroundTruth
+from pipelines.sandbox.world.world import SandboxWorld
 
-world = World(11, 0.1)
+world = SandboxWorld(11, 0.1)
 digest = hashlib.sha256()
 for table in (world.works, world.sounds):
     for name in table.__dataclass_fields__:
@@ -30,9 +30,9 @@ for table in (world.works, world.sounds):
 for index in range(40):
     digest.update(world.caption(world.works.row(index)).encode())
     digest.update(repr(world.account(index % world.account_count)).encode())
-truth = Truth(world, world.tracks[3].music_id)
+truth = GroundTruth(world, world.tracks[3].music_id)
 digest.update(repr(truth.works()).encode())
-sound = hashlib.sha256(Shelf(world, Path(sys.argv[1])).file(world.tracks[3]).read_bytes())
+sound = hashlib.sha256(SoundCache(world, Path(sys.argv[1])).file(world.tracks[3]).read_bytes())
 print(json.dumps([digest.hexdigest(), sound.hexdigest()]))
 """
 
