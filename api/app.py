@@ -45,7 +45,7 @@ type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 def create_app(
     *,
     settings: ApiSettings,
-    desk: ScanService | None,
+    scan_service: ScanService | None,
     readiness: Readiness,
     evidence: EvidenceService | None = None,
     feed: JobBroadcaster | None = None,
@@ -60,12 +60,13 @@ def create_app(
 ) -> ASGIApp:
     """Build the whole service as one ASGI application.
 
-    `desk` is None while no platform profile is chosen; operations that need one then answer 503.
+    `scan_service` is None while no platform profile is chosen; operations that need one then
+    answer 503.
     """
     feed = JobBroadcaster(limit=settings.event_streams_max) if feed is None else feed
     metrics = Metrics() if metrics is None else metrics
     app = build_routes(
-        desk=desk,
+        scan_service=scan_service,
         readiness=readiness,
         evidence=evidence,
         feed=feed,
@@ -103,7 +104,7 @@ def _mount_tools(app: FastAPI, settings: ApiSettings) -> "InternalApp":
 
 def build_routes(
     *,
-    desk: ScanService | None,
+    scan_service: ScanService | None,
     readiness: Readiness,
     feed: JobBroadcaster,
     evidence: EvidenceService | None = None,
@@ -128,7 +129,7 @@ def build_routes(
         exception_handlers=_HANDLERS,
         routes=list(_routes()),
     )
-    app.state.desk = desk
+    app.state.scan_service = scan_service
     app.state.readiness = readiness
     app.state.evidence = evidence
     app.state.annotations = annotations

@@ -48,9 +48,9 @@ from warehouse.records.errors import ProfileNotChosenError
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Services of an open API process. `desk` is None while no profile is chosen."""
+    """Services of an open API process. `scan_service` is None while no profile is chosen."""
 
-    desk: ScanService | None
+    scan_service: ScanService | None
     readiness: Readiness
     evidence: EvidenceService | None = None
     annotations: AnnotationService | None = None
@@ -68,10 +68,10 @@ def open_scan_service(settings: ApiSettings) -> Iterator[ScanService]:
         WarehouseError: A store cannot be opened, was written by a newer release, or belongs to
             another profile.
     """
-    with open_services(settings) as doors:
-        if doors.desk is None:
+    with open_services(settings) as opened:
+        if opened.scan_service is None:
             raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
-        yield doors.desk
+        yield opened.scan_service
 
 
 @contextmanager
@@ -95,17 +95,17 @@ def build_app_from_settings(
 
     `note` writes the log line of a request.
     """
-    with open_services(settings) as doors, open_chart_history(doors.sources) as chart:
+    with open_services(settings) as opened, open_chart_history(opened.sources) as chart:
         yield create_app(
             settings=settings,
-            desk=doors.desk,
-            readiness=doors.readiness,
-            evidence=doors.evidence,
-            annotations=doors.annotations,
-            changes=doors.changes,
-            metrics=Metrics(doors.figures),
+            scan_service=opened.scan_service,
+            readiness=opened.readiness,
+            evidence=opened.evidence,
+            annotations=opened.annotations,
+            changes=opened.changes,
+            metrics=Metrics(opened.figures),
             note=note,
-            sources=doors.sources,
+            sources=opened.sources,
             chart=chart,
             feed=feed,
         )
@@ -170,12 +170,12 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     engine = stack.enter_context(closing(Engine(lake)))
     room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
-    desk = build_scan_service(
+    scan_service = build_scan_service(
         settings,
         profile,
         control=control,
         open_engine=lambda: engine,
-        has_room=lambda: room() is None,
+        has_free_space=lambda: room() is None,
     )
     probes = {
         "control_store": lambda: _probe_control(control),
@@ -183,13 +183,13 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
         "disk": room,
     }
-    platform = _platform(control, engine, is_demo=desk.world.is_demo)
-    evidence = _evidence(settings, home, engine, is_demo=desk.world.is_demo)
+    platform = _platform(control, engine, is_demo=scan_service.world.is_demo)
+    evidence = _evidence(settings, home, engine, is_demo=scan_service.world.is_demo)
     annotations = AnnotationService(
         read_comparison=partial(read_comparison, engine),
         read_annotations=partial(_read_annotations, engine),
         append=lake.append,
-        is_demo=desk.world.is_demo,
+        is_demo=scan_service.world.is_demo,
     )
     sources = Sources(
         settings=settings,
@@ -202,7 +202,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     control.on_generations_change = changes.told
     figures = _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
     readiness = Readiness(probes, platform)
-    return Services(desk, readiness, evidence, annotations, sources, changes, figures)
+    return Services(scan_service, readiness, evidence, annotations, sources, changes, figures)
 
 
 def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> PlatformHealth:

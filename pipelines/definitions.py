@@ -6,7 +6,7 @@ from pipelines.settings import Settings
 
 _settings = Settings()
 defs = build_definitions(
-    hours={rhythm.name: getattr(_settings, f"{rhythm.name}_every_h") for rhythm in SCHEDULES},
+    hours={spec.name: getattr(_settings, f"{spec.name}_every_h") for spec in SCHEDULES},
     chart_daily=_settings.chart_daily,
     console_url=_settings.console_url,
 )

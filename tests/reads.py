@@ -132,7 +132,7 @@ class Desk:
         """The service around these reads; it has no scans."""
         return create_app(
             settings=self.sources.settings.model_copy(update=settings),
-            desk=None,
+            scan_service=None,
             readiness=Readiness({}),
             sources=self.sources,
             chart=self.chart,

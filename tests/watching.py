@@ -136,14 +136,14 @@ def build_watcher(
     control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any
 ) -> WatchlistRunner:
     """A watcher over the invented world."""
-    teller: DigestNotifier = parts.pop("teller", NullNotifier())
+    notifier: DigestNotifier = parts.pop("teller", NullNotifier())
     given: dict[str, Any] = {"look": look_at_nothing, "gone_works": lambda _job_id: {}}
     return WatchlistRunner(
         control=control,
-        desk=desk,
+        scan_service=desk,
         calendar=CronCalendar(),
         digests=DigestFolder(folder),
-        teller=teller,
+        notifier=notifier,
         is_demo=True,
         clock=desk.songs.clock.moment,
         **{**given, **parts},

@@ -166,7 +166,7 @@ class Week:
         )
         return WatchlistRunner(
             control=moved,
-            desk=build_scan_service(
+            scan_service=build_scan_service(
                 settings,
                 choose_profile(settings),
                 control=stage.control,
@@ -176,7 +176,7 @@ class Week:
             gone_works=self._gone_works,
             calendar=CronCalendar(),
             digests=DigestFolder(stage.home.digests_dir),
-            teller=NullNotifier(),
+            notifier=NullNotifier(),
             is_demo=True,
             clock=self.clock.moment,
         )

@@ -28,9 +28,9 @@ MAX_LISTED = 500
 class LocalJobClient:
     """A `JobClient` over the control store and the warehouse."""
 
-    def __init__(self, settings: ApiSettings, desk: ScanService) -> None:
+    def __init__(self, settings: ApiSettings, scan_service: ScanService) -> None:
         self._settings = settings
-        self._desk = desk
+        self._scan_service = scan_service
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """Create the job, join an identical one, or return the stored result."""
@@ -44,38 +44,44 @@ class LocalJobClient:
         except ValidationError as error:
             raise to_service_error(error.errors(), known=()) from error
         wanted = body.to_parameters()
-        ask = self._desk.ask if body.keyword is None else self._desk.submit_keyword_search
+        ask = (
+            self._scan_service.ask
+            if body.keyword is None
+            else self._scan_service.submit_keyword_search
+        )
         found = ask(text, wanted, origin="cli")
-        return to_job_document(found, is_demo=self._desk.world.is_demo, view=wanted)
+        return to_job_document(found, is_demo=self._scan_service.world.is_demo, view=wanted)
 
     def job(self, job_id: str) -> Document:
         """Return the job."""
-        return to_job_document(self._desk.job(job_id), is_demo=self._desk.world.is_demo)
+        return to_job_document(
+            self._scan_service.job(job_id), is_demo=self._scan_service.world.is_demo
+        )
 
     def gather_pairs(self, job: Document) -> "ReportEvidence":
         """Return the compared pairs of a completed job, for its report."""
         from api.process import open_services  # noqa: PLC0415 -- loads the whole service
         from api.services.evidence.report_evidence import collect_report_evidence  # noqa: PLC0415 -- as above
 
-        with open_services(self._settings) as doors:
-            assert doors.evidence is not None, "the profile was chosen when this client was opened"
-            return collect_report_evidence(doors.evidence, job)
+        with open_services(self._settings) as opened:
+            assert opened.evidence is not None, "the profile was chosen when this client was opened"
+            return collect_report_evidence(opened.evidence, job)
 
     def cancel(self, job_id: str) -> Document:
         """Request cancellation."""
-        _, found = self._desk.cancel(job_id)
-        return to_job_document(found, is_demo=self._desk.world.is_demo)
+        _, found = self._scan_service.cancel(job_id)
+        return to_job_document(found, is_demo=self._scan_service.world.is_demo)
 
     def expand_job_id(self, beginning: str) -> str:
         """Expand the prefix of an id if exactly one recent job has it; else return it as given."""
-        ids = [scan.job.job_id for scan in self._desk.jobs(limit=MAX_LISTED, status=None)]
+        ids = [scan.job.job_id for scan in self._scan_service.jobs(limit=MAX_LISTED, status=None)]
         found = [job_id for job_id in ids if beginning and job_id.startswith(beginning)]
         return found[0] if len(found) == 1 else beginning
 
     def jobs(self, *, limit: int) -> list[Document]:
         """Return the newest jobs."""
-        found = self._desk.jobs(limit=limit, status=None)
-        return [to_job_document(scan, is_demo=self._desk.world.is_demo) for scan in found]
+        found = self._scan_service.jobs(limit=limit, status=None)
+        return [to_job_document(scan, is_demo=self._scan_service.world.is_demo) for scan in found]
 
 
 @contextmanager
@@ -86,8 +92,8 @@ def open_local_job_client(settings: ApiSettings) -> Iterator[LocalJobClient]:
         ProfileNotChosenError: No profile is chosen.
         WarehouseError: A store cannot be opened.
     """
-    with open_scan_service(settings) as desk:
-        yield LocalJobClient(settings, desk)
+    with open_scan_service(settings) as scan_service:
+        yield LocalJobClient(settings, scan_service)
 
 
 def has_live_worker(settings: Settings) -> bool:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 def read_description() -> dict[str, Any]:
     """Build the API description without opening any store."""
-    app = build_routes(desk=None, readiness=Readiness({}), feed=JobBroadcaster(limit=0))
+    app = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=0))
     return app.openapi()
 
 

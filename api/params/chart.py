@@ -8,7 +8,7 @@ from pydantic import Field, StrictInt, StrictStr
 from api.params.annotations import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
 from api.params.scan import EncodableText, PrintableText, QueryModel, StrictModel, parameter_field
 from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
-from warehouse.records.song_links import SongLinkChoice
+from warehouse.records.charts import SongLinkChoice
 
 _DATE = {"format": "date", "examples": ["2026-01-31"]}
 

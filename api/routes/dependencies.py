@@ -23,17 +23,17 @@ from warehouse.records.errors import InvalidParameterError, ProfileNotChosenErro
 
 
 async def _scan_service(request: Request) -> ScanService:
-    desk: ScanService | None = request.app.state.desk
-    if desk is None:
+    scan_service: ScanService | None = request.app.state.scan_service
+    if scan_service is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
-    return desk
+    return scan_service
 
 
 async def _evidence(request: Request) -> EvidenceService:
-    desk: EvidenceService | None = request.app.state.evidence
-    if desk is None:
+    scan_service: EvidenceService | None = request.app.state.evidence
+    if scan_service is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
-    return desk
+    return scan_service
 
 
 async def _readiness(request: Request) -> Readiness:
@@ -87,10 +87,10 @@ async def _metrics(request: Request) -> Metrics:
 
 
 async def _annotations(request: Request) -> AnnotationService:
-    desk: AnnotationService | None = request.app.state.annotations
-    if desk is None:
+    scan_service: AnnotationService | None = request.app.state.annotations
+    if scan_service is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
-    return desk
+    return scan_service
 
 
 async def _chart(request: Request) -> ChartHistoryReader:

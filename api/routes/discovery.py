@@ -26,7 +26,7 @@ router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeated_parameters)
 async def discover_music_related_videos(
     request: Request,
     query: Annotated[DiscoveryQuery, Query()],
-    desk: ScanServiceDep,
+    scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
 ) -> Response:
     """Scan the authors of a track, then match candidates by audio. 发现关联作品.
@@ -36,6 +36,6 @@ async def discover_music_related_videos(
     """
     parameters = query.to_parameters()
     record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
-    asked = partial(desk.discover, query.music_input, parameters, origin="api")
-    scan = await wait_for_job(desk, await run_sync(asked), max_wait_s=max_wait_s)
+    asked = partial(scan_service.discover, query.music_input, parameters, origin="api")
+    scan = await wait_for_job(scan_service, await run_sync(asked), max_wait_s=max_wait_s)
     return conditional_response(request.scope, to_discovery(scan))

@@ -51,7 +51,7 @@ JobId = Annotated[str, Path(description="id of a collection job")]
     JOBS_PATH, summary="Start a scan", response_model=None, responses=CREATE_JOB_RESPONSES
 )
 async def music_collection_jobs(
-    request: Request, body: Annotated[JobBody, Body()], desk: ScanServiceDep
+    request: Request, body: Annotated[JobBody, Body()], scan_service: ScanServiceDep
 ) -> Response:
     """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
@@ -64,12 +64,12 @@ async def music_collection_jobs(
             request.scope,
             {"keyword": body.keyword, "search_only": True, **parameters.to_document()},
         )
-        ask = partial(desk.submit_keyword_search, body.keyword)
+        ask = partial(scan_service.submit_keyword_search, body.keyword)
     else:
         record_parameters(request.scope, {"input": body.music_input, **parameters.to_document()})
-        ask = partial(desk.ask, body.music_input)
+        ask = partial(scan_service.ask, body.music_input)
     scan = await run_sync(partial(ask, parameters, origin="api"))
-    data = to_job_document(scan, is_demo=desk.world.is_demo, view=parameters)
+    data = to_job_document(scan, is_demo=scan_service.world.is_demo, view=parameters)
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
     status = OK if scan.result is not None else ACCEPTED
     return success_response(request.scope, data, status=status, headers=headers)
@@ -82,11 +82,11 @@ async def music_collection_jobs(
     responses=JOB_RESPONSES,
 )
 async def music_collection_job(
-    request: Request, job_id: JobId, desk: ScanServiceDep, answers: JobResponsesDep
+    request: Request, job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
 ) -> Response:
     """Return the progress of a job and, once completed, its result. 查询任务进度与结果."""
     record_parameters(request.scope, {"job_id": job_id})
-    shown = await answers.now(desk, job_id)
+    shown = await answers.now(scan_service, job_id)
     return conditional_response(request.scope, shown.data, headers=waiting_headers(shown.job))
 
 
@@ -97,13 +97,13 @@ async def music_collection_job(
     responses=CANCEL_RESPONSES,
 )
 async def cancel_music_collection_job(
-    request: Request, job_id: JobId, desk: ScanServiceDep, answers: JobResponsesDep
+    request: Request, job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
 ) -> Response:
     """Request cancellation of a job. A finished job does not change. 请求取消任务."""
     record_parameters(request.scope, {"job_id": job_id})
-    before, scan = await run_sync(desk.cancel, job_id)
+    before, scan = await run_sync(scan_service.cancel, job_id)
     answers.forget(job_id)
-    data = to_job_document(scan, is_demo=desk.world.is_demo)
+    data = to_job_document(scan, is_demo=scan_service.world.is_demo)
     data["notes"] += [ALREADY_FINISHED] if before in FINAL_STATUSES else []
     return success_response(request.scope, data)
 
@@ -115,13 +115,13 @@ async def cancel_music_collection_job(
     responses=JOB_LIST_RESPONSES,
 )
 async def sametrack_jobs(
-    request: Request, query: Annotated[JobListQuery, Query()], desk: ScanServiceDep
+    request: Request, query: Annotated[JobListQuery, Query()], scan_service: ScanServiceDep
 ) -> Response:
     """Return the newest jobs without their results. 任务列表."""
     record_parameters(request.scope, query.model_dump())
-    scans = await run_sync(lambda: desk.jobs(limit=query.limit, status=query.status))
-    jobs = [to_job_document(scan, is_demo=desk.world.is_demo) for scan in scans]
-    data = {"jobs": jobs, "returned_count": len(jobs), "is_demo_data": desk.world.is_demo}
+    scans = await run_sync(lambda: scan_service.jobs(limit=query.limit, status=query.status))
+    jobs = [to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans]
+    data = {"jobs": jobs, "returned_count": len(jobs), "is_demo_data": scan_service.world.is_demo}
     return conditional_response(request.scope, data)
 
 
@@ -135,7 +135,7 @@ async def sametrack_jobs(
 async def sametrack_job_events(
     request: Request,
     job_id: JobId,
-    desk: ScanServiceDep,
+    scan_service: ScanServiceDep,
     answers: JobResponsesDep,
     feed: JobBroadcasterDep,
     known: LastEventId = None,
@@ -146,8 +146,8 @@ async def sametrack_job_events(
     connection open. Answers 204 if `Last-Event-ID` is already the final state.
     """
     record_parameters(request.scope, {"job_id": job_id})
-    shown = await run_sync(answers.of, desk, job_id)
+    shown = await run_sync(answers.of, scan_service, job_id)
     if shown.is_final and shown.data.tag == known:
         return Response(status_code=NO_CONTENT)
-    watch = feed.follow(job_id, first=shown, look=partial(answers.of, desk))
+    watch = feed.follow(job_id, first=shown, look=partial(answers.of, scan_service))
     return JobEvents(feed, watch, known=known)

@@ -36,7 +36,7 @@ writing = APIRouter(
 async def fetch_music_hot_videos(
     request: Request,
     query: Annotated[HotVideosQuery, Query()],
-    desk: ScanServiceDep,
+    scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
 ) -> Response:
     """Find and rank the hot videos of a track. 按音乐查找并排行热门作品.
@@ -47,13 +47,13 @@ async def fetch_music_hot_videos(
     """
     parameters = query.to_parameters()
     record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
-    scan = await run_sync(lambda: desk.ask(query.music_input, parameters, origin="api"))
-    if desk.world.is_awaited:
-        scan = await wait_for_job(desk, scan, max_wait_s=max_wait_s)
+    scan = await run_sync(lambda: scan_service.ask(query.music_input, parameters, origin="api"))
+    if scan_service.world.is_awaited:
+        scan = await wait_for_job(scan_service, scan, max_wait_s=max_wait_s)
     if scan.result is not None:
         return conditional_response(request.scope, to_hot_videos(scan, view=parameters))
     headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
-    data = to_job_document(scan, is_demo=desk.world.is_demo)
+    data = to_job_document(scan, is_demo=scan_service.world.is_demo)
     return success_response(request.scope, data, status=ACCEPTED, headers=headers)
 
 
@@ -64,7 +64,7 @@ async def fetch_music_hot_videos(
     responses=BATCH_RESPONSES,
 )
 async def fetch_music_hot_videos_batch(
-    request: Request, body: Annotated[BatchBody, Body()], desk: ScanServiceDep
+    request: Request, body: Annotated[BatchBody, Body()], scan_service: ScanServiceDep
 ) -> Response:
     """Process each input independently: stored result, job to poll, or error. 批量查找热门作品.
 
@@ -72,4 +72,6 @@ async def fetch_music_hot_videos_batch(
     """
     parameters = body.to_parameters()
     record_parameters(request.scope, {"inputs": body.inputs, **parameters.to_document()})
-    return success_response(request.scope, await run_sync(to_batch, desk, body.inputs, parameters))
+    return success_response(
+        request.scope, await run_sync(to_batch, scan_service, body.inputs, parameters)
+    )

@@ -26,27 +26,29 @@ _ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
 """Errors of a single item; any other error fails the whole request."""
 
 
-def to_batch(desk: ScanService, inputs: Sequence[str], parameters: ScanParameters) -> Document:
+def to_batch(
+    scan_service: ScanService, inputs: Sequence[str], parameters: ScanParameters
+) -> Document:
     """Request a scan for each input and return the `data` of endpoint 6.
 
     Raises:
         ProviderUnsupportedError: The configured source does not support scans.
     """
-    items = [_to_item(desk, text, parameters) for text in inputs]
+    items = [_to_item(scan_service, text, parameters) for text in inputs]
     ok_count = sum(item["ok"] for item in items)
     return {
         "items": items,
         "ok_count": ok_count,
         "error_count": len(items) - ok_count,
         "notes": notes(parameters),
-        "is_demo_data": desk.world.is_demo,
+        "is_demo_data": scan_service.world.is_demo,
     }
 
 
-def _to_item(desk: ScanService, text: str, parameters: ScanParameters) -> dict[str, Any]:
+def _to_item(scan_service: ScanService, text: str, parameters: ScanParameters) -> dict[str, Any]:
     try:
         return _accepted_item(
-            text, desk.ask(_checked_input(text), parameters, origin="api"), parameters
+            text, scan_service.ask(_checked_input(text), parameters, origin="api"), parameters
         )
     except _ITEM_ERRORS as error:
         return _rejected_item(text, error)

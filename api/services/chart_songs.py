@@ -27,8 +27,8 @@ from warehouse.queries.charts.platform import (
     read_music_videos,
     read_song_link_decisions,
 )
+from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
-from warehouse.records.song_links import SongLinkChoice
 
 PATH = "/api/v1/sametrack/chart"
 TABLE = "marts.chart_links"

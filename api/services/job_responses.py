@@ -40,7 +40,7 @@ class JobResponses:
         self._lock = threading.Lock()
         self._looks: dict[str, asyncio.Future[JobSnapshot]] = {}
 
-    async def now(self, desk: ScanService, job_id: str) -> JobSnapshot:
+    async def now(self, scan_service: ScanService, job_id: str) -> JobSnapshot:
         """Return the current job. Concurrent callers share one read, and none needs a thread of its
         own.
 
@@ -50,7 +50,7 @@ class JobResponses:
         """
         look = self._looks.get(job_id)
         if look is None:
-            look = asyncio.ensure_future(run_sync(self.of, desk, job_id))
+            look = asyncio.ensure_future(run_sync(self.of, scan_service, job_id))
             self._looks[job_id] = look
             look.add_done_callback(lambda ended: self._end(job_id, ended))
         return await asyncio.shield(look)  # a cancelled caller must not cancel the shared read
@@ -65,21 +65,21 @@ class JobResponses:
         if not ended.cancelled():
             ended.exception()  # mark the exception as retrieved; all callers may be gone
 
-    def of(self, desk: ScanService, job_id: str) -> JobSnapshot:
+    def of(self, scan_service: ScanService, job_id: str) -> JobSnapshot:
         """Return the current job.
 
         Raises:
             JobNotFoundError: The job does not exist, or its retention time is over.
             WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
-        scan = desk.job(job_id)
+        scan = scan_service.job(job_id)
         if scan.job.status not in FINAL_STATUSES:
-            return JobSnapshot(scan.job, _render(desk, scan))
+            return JobSnapshot(scan.job, _render(scan_service, scan))
         with self._lock:
             found = self._kept.get(job_id)
             if found is not None:
                 self._kept.move_to_end(job_id)
-        return JobSnapshot(scan.job, found or self._keep(job_id, _render(desk, scan)))
+        return JobSnapshot(scan.job, found or self._keep(job_id, _render(scan_service, scan)))
 
     def _keep(self, job_id: str, data: EncodedData) -> EncodedData:
         with self._lock:
@@ -89,5 +89,5 @@ class JobResponses:
         return data
 
 
-def _render(desk: ScanService, scan: ScanJob) -> EncodedData:
-    return encode_data(to_job_document(scan, is_demo=desk.world.is_demo))
+def _render(scan_service: ScanService, scan: ScanJob) -> EncodedData:
+    return encode_data(to_job_document(scan, is_demo=scan_service.world.is_demo))

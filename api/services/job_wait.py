@@ -30,7 +30,7 @@ class AwaitedJobError(SametrackError):
         self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the type of the job's error
 
 
-async def wait_for_job(desk: ScanService, scan: ScanJob, *, max_wait_s: float) -> ScanJob:
+async def wait_for_job(scan_service: ScanService, scan: ScanJob, *, max_wait_s: float) -> ScanJob:
     """Wait until the job is completed and return it with its result.
 
     Raises:
@@ -47,7 +47,7 @@ async def wait_for_job(desk: ScanService, scan: ScanJob, *, max_wait_s: float) -
                 retry_after=1,
             )
         await asyncio.sleep(POLL_INTERVAL_S)
-        scan = await run_sync(desk.job, job_id)
+        scan = await run_sync(scan_service.job, job_id)
     if scan.job.error is not None:
         raise AwaitedJobError(scan.job.error, job_id=job_id)
     if scan.result is None:

@@ -50,7 +50,7 @@ class ChartCaptures:
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._provider = provider
-        self._keeper = CaptureRecorder(
+        self._recorder = CaptureRecorder(
             lake=lake,
             engine=engine,
             control=control,
@@ -60,31 +60,33 @@ class ChartCaptures:
             flush_after_s=flush_after_s,
             clock=clock,
         )
-        sharing = CaptureSharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
-        self._booking = CallRecorder(self._keeper, CancellationWatcher(cancelled), sharing)
+        sharing = CaptureSharing(
+            control=control, engine=engine, recorder=self._recorder, clock=clock
+        )
+        self._call_recorder = CallRecorder(self._recorder, CancellationWatcher(cancelled), sharing)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_exc: object) -> None:
         try:
-            await self._keeper.flush()
+            await self._recorder.flush()
         finally:
             await self._provider.aclose()
 
     @property
     def requests_used(self) -> int:
         """Requests made so far; updated when a call ends."""
-        return self._booking.requests_used
+        return self._call_recorder.requests_used
 
     async def flush(self) -> None:
         """Write all observations made so far."""
-        await self._keeper.flush()
+        await self._recorder.flush()
 
     async def issues(self) -> ChartIndex:
         """Capture all issues that the source lists."""
         question = CaptureRequest(kind="issues", surface="chart_issues", entity_id="all")
-        return (await self._booking.reading(question, self._provider.fetch_issues)).value
+        return (await self._call_recorder.reading(question, self._provider.fetch_issues)).value
 
     async def songs(
         self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
@@ -126,7 +128,7 @@ class ChartCaptures:
             cursor=page,
             volid=volid,
         )
-        found = await self._booking.reading(
+        found = await self._call_recorder.reading(
             question, lambda: self._checked(volid, page, chart_date)
         )
         return found.value

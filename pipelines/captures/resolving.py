@@ -44,7 +44,7 @@ class Resolver:
     ) -> None:
         self._provider = provider
         self._control = control
-        self._booking = call_recorder
+        self._call_recorder = call_recorder
         self._read_work = read_work
         self._link_ttl_s = link_ttl_s
 
@@ -146,7 +146,7 @@ class Resolver:
         return target.id
 
     async def _follow(self, url: str) -> LinkTarget:
-        return await self._booking.link(url, self._provider.resolve_link(url))
+        return await self._call_recorder.link(url, self._provider.resolve_link(url))
 
     async def _follow_to_user(self, url: str) -> LinkTarget:
         """Follow a link; a dead link raises the error type for accounts."""

@@ -69,7 +69,7 @@ class Captures:
         self._provider = provider
         self._sounds_dir = sounds_dir
         self._recall = RecentDetails(engine)
-        self._keeper = CaptureRecorder(
+        self._recorder = CaptureRecorder(
             lake=lake,
             engine=engine,
             control=control,
@@ -79,12 +79,14 @@ class Captures:
             flush_after_s=flush_after_s,
             clock=clock,
         )
-        sharing = CaptureSharing(control=control, engine=engine, keeper=self._keeper, clock=clock)
-        self._booking = CallRecorder(self._keeper, CancellationWatcher(cancelled), sharing)
+        sharing = CaptureSharing(
+            control=control, engine=engine, recorder=self._recorder, clock=clock
+        )
+        self._call_recorder = CallRecorder(self._recorder, CancellationWatcher(cancelled), sharing)
         self._resolver = Resolver(
             provider=provider,
             control=control,
-            call_recorder=self._booking,
+            call_recorder=self._call_recorder,
             read_work=self.video,
             link_ttl_s=link_ttl_s,
         )
@@ -95,14 +97,14 @@ class Captures:
 
     async def __aexit__(self, *_exc: object) -> None:
         try:
-            await self._keeper.flush()
+            await self._recorder.flush()
         finally:
             await self._provider.aclose()
 
     @property
     def requests_used(self) -> int:
         """Requests made so far; updated when a call ends."""
-        return self._booking.requests_used
+        return self._call_recorder.requests_used
 
     @property
     def used_fallback(self) -> bool:
@@ -110,11 +112,11 @@ class Captures:
 
         Results are then to be marked `data_provider: "mock"`; demo data is not in the warehouse.
         """
-        return self._booking.stand_ins > 0
+        return self._call_recorder.stand_ins > 0
 
     async def flush(self) -> None:
         """Write all observations made so far."""
-        await self._keeper.flush()
+        await self._recorder.flush()
 
     async def resolve(self, text: str) -> str:
         """Return the music id for an id, a link, or text around a link.
@@ -227,7 +229,7 @@ class Captures:
             known = await self._recall.find(aweme_id, max_age_s=max_age_s)
             if known is not None:
                 return VideoDetail(video=known)
-        found = await self._booking.reading(
+        found = await self._call_recorder.reading(
             _video_request(aweme_id), lambda: self._provider.fetch_video(aweme_id)
         )
         self._read[aweme_id] = (found.observed_at, found.value)
@@ -248,7 +250,7 @@ class Captures:
                 if error.status not in _EXPIRED:
                     raise
         aweme_id = detail.video.aweme_id
-        found = await self._booking.anew(
+        found = await self._call_recorder.anew(
             _video_request(aweme_id), self._provider.fetch_video(aweme_id)
         )
         self._read[aweme_id] = (found.observed_at, found.value)
@@ -274,11 +276,11 @@ class Captures:
         fetch: Callable[[str], Coroutine[object, object, Reading[T]]],
     ) -> T:
         question = CaptureRequest(kind=kind, surface=surface, entity_id=entity_id)
-        return (await self._booking.reading(question, lambda: fetch(entity_id))).value
+        return (await self._call_recorder.reading(question, lambda: fetch(entity_id))).value
 
     async def _page(self, surface: str, entity_id: str, fetch: FetchList, cursor: int) -> VideoPage:
         question = CaptureRequest(kind="list", surface=surface, entity_id=entity_id, cursor=cursor)
-        return (await self._booking.reading(question, lambda: fetch(entity_id, cursor))).value
+        return (await self._call_recorder.reading(question, lambda: fetch(entity_id, cursor))).value
 
     async def _search_page(self, term: str, place: SearchPosition) -> SearchPage:
         question = CaptureRequest(
@@ -288,13 +290,13 @@ class Captures:
             cursor=place.cursor,
             place=place,
         )
-        found = await self._booking.reading(
+        found = await self._call_recorder.reading(
             question, lambda: self._provider.fetch_search_page(term, place)
         )
         return found.value
 
     async def _download(self, detail: VideoDetail) -> SoundFile:
-        return await self._booking.sound(
+        return await self._call_recorder.sound(
             detail.video.aweme_id, self._provider.download_sound(detail, self._sounds_dir)
         )
 

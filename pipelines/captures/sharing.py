@@ -56,12 +56,12 @@ class CaptureSharing:
         *,
         control: ControlStore,
         engine: Engine,
-        keeper: CaptureRecorder,
+        recorder: CaptureRecorder,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._control = control
         self._engine = engine
-        self._keeper = keeper
+        self._recorder = recorder
         self._clock = clock
 
     async def take(self, question: CaptureRequest) -> CaptureLease | str:
@@ -101,7 +101,7 @@ class CaptureSharing:
             return
         left = None
         try:
-            await self._keeper.flush()
+            await self._recorder.flush()
             left = lease.left
         finally:
             await asyncio.to_thread(self._control.publish_capture, lease.name, lease.owner, left)

@@ -67,7 +67,7 @@ class Backfill:
     Args:
         open_chart: Opens the captures of the chart, given a function that reports cancellation.
         engine: Query engine over the lake that the captures write to.
-        book: The control store, which holds the leases.
+        store: The control store, which holds the leases.
         told: Called with the progress after each issue.
         cancelled: Returns True once cancellation was requested.
         hold_s: Lifetime of a lease; a killed process blocks others for so long.
@@ -78,7 +78,7 @@ class Backfill:
         *,
         open_chart: OpenChart,
         engine: Engine,
-        book: LeaseStore,
+        store: LeaseStore,
         told: Callable[[BackfillProgress], None] = lambda _progress: None,
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
@@ -86,7 +86,7 @@ class Backfill:
     ) -> None:
         self._open_chart = open_chart
         self._engine = engine
-        self._leases = IssueLeases(book, hold_s=hold_s, clock=clock)
+        self._leases = IssueLeases(store, hold_s=hold_s, clock=clock)
         self._told = told
         self._cancelled = cancelled
         self._clock = clock

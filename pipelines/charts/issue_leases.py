@@ -29,9 +29,9 @@ class IssueLeases:
     """The leases of one back-fill; each lasts `hold_s` seconds unless renewed."""
 
     def __init__(
-        self, book: LeaseStore, *, hold_s: float = HELD_FOR_S, clock: Clock = MACHINE_CLOCK
+        self, store: LeaseStore, *, hold_s: float = HELD_FOR_S, clock: Clock = MACHINE_CLOCK
     ) -> None:
-        self._book = book
+        self._store = store
         self._clock = clock
         self._hold_s = hold_s
         self._owner = uuid4().hex
@@ -57,7 +57,7 @@ class IssueLeases:
 
     def _begin(self, volids: Iterable[str], mine: list[str]) -> None:
         for volid in volids:
-            if self._book.claim_capture(_name(volid), self._owner, ttl_s=self._hold_s).is_ours:
+            if self._store.claim_capture(_name(volid), self._owner, ttl_s=self._hold_s).is_ours:
                 mine.append(volid)  # noqa: PERF401  # the renewal reads it meanwhile
 
     async def _renew(self, mine: list[str]) -> None:
@@ -68,11 +68,11 @@ class IssueLeases:
 
     def _prolong(self, mine: list[str]) -> None:
         for volid in mine:
-            self._book.renew_capture_claim(_name(volid), self._owner, ttl_s=self._hold_s)
+            self._store.renew_capture_claim(_name(volid), self._owner, ttl_s=self._hold_s)
 
     def _leave(self, mine: list[str]) -> None:
         for volid in mine:
-            self._book.publish_capture(_name(volid), self._owner, None)
+            self._store.publish_capture(_name(volid), self._owner, None)
 
 
 def _name(volid: str) -> str:

@@ -29,7 +29,7 @@ from warehouse.queries.charts.platform import (
     read_stored_songs,
     to_song_link_decision,
 )
-from warehouse.records.song_links import PlatformMusic
+from warehouse.records.charts import PlatformMusic
 
 TABLE = "marts.chart_platform"
 _ENDED = {"relation": "none", "confidence": "low", "reason": "no_longer_linked"}

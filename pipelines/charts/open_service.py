@@ -56,7 +56,7 @@ class ChartService:
         work = Backfill(
             open_chart=self._open,
             engine=self.engine,
-            book=self.control,
+            store=self.control,
             told=told,
             cancelled=cancelled,
             hold_s=hold_s,

@@ -155,7 +155,7 @@ class SystemHealthCheck:
             self._opened("warehouse", lambda: check_warehouse(self.settings, home, stack)),
         )
         if control is not None:
-            await self._look_at_workers(control)
+            await self._check_workers(control)
         if profile.may_name_loopback and self.surfaces:
             await self._look("sandbox", lambda: check_sandbox(profile.port))
         await self._ask(profile, control, warehouse)
@@ -172,7 +172,7 @@ class SystemHealthCheck:
         await self._look(name, look)
         return opened[0]
 
-    async def _look_at_workers(self, control: ControlStore) -> None:
+    async def _check_workers(self, control: ControlStore) -> None:
         lost_after_s = self.settings.worker_lost_after_s
         await self._look(
             "worker", lambda: check_workers(lambda: control.live_workers(lost_after_s))

@@ -18,5 +18,5 @@ class ChartResource:
             ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
-        with open_chart_service(Settings()) as desk:
-            yield desk
+        with open_chart_service(Settings()) as chart_service:
+            yield chart_service

@@ -103,12 +103,12 @@ def build_definitions(
         resources={
             "scan": scan_of_run,
             "chart": ChartResource(),
-            "desk": ScanServiceResource(),
+            "scan_service": ScanServiceResource(),
             "health": HealthResource(),
             "publishing": PublishingResource(),
             "reports": ReportResource(),
             "reviews": reviews_of_run,
-            "upkeep": MaintenanceResource(),
+            "maintenance": MaintenanceResource(),
             "watches": WatchlistResource(),
         }
         | overrides,

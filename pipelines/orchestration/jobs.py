@@ -116,12 +116,14 @@ class ScanRequest(Config):
 
 @op
 def hand_in_scan(
-    context: OpExecutionContext, config: ScanRequest, desk: ResourceParam[ScanServiceResource]
+    context: OpExecutionContext,
+    config: ScanRequest,
+    scan_service: ResourceParam[ScanServiceResource],
 ) -> str:
     """Create a job, join an equal open one, or find a stored result."""
     given = config.model_dump(exclude={"input"})
-    with desk.open() as open_desk:
-        found = open_desk.ask(config.input, scan_parameters(given), origin="launchpad")
+    with scan_service.open() as opened:
+        found = opened.ask(config.input, scan_parameters(given), origin="launchpad")
     context.add_output_metadata({"job_id": found.job.job_id, "status": found.job.status})
     return found.job.job_id
 
@@ -134,10 +136,10 @@ def request_scan() -> None:
 
 @op
 def maintain_stores(
-    context: OpExecutionContext, upkeep: ResourceParam[MaintenanceResource]
+    context: OpExecutionContext, maintenance: ResourceParam[MaintenanceResource]
 ) -> None:
     """Delete expired data, sort and compact files, free disk space."""
-    context.add_output_metadata(asdict(upkeep.maintain(context.instance)))
+    context.add_output_metadata(asdict(maintenance.maintain(context.instance)))
 
 
 @job(
@@ -154,10 +156,10 @@ _SHOWN = ("name", "state", "says", "advice")
 
 @op
 def examine_machine(
-    context: OpExecutionContext, upkeep: ResourceParam[MaintenanceResource]
+    context: OpExecutionContext, maintenance: ResourceParam[MaintenanceResource]
 ) -> None:
     """Check the machine, the stores and the workers; a failed check fails the run."""
-    report = upkeep.examine()
+    report = maintenance.examine()
     lines = [
         TableRecord({name: str(line[name] or "") for name in _SHOWN}) for line in report["machine"]
     ]

@@ -52,20 +52,20 @@ SCHEDULES = (
 
 def build_schedules(hours: Mapping[str, int]) -> list[ScheduleDefinition]:
     """Build all schedules. `hours` is their interval by name; 0 or absent leaves one stopped."""
-    return [_build(rhythm, hours.get(rhythm.name, 0)) for rhythm in SCHEDULES]
+    return [_build(spec, hours.get(spec.name, 0)) for spec in SCHEDULES]
 
 
-def _build(rhythm: ScheduleSpec, every_h: int) -> ScheduleDefinition:
+def _build(spec: ScheduleSpec, every_h: int) -> ScheduleDefinition:
     return ScheduleDefinition(
-        name=f"{rhythm.name}_schedule",
-        job=rhythm.job,
-        cron_schedule=_cron(rhythm, every_h or rhythm.usual_h),
+        name=f"{spec.name}_schedule",
+        job=spec.job,
+        cron_schedule=_cron(spec, every_h or spec.usual_h),
         default_status=DefaultScheduleStatus.RUNNING if every_h else DefaultScheduleStatus.STOPPED,
-        description=f"{rhythm.job.description} Setting: {rhythm.name.upper()}_EVERY_H.",
+        description=f"{spec.job.description} Setting: {spec.name.upper()}_EVERY_H.",
     )
 
 
-def _cron(rhythm: ScheduleSpec, every_h: int) -> str:
+def _cron(spec: ScheduleSpec, every_h: int) -> str:
     if every_h < _DAY_H:
-        return f"{rhythm.minute} */{every_h} * * *"
-    return f"{rhythm.minute} {rhythm.at} */{every_h // _DAY_H} * *"
+        return f"{spec.minute} */{every_h} * * *"
+    return f"{spec.minute} {spec.at} */{every_h // _DAY_H} * *"

@@ -23,7 +23,7 @@ from pipelines.platform.chartsrc.songs import (
     parse_song_page,
     parse_songs,
 )
-from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_work
+from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_video
 from pipelines.platform.mobileapp.layouts import load_app
 from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
@@ -200,7 +200,7 @@ class BodyParser:
         if app is None:
             raise refusal_error("structure", "the profile has no app", surface=kept.surface)
         if kept.surface == "app_work":
-            return parse_app_work(kept.body, app=app, seen=seen)
+            return parse_app_video(kept.body, app=app, seen=seen)
         parse = parse_app_track if kept.cursor is None else parse_app_page
         return parse(kept.body, music_id=kept.entity_id, app=app, seen=seen)
 

@@ -201,7 +201,7 @@ def add_coverage(
     """Add an entry to the coverage report, unless the source was not read at all."""
     if not requests and not items:
         return
-    session.findings.ledger.append(
+    session.findings.coverage_report.append(
         SourceCoverage(
             surface=surface, requests=requests, pages=pages, items=items, new_items=new,
             stop_reason=stop,

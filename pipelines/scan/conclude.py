@@ -125,7 +125,7 @@ def coverage_document(session: ScanRun) -> dict[str, Any]:
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
-        "sources": [asdict(entry) for entry in merge_coverage(found.ledger)],
+        "sources": [asdict(entry) for entry in merge_coverage(found.coverage_report)],
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
     }
@@ -145,17 +145,17 @@ def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
 def _exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     """Return for each source whether it ended by exhaustion, not by a limit or an error."""
     found = session.findings
-    has_room = len(found.pool) < session.parameters.candidate_limit
+    has_free_space = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(
         entry.stop_reason in EXHAUSTED_REASONS
-        for entry in found.ledger
+        for entry in found.coverage_report
         if entry.surface not in SEPARATE_SURFACES
     )
     left = [name for name in found.not_reached if name.partition(":")[0] not in SEPARATE_SURFACES]
     is_whole = not left and not found.authors_left
     ended: dict[Source, bool] = {}
     if session.keyword is None:
-        ended["music"] = has_room and is_clean and is_whole
+        ended["music"] = has_free_space and is_clean and is_whole
         ended["accounts"] = found.profiles_end == "completed"
     if found.search is not None:
         ended["search"] = all(term.stop_reason in EXHAUSTED_REASONS for term in found.search.terms)

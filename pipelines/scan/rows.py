@@ -136,7 +136,7 @@ def coverage_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.coverage`, one per source and stop reason."""
     return [
         {"job_id": session.job.job_id, **asdict(entry)}
-        for entry in merge_coverage(session.findings.ledger)
+        for entry in merge_coverage(session.findings.coverage_report)
     ]
 
 

@@ -78,7 +78,7 @@ class ScanFindings:
     profiles_end: str = "completed"
     authors_left: tuple[str, ...] = ()
     rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
-    ledger: list[SourceCoverage] = field(default_factory=list)
+    coverage_report: list[SourceCoverage] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)
 
     def videos(self) -> list[Video]:

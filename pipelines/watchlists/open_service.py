@@ -66,12 +66,14 @@ def build_watchlist_runner(
     )
     return WatchlistRunner(
         control=control,
-        desk=build_scan_service(settings, profile, control=control, open_engine=lambda: engine),
+        scan_service=build_scan_service(
+            settings, profile, control=control, open_engine=lambda: engine
+        ),
         look=screens.look,
         gone_works=partial(_unavailable_videos, engine),
         calendar=CronCalendar(),
         digests=DigestFolder(home.digests_dir),
-        teller=build_notifier(settings),
+        notifier=build_notifier(settings),
         is_demo=is_demo_world(home.world),
         retention=timedelta(days=settings.watch_retention_days),
     )

@@ -58,12 +58,12 @@ class WatchlistRunner:
 
     Args:
         control: The control store.
-        desk: The scan service.
+        scan_service: The scan service.
         look: Observes an account or a hashtag.
         gone_works: Returns the unavailable candidates of a job with the platform's reason.
         calendar: Evaluates cron expressions.
         digests: The folder for digests.
-        teller: The notifier that sends digests.
+        notifier: The notifier that sends digests.
         is_demo: Whether the data is demo data.
         retention: How long runs are kept.
         clock: Returns the current time in UTC.
@@ -73,23 +73,23 @@ class WatchlistRunner:
         self,
         *,
         control: ControlStore,
-        desk: ScanSubmitter,
+        scan_service: ScanSubmitter,
         look: Callable[[WatchlistEntry], WatchObservation],
         gone_works: Callable[[str], Mapping[str, str | None]],
         calendar: CronEvaluator,
         digests: DigestFolder,
-        teller: DigestNotifier,
+        notifier: DigestNotifier,
         is_demo: bool,
         retention: timedelta = timedelta(days=90),
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.control = control
-        self._desk = desk
+        self._scan_service = scan_service
         self._look = look
         self._gone_works = gone_works
         self._calendar = calendar
         self._digests = digests
-        self._teller = teller
+        self._notifier = notifier
         self._is_demo = is_demo
         self._retention = retention
         self._clock = clock
@@ -162,13 +162,13 @@ class WatchlistRunner:
                 digest=digest,
             )
         if is_ours:  # sent after the run has ended: at most once
-            self._tell(run_id, digest)
+            self._notify(run_id, digest)
             self.control.drop_older_observations(run.watchlist, run_id)
             self.control.delete_old_runs(self._clock() - self._retention)
         return self.control.watch_run(run_id)
 
-    def _tell(self, run_id: str, digest: Mapping[str, Any]) -> None:
-        told = self._teller.tell(digest)
+    def _notify(self, run_id: str, digest: Mapping[str, Any]) -> None:
+        told = self._notifier.notify(digest)
         if told is not None:
             self.control.save_notification(run_id, told)
 
@@ -198,7 +198,9 @@ class WatchlistRunner:
         """Submit a scan. Its job id is derived from the run, so a repeated call is idempotent."""
         job_id = str(uuid5(UUID(run.run_id), str(look.position)))
         parameters = scan_parameters_of(run.plan)
-        asked = self._desk.ask(look.entry.input, parameters, origin=run.origin, job_id=job_id)
+        asked = self._scan_service.ask(
+            look.entry.input, parameters, origin=run.origin, job_id=job_id
+        )
         return asked.job.job_id
 
     def _is_over(self, run_id: str) -> bool:
@@ -208,7 +210,7 @@ class WatchlistRunner:
     def _has_ended(self, job_id: str) -> bool:
         job = self.control.job(job_id)
         if job is not None and job.status == "running":
-            job = self._desk.job(job_id).job  # ends the job if its worker is lost
+            job = self._scan_service.job(job_id).job  # ends the job if its worker is lost
         return job is None or job.status in FINAL_STATUSES
 
     def _report(self, run: WatchlistRun, look: EntryCheck) -> DigestEntry:
@@ -227,7 +229,7 @@ class WatchlistRunner:
     def _result(self, run: WatchlistRun, look: EntryCheck) -> EntryCheck:
         """Return the check of a track with the result of its job."""
         try:
-            scan = self._desk.job(look.job_id or "")
+            scan = self._scan_service.job(look.job_id or "")
         except JobNotFoundError as error:
             return replace(look, status="failed", error=error.to_document())
         if scan.result is None:

@@ -34,14 +34,14 @@ _HINT = "DIGEST_WEBHOOK_URL is https://<host>/<path>, its host listed in DIGEST_
 class DigestNotifier(Protocol):
     """Sends digests somewhere."""
 
-    def tell(self, digest: Mapping[str, Any]) -> Document | None:
+    def notify(self, digest: Mapping[str, Any]) -> Document | None:
         """Send a digest; return the outcome, or None if no destination is configured."""
 
 
 class NullNotifier:
     """The default notifier, which sends nothing."""
 
-    def tell(self, _digest: Mapping[str, Any]) -> None:
+    def notify(self, _digest: Mapping[str, Any]) -> None:
         """Send nothing."""
 
 
@@ -69,7 +69,7 @@ class WebhookNotifier:
         self._resolve = resolve
         self._transport = transport
 
-    def tell(self, digest: Mapping[str, Any]) -> Document:
+    def notify(self, digest: Mapping[str, Any]) -> Document:
         """Send a digest; return `{host, status, error}`, one of the last two null."""
         told: Document = {"host": self._address.host, "status": None, "error": None}
         try:

@@ -168,7 +168,7 @@ def _rows(scans: list[Scan]) -> Iterator[tuple[str, ...]]:
                sum(one.reachable_count for one in others)),
         _share(sum(one.found_count for one in others), sum(one.carrying_count for one in others)),
     )  # fmt: skip
-    heard = sum(judgement.variants_heard for judgement in found)
+    heard = sum(judgement.variants_matched for judgement in found)
     mistaken = sum(judgement.variants_confirmed for judgement in found)
     variants = sum(judgement.variant_count for judgement in found)
     yield ("variants", str(mistaken), "", "", "", _share(heard, variants))

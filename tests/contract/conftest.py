@@ -55,7 +55,7 @@ class Service:
     control: ControlStore
     results: dict[str, Document] = field(default_factory=dict)
     now: datetime = NOW
-    has_room: bool = True
+    has_free_space: bool = True
     problems: dict[str, str | None] = field(default_factory=dict)
     provider: str = PROVIDER
     excerpts: Path | None = None
@@ -81,7 +81,7 @@ class Service:
             control=self.control,
             results=ResultCache(self.results.get),
             world=world,
-            has_room=lambda: self.has_room,
+            has_free_space=lambda: self.has_free_space,
             clock=lambda: self.now,
         )
 
@@ -111,7 +111,7 @@ class Service:
     def app(self, **settings: Any) -> ASGIApp:
         return create_app(
             settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
-            desk=self.desk(),
+            scan_service=self.desk(),
             evidence=self.evidence(),
             annotations=AnnotationService(
                 read_comparison=self.comparisons.get,

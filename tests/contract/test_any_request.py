@@ -33,7 +33,7 @@ class Late:
         await self.app(scope, receive, send)
 
 
-ROUTES = build_routes(desk=None, readiness=Readiness({}), feed=JobBroadcaster(limit=1))
+ROUTES = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=1))
 LATE = Late(ROUTES)
 # The description as it is written, not as it is asked for: nothing here can take too long.
 schema = schemathesis.openapi.from_dict(json.loads(json.dumps(ROUTES.openapi())))

@@ -114,7 +114,7 @@ def test_a_full_disk_refuses_new_scans_and_still_serves_stored_results(
     service: Any, client: TestClient
 ) -> None:
     service.stored()
-    service.has_room = False
+    service.has_free_space = False
     stored, new = ask(client, MUSIC_ID, "11111").json()["data"]["items"]
     assert (stored["ok"], new["ok"]) == (True, False)
     assert new["error"]["type"] == "capacity_exhausted"

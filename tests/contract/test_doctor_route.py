@@ -49,7 +49,9 @@ def known(latest: Any = lambda: FOUND) -> PlatformHealth:
 
 def client(service: Any, readiness: Readiness, **settings: Any) -> TestClient:
     app = create_app(
-        settings=ApiSettings(_env_file=None, **settings), desk=service.desk(), readiness=readiness
+        settings=ApiSettings(_env_file=None, **settings),
+        scan_service=service.desk(),
+        readiness=readiness,
     )
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 

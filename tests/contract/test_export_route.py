@@ -133,7 +133,7 @@ def test_a_job_that_nothing_was_read_for_says_so_and_an_unknown_one_is_missing(
     service: Any, reads: Desk
 ) -> None:
     app = create_app(
-        settings=ApiSettings(_env_file=None, rate_limit_per_s=0), desk=service.desk(),
+        settings=ApiSettings(_env_file=None, rate_limit_per_s=0), scan_service=service.desk(),
         readiness=Readiness({}), sources=reads.sources,
     )  # fmt: skip
     client = TestClient(app, base_url="http://127.0.0.1")

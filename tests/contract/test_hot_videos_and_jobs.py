@@ -244,7 +244,7 @@ def test_a_small_candidate_limit_is_noted(client: TestClient) -> None:
 def test_a_full_disk_takes_no_new_scan_but_answers_what_is_stored(
     service: Any, client: TestClient
 ) -> None:
-    service.has_room = False
+    service.has_free_space = False
     answer = ask(client)
     assert answer.status_code == 503
     assert answer.json()["data"]["error"]["type"] == "capacity_exhausted"

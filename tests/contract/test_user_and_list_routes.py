@@ -250,7 +250,9 @@ def test_what_takes_too_long_is_named(reads: Desk, path: str) -> None:
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
 def test_without_a_profile_nothing_is_read(path: str) -> None:
-    app = create_app(settings=ApiSettings(_env_file=None), desk=None, readiness=Readiness({}))
+    app = create_app(
+        settings=ApiSettings(_env_file=None), scan_service=None, readiness=Readiness({})
+    )
     given = GOOD[path][0] if path in GOOD else {"ch_id": "12345"}
     with TestClient(app, base_url="http://127.0.0.1") as client:
         answer = client.get(path, params=given)

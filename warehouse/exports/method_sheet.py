@@ -49,15 +49,15 @@ def describe_method(
 
 def read_scope_coverage(engine: Engine, scope: ExportScope) -> ExportTable:
     """Return the coverage of the jobs in scope, summed by source and stop reason."""
-    ledger = choose_extracts("marts.coverage", scope)[0]
+    coverage_report = choose_extracts("marts.coverage", scope)[0]
     found = engine.table(
         f"""
         select surface, stop_reason, count(distinct job_id) as job_count,
             sum(requests) as requests, sum(pages) as pages, sum(items) as items,
             sum(new_items) as new_items
-        from marts.coverage where {ledger.where}
+        from marts.coverage where {coverage_report.where}
         group by surface, stop_reason order by surface, stop_reason
         """,  # noqa: S608  # no user input; values are parameters
-        ledger.params,
+        coverage_report.params,
     )
     return to_table("coverage", found)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from api.params.chart import ChartLinkBody
     from api.services.chart_songs import ChartSongService
     from pipelines.charts.open_service import ChartService
-    from warehouse.records.song_links import SongLinkChoice
+    from warehouse.records.charts import SongLinkChoice
 
 app = lists.chart
 _LINE_EVERY = 50
@@ -63,9 +63,9 @@ def backfill(
     Exit codes: 0 complete, 1 some issues were refused, 2 invalid range, 130 interrupted.
     """
     span = read_span(first, last or str(datetime.now(UTC).date()))
-    with _open_chart_service() as desk, _stop_requests() as is_stopped, _progress() as told:
-        filled = desk.fill(span, told=told, cancelled=is_stopped)
-        is_demo = desk.is_demo
+    with _open_chart_service() as service, _stop_requests() as is_stopped, _progress() as told:
+        filled = service.fill(span, told=told, cancelled=is_stopped)
+        is_demo = service.is_demo
     cut_span(span, latest=filled.latest)
     _show(filled.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)
     raise typer.Exit(_exit_code(filled))
@@ -74,8 +74,8 @@ def backfill(
 @app.command("judge")
 def judge(*, as_json: _Json = False) -> None:
     """Link all songs to music ids again, from stored data only."""
-    with _open_chart_service() as desk:
-        judged = desk.judge()
+    with _open_chart_service() as service:
+        judged = service.judge()
     relations = dict(sorted(judged.relations.items()))
     if as_json:
         counts = ("song_count", "issue_count", "lead_count", "row_count")
@@ -92,8 +92,8 @@ def judge(*, as_json: _Json = False) -> None:
 @app.command("song")
 def song(song_key: _Song, *, as_json: _Json = False) -> None:
     """Show the chart positions of a song, its links with reasons, and its lead or lag."""
-    with _open_chart_songs() as book:
-        found = book.song(song_key)
+    with _open_chart_songs() as songs:
+        found = songs.song(song_key)
     _show(found, print_song, as_json=as_json)
 
 
@@ -128,8 +128,8 @@ def links(
     as_json: _Json = False,
 ) -> None:
     """List the manual link decisions, including withdrawn ones."""
-    with _open_chart_songs() as book:
-        found = book.links(song_key)
+    with _open_chart_songs() as songs:
+        found = songs.links(song_key)
     _show(found, print_link_decisions, as_json=as_json)
 
 
@@ -144,8 +144,8 @@ def _decide_link(
 ) -> None:
     asked = {"song_key": song_key, "music_id": music_id, "said": said, "said_by": by, "note": note}
     body = _validate(asked)
-    with _open_chart_songs() as book:
-        found = book.say(
+    with _open_chart_songs() as songs:
+        found = songs.say(
             body.song_key, body.music_id, said, said_by=body.said_by, note=body.note, origin="cli"
         )
     _show(found, print_song, as_json=as_json)
@@ -184,16 +184,16 @@ def _open_chart_service() -> Iterator["ChartService"]:
     from pipelines.charts.open_service import open_chart_service  # noqa: PLC0415 -- loads DuckDB, Delta
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
-    with open_chart_service(Settings()) as desk:
-        yield desk
+    with open_chart_service(Settings()) as service:
+        yield service
 
 
 @contextmanager
 def _open_chart_songs() -> Iterator["ChartSongService"]:
     from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- as above
 
-    with _open_chart_service() as desk:
-        yield ChartSongService(desk.engine, is_demo=desk.is_demo)
+    with _open_chart_service() as service:
+        yield ChartSongService(service.engine, is_demo=service.is_demo)
 
 
 @contextmanager

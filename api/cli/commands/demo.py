@@ -89,13 +89,13 @@ def _run_demo(stage: DemoEnvironment) -> DemoResult | int:
         stage.set_up()
         track = choose_track(stage.world("/_world/tracks?counts=0")["tracks"])
     print_message(f"input: [italic]{safe(track['prose'])}[/]")
-    desk = HttpJobClient(stage.api_url, token=stage.token)
-    job = desk.create(track["prose"], DEFAULT_PARAMETERS)
+    client = HttpJobClient(stage.api_url, token=stage.token)
+    job = client.create(track["prose"], DEFAULT_PARAMETERS)
     print_message(
         f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}"
     )
     with ScanDisplay() as display:
-        job = follow_job(desk, job, display, look=stage.look, held=stage.held)
+        job = follow_job(client, job, display, look=stage.look, held=stage.held)
     if job["status"] != "completed":
         return _unfinished(job, stage)
     videos = to_ground_truth_videos(stage.world(f"/_world/truth/{track['music_id']}"))

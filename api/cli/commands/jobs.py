@@ -50,8 +50,8 @@ def show(job_id: _JobId, *, as_json: _Json = False) -> None:
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_local_job_client(ApiSettings()) as desk:
-        job = desk.job(desk.expand_job_id(job_id))
+    with open_local_job_client(ApiSettings()) as job_client:
+        job = job_client.job(job_client.expand_job_id(job_id))
     if as_json:
         _print_json(job)
         return
@@ -69,8 +69,8 @@ def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_local_job_client(ApiSettings()) as desk:
-        job = desk.cancel(desk.expand_job_id(job_id))
+    with open_local_job_client(ApiSettings()) as job_client:
+        job = job_client.cancel(job_client.expand_job_id(job_id))
     if as_json:
         _print_json({**job, "result": None})
         return
@@ -82,8 +82,8 @@ def _newest(limit: int) -> list[Document]:
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_local_job_client(ApiSettings()) as desk:
-        return desk.jobs(limit=limit)
+    with open_local_job_client(ApiSettings()) as job_client:
+        return job_client.jobs(limit=limit)
 
 
 def _table(jobs: list[Document]) -> Table:

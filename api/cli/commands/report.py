@@ -91,13 +91,13 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
         from pipelines.platform.browser.process import find_chromium  # noqa: PLC0415 -- as below
 
         find_chromium(settings.chromium_path)  # fail before anything is written
-    with open_local_job_client(settings) as desk:
-        job = desk.job(desk.expand_job_id(job_id))
+    with open_local_job_client(settings) as job_client:
+        job = job_client.job(job_client.expand_job_id(job_id))
         if job["result"] is None:
             exit_with_input_error(
                 f"job {job['job_id']} is {job['status']} and has no result to report"
             )
-        pairs = desk.gather_pairs(job)
+        pairs = job_client.gather_pairs(job)
     path = output or reports_dir(settings) / f"{job['job_id']}.html"
     page = write_report(path, job, pairs=pairs)
     _print_written(path)

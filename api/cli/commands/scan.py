@@ -63,21 +63,21 @@ def scan(
 ) -> None:
     """Find, verify and rank the videos that use a track."""
     parameters = given_parameters(given) | ({"search_only": True} if search_only else {})
-    with _open_job_client(api) as (desk, is_local):
+    with _open_job_client(api) as (client, is_local):
         if is_local:
             _print_estimate(parameters)
-        job = desk.create(text, parameters)
+        job = client.create(text, parameters)
         if job["status"] == "completed":
             print_message("[dim]a stored result serves this request (--refresh reads again)[/]")
         else:
-            job = _follow(desk, job, is_local=is_local)
+            job = _follow(client, job, is_local=is_local)
     raise typer.Exit(_show(job, as_json=as_json))
 
 
-def _follow(desk: JobClient, job: Document, *, is_local: bool) -> Document:
+def _follow(client: JobClient, job: Document, *, is_local: bool) -> Document:
     print_message(f"job [bold]{safe(job['job_id'])}[/]")
-    with WorkerSupervisor(is_wanted=is_local) as care, ScanDisplay() as display:
-        return follow_job(desk, job, display, look=care.look, held=care.held)
+    with WorkerSupervisor(is_wanted=is_local) as supervisor, ScanDisplay() as display:
+        return follow_job(client, job, display, look=supervisor.look, held=supervisor.held)
 
 
 def _show(job: Document, *, as_json: bool) -> int:
@@ -115,8 +115,8 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
             return
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
 
-    with open_local_job_client(settings) as desk:
-        yield desk, True
+    with open_local_job_client(settings) as client:
+        yield client, True
 
 
 def _print_estimate(given: dict[str, object]) -> None:

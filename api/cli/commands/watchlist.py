@@ -37,8 +37,8 @@ _Inputs = list[str]
 @app.command("list")
 def list_all(*, as_json: _Json = False) -> None:
     """List all watchlists with their last and next run."""
-    with _open_watchlists() as book:
-        found = book.listed()
+    with _open_watchlists() as kept_lists:
+        found = kept_lists.listed()
     if as_json:
         _print_json(found)
         return
@@ -101,16 +101,16 @@ def add(
     )
     if not plan.entries:
         exit_with_input_error("a watchlist needs an entry: give --track, --account or --hashtag")
-    with _open_watchlists() as book:
-        made = book.create(plan)
+    with _open_watchlists() as kept_lists:
+        made = kept_lists.create(plan)
     _show_one(made, "created", as_json=as_json)
 
 
 @app.command("remove")
 def remove(name: _Name, *, as_json: _Json = False) -> None:
     """Delete a watchlist and its runs. Observations and digests are kept."""
-    with _open_watchlists() as book:
-        gone = book.delete(name)
+    with _open_watchlists() as kept_lists:
+        gone = kept_lists.delete(name)
     if as_json:
         _print_json(gone)
         return
@@ -140,24 +140,24 @@ def run(
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
     from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta
 
-    with _open_watchlists() as book, open_watchlist_runner(ApiSettings()) as watcher:
-        run_id = book.run(name, origin="cli")["run_id"]
+    with _open_watchlists() as kept_lists, open_watchlist_runner(ApiSettings()) as watcher:
+        run_id = kept_lists.run(name, origin="cli")["run_id"]
         watcher.begin(run_id)
         watcher.conclude(run_id)
-        found = book.run_of(name, run_id)
+        found = kept_lists.run_of(name, run_id)
         while wait and found["status"] not in ENDED_RUN_STATUSES:
             time.sleep(POLL_INTERVAL_S)
             watcher.begin(run_id)  # in case the process that began it died
             watcher.conclude(run_id)
-            found = book.run_of(name, run_id)
+            found = kept_lists.run_of(name, run_id)
     _show_run(found, as_json=as_json)
 
 
 @app.command("runs")
 def runs(name: _Name, *, limit: _Limit = 20, as_json: _Json = False) -> None:
     """List the newest runs of a watchlist."""
-    with _open_watchlists() as book:
-        found = book.runs(name, limit=limit)
+    with _open_watchlists() as kept_lists:
+        found = kept_lists.runs(name, limit=limit)
     if as_json:
         _print_json(found)
         return
@@ -172,11 +172,11 @@ def digest(
     as_json: _Json = False,
 ) -> None:
     """Show the digest of a run."""
-    with _open_watchlists() as book:
+    with _open_watchlists() as kept_lists:
         if run_id is not None:
-            found = book.run_of(name, run_id)["digest"]
+            found = kept_lists.run_of(name, run_id)["digest"]
         else:
-            found = next(iter(book.digests(name, limit=200)["digests"]), None)
+            found = next(iter(kept_lists.digests(name, limit=200)["digests"]), None)
     if found is None:
         print_message("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
         raise typer.Exit(EXIT_FAILED)
@@ -207,8 +207,8 @@ def apply(
         exit_with_input_error(
             f"{path.name} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
         )
-    with _open_watchlists() as book:
-        done = apply_file(book, text, prune=prune, dry_run=dry_run)
+    with _open_watchlists() as kept_lists:
+        done = apply_file(kept_lists, text, prune=prune, dry_run=dry_run)
     if as_json:
         _print_json(done)
         return
@@ -220,8 +220,8 @@ def apply(
 
 
 def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
-    with _open_watchlists() as book:
-        changed = book.change(name, {"enabled": is_on})
+    with _open_watchlists() as kept_lists:
+        changed = kept_lists.change(name, {"enabled": is_on})
     _show_one(changed, "enabled" if is_on else "disabled", as_json=as_json)
 
 
@@ -251,8 +251,8 @@ def _open_watchlists() -> Iterator["WatchlistService"]:
     from api.services.watchlists.service import open_watchlist_service  # noqa: PLC0415 -- loads SQLAlchemy
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
 
-    with open_watchlist_service(ApiSettings()) as book:
-        yield book
+    with open_watchlist_service(ApiSettings()) as kept_lists:
+        yield kept_lists
 
 
 def _print_json(document: Mapping[str, Any]) -> None:

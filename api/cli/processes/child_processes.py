@@ -117,7 +117,7 @@ class ChildProcessGroup:
 
     def __enter__(self) -> Self:
         # Run by path, isolated and without site, so that it imports nothing of this package.
-        self._keeper = subprocess.Popen(  # noqa: S603 -- our own script
+        self._watchdog = subprocess.Popen(  # noqa: S603 -- our own script
             [sys.executable, "-I", "-S", str(Path(parent_watchdog.__file__))],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -132,9 +132,9 @@ class ChildProcessGroup:
         self._signals.ignore()
         self.stop()
         self._tell("done")
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.close()
-        self._keeper.wait()
+        assert self._watchdog.stdin is not None
+        self._watchdog.stdin.close()
+        self._watchdog.wait()
         self._signals.__exit__()
 
     def start(self, program: Program) -> Child:
@@ -183,10 +183,10 @@ class ChildProcessGroup:
         return [child for child in self._children if child.exit_code() is not None]
 
     def _tell(self, word: str) -> None:
-        assert self._keeper.stdin is not None
+        assert self._watchdog.stdin is not None
         try:
-            self._keeper.stdin.write(f"{word}\n")
-            self._keeper.stdin.flush()
+            self._watchdog.stdin.write(f"{word}\n")
+            self._watchdog.stdin.flush()
         except BrokenPipeError:
             return  # the watchdog was killed; this process still stops its children
 

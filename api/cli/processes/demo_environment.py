@@ -87,22 +87,22 @@ class DemoEnvironment:
 
     def gather_pairs(self, job: Document) -> ReportEvidence:
         """Return the compared pairs of a completed job, for its report."""
-        with self._doors() as doors:
-            assert doors.evidence is not None, "the environment sets a profile"
-            return collect_report_evidence(doors.evidence, job)
+        with self._open_services() as opened:
+            assert opened.evidence is not None, "the environment sets a profile"
+            return collect_report_evidence(opened.evidence, job)
 
     def read_confirmed(self, job_id: str) -> tuple[list[Document], list[Document]]:
         """Return all confirmed videos of a completed job, beyond its `count`, and its variants."""
         from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB
 
-        with self._doors() as doors:
-            assert doors.sources is not None, "the environment sets a profile"
-            document = read_result_document(doors.sources.engine, job_id)
+        with self._open_services() as opened:
+            assert opened.sources is not None, "the environment sets a profile"
+            document = read_result_document(opened.sources.engine, job_id)
         assert document is not None, "a completed job has a result"
         return document["ranked"], document["variants"]["aweme_list"]
 
     @contextmanager
-    def _doors(self) -> Iterator["Services"]:
+    def _open_services(self) -> Iterator["Services"]:
         """Open the stores of the demo to read the results of the scan."""
         from api.process import open_services  # noqa: PLC0415 -- loads DuckDB and Delta
         from api.settings import ApiSettings  # noqa: PLC0415 -- as above
@@ -112,8 +112,8 @@ class DemoEnvironment:
             for name, value in self._environment().items()
             if name.lower() in ApiSettings.model_fields
         }
-        with open_services(ApiSettings(_env_file=None, **given)) as doors:
-            yield doors
+        with open_services(ApiSettings(_env_file=None, **given)) as opened:
+            yield opened
 
     def look(self) -> None:
         """Check that all processes are running.

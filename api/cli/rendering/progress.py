@@ -124,7 +124,7 @@ def format_counts(job: Document) -> str:
 
 
 def follow_job(
-    desk: JobClient,
+    client: JobClient,
     job: Document,
     watch: JobObserver,
     *,
@@ -135,7 +135,7 @@ def follow_job(
     """Poll a job until it ends. The first Ctrl-C cancels it and waits for its end.
 
     Args:
-        desk: Client to poll with.
+        client: Client to poll with.
         job: The job document after submission.
         watch: Receives the document after each poll.
         every_s: Seconds between polls.
@@ -156,14 +156,14 @@ def follow_job(
                 look()
             sleep(every_s)
             with held():
-                job = desk.job(job["job_id"])
+                job = client.job(job["job_id"])
         except (Interrupted, KeyboardInterrupt):
             if asked_to_stop:
                 raise
             asked_to_stop = True
             with held():
                 print_message("[yellow]stopping[/]: the job ends at its next safe point")
-                job = desk.cancel(job["job_id"])
+                job = client.cancel(job["job_id"])
 
 
 def _time_left(progress: dict[str, Any]) -> str:

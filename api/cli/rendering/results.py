@@ -197,7 +197,7 @@ def _judgement_lines(judgement: Judgement) -> list[str]:
     found = _part(others.found_count, others.carrying_count, others.share)
     near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
     wrong = Counter((video.link_type, video.sound) for video in judgement.wrong)
-    variants = f"{judgement.variants_heard} of {judgement.variant_count} found"
+    variants = f"{judgement.variants_matched} of {judgement.variant_count} found"
     return [
         f"other music ids, by both audio link types: {near} of the reachable, {found} of all",
         f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",

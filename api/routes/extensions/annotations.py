@@ -30,12 +30,12 @@ async def sametrack_annotate(
     request: Request,
     comparison_id: ComparisonId,
     body: Annotated[AnnotationBody, Body()],
-    desk: AnnotationsDep,
+    scan_service: AnnotationsDep,
 ) -> Response:
     """Store a manual verdict next to the evidence. It does not change the result. 人工标注."""
     record_parameters(request.scope, {"comparison_id": comparison_id, **body.model_dump()})
     data = await run_sync(
-        lambda: desk.add(comparison_id, body.verdict, note=body.note, origin="api")
+        lambda: scan_service.add(comparison_id, body.verdict, note=body.note, origin="api")
     )
     return success_response(request.scope, data)
 
@@ -47,8 +47,8 @@ async def sametrack_annotate(
     responses=ANNOTATIONS_RESPONSES,
 )
 async def sametrack_annotations(
-    request: Request, comparison_id: ComparisonId, desk: AnnotationsDep
+    request: Request, comparison_id: ComparisonId, scan_service: AnnotationsDep
 ) -> Response:
     """Return all annotations of a pair, oldest first. 人工标注列表."""
     record_parameters(request.scope, {"comparison_id": comparison_id})
-    return conditional_response(request.scope, await run_sync(desk.of, comparison_id))
+    return conditional_response(request.scope, await run_sync(scan_service.of, comparison_id))

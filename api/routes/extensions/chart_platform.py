@@ -43,7 +43,7 @@ ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
     responses=CHART_SONG_RESPONSES,
 )
 async def sametrack_chart_song(
-    request: Request, song_key: SongKey, book: ChartSongServiceDep
+    request: Request, song_key: SongKey, songs: ChartSongServiceDep
 ) -> Response:
     """Return chart positions, linked music ids with reasons, engagement curve, and lead or lag.
 
@@ -51,7 +51,7 @@ async def sametrack_chart_song(
     歌曲在榜单与平台上的对照: 名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
     """
     record_parameters(request.scope, {"song_key": song_key})
-    return conditional_response(request.scope, await run_sync(book.song, song_key))
+    return conditional_response(request.scope, await run_sync(songs.song, song_key))
 
 
 @listing.get(
@@ -61,11 +61,11 @@ async def sametrack_chart_song(
     responses=CHART_LINKS_RESPONSES,
 )
 async def sametrack_chart_links(
-    request: Request, query: Annotated[ChartLinksQuery, Query()], book: ChartSongServiceDep
+    request: Request, query: Annotated[ChartLinksQuery, Query()], songs: ChartSongServiceDep
 ) -> Response:
     """Return every manual link, withdrawn ones included, oldest first. 人工映射记录."""
     record_parameters(request.scope, query.model_dump())
-    return conditional_response(request.scope, await run_sync(book.links, query.song_key))
+    return conditional_response(request.scope, await run_sync(songs.links, query.song_key))
 
 
 @writing.post(
@@ -75,12 +75,12 @@ async def sametrack_chart_links(
     responses=CHART_LINK_RESPONSES,
 )
 async def sametrack_chart_link(
-    request: Request, body: Annotated[ChartLinkBody, Body()], book: ChartSongServiceDep
+    request: Request, body: Annotated[ChartLinkBody, Body()], songs: ChartSongServiceDep
 ) -> Response:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射, 可撤回."""
     record_parameters(request.scope, body.model_dump())
     data = await run_sync(
-        lambda: book.say(
+        lambda: songs.say(
             body.song_key,
             body.music_id,
             body.said,

@@ -31,11 +31,11 @@ _SVG_POLICY = (
     responses=COMPARISON_RESPONSES,
 )
 async def sametrack_comparison(
-    request: Request, comparison_id: ComparisonId, desk: EvidenceDep
+    request: Request, comparison_id: ComparisonId, scan_service: EvidenceDep
 ) -> Response:
     """Return the measurements of a pair, their limits, and the path of its plot. 单次比对的证据."""
     record_parameters(request.scope, {"comparison_id": comparison_id})
-    return conditional_response(request.scope, await run_sync(desk.document, comparison_id))
+    return conditional_response(request.scope, await run_sync(scan_service.document, comparison_id))
 
 
 @router.get(
@@ -45,11 +45,11 @@ async def sametrack_comparison(
     responses=SVG_RESPONSES,
 )
 async def sametrack_comparison_svg(
-    request: Request, comparison_id: ComparisonId, desk: EvidenceDep
+    request: Request, comparison_id: ComparisonId, scan_service: EvidenceDep
 ) -> Response:
     """Plot both sounds on one time axis, their similarity, and the limits. 比对图 (SVG)."""
     record_parameters(request.scope, {"comparison_id": comparison_id})
-    picture = await run_sync(desk.picture, comparison_id, "svg")
+    picture = await run_sync(scan_service.picture, comparison_id, "svg")
     headers = {**_CACHE_HEADERS, "Content-Security-Policy": _SVG_POLICY}
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
@@ -61,11 +61,11 @@ async def sametrack_comparison_svg(
     responses=PNG_RESPONSES,
 )
 async def sametrack_comparison_png(
-    request: Request, comparison_id: ComparisonId, desk: EvidenceDep
+    request: Request, comparison_id: ComparisonId, scan_service: EvidenceDep
 ) -> Response:
     """Return the same plot as a bitmap. 比对图 (PNG)."""
     record_parameters(request.scope, {"comparison_id": comparison_id})
-    picture = await run_sync(desk.picture, comparison_id, "png")
+    picture = await run_sync(scan_service.picture, comparison_id, "png")
     return Response(picture, media_type="image/png", headers=_CACHE_HEADERS)
 
 
@@ -76,9 +76,9 @@ async def sametrack_comparison_png(
     responses=EXCERPT_RESPONSES,
 )
 async def sametrack_comparison_excerpt(
-    request: Request, comparison_id: ComparisonId, role: SoundRolePath, desk: EvidenceDep
+    request: Request, comparison_id: ComparisonId, role: SoundRolePath, scan_service: EvidenceDep
 ) -> Response:
     """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听."""
     record_parameters(request.scope, {"comparison_id": comparison_id, "role": role})
-    sound = await run_sync(desk.excerpt, comparison_id, role)
+    sound = await run_sync(scan_service.excerpt, comparison_id, role)
     return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)

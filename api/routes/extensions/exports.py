@@ -67,17 +67,17 @@ class ExportQuery(QueryModel):
     responses=COMPARISONS_RESPONSES,
 )
 async def sametrack_job_comparisons(
-    request: Request, job_id: JobId, desk: ScanServiceDep, evidence: EvidenceDep
+    request: Request, job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
 ) -> Response:
     """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对."""
     record_parameters(request.scope, {"job_id": job_id})
-    await run_sync(desk.job, job_id)
+    await run_sync(scan_service.job, job_id)
     pairs = await run_sync(evidence.pairs_of_job, job_id)
     data = {
         "job_id": job_id,
         "comparisons": pairs,
         "returned_count": len(pairs),
-        "is_demo_data": desk.world.is_demo,
+        "is_demo_data": scan_service.world.is_demo,
     }
     return conditional_response(request.scope, data)
 
@@ -89,15 +89,16 @@ async def sametrack_job_comparisons(
     responses=JOB_READS_RESPONSES,
 )
 async def sametrack_job_reads(
-    request: Request, job_id: JobId, desk: ScanServiceDep, sources: SourcesDep
+    request: Request, job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
 ) -> Response:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
     record_parameters(request.scope, {"job_id": job_id})
-    await run_sync(desk.job, job_id)
+    await run_sync(scan_service.job, job_id)
     found = await run_sync(read_so_far, sources.engine, job_id)
     reads = [asdict(one) for one in found]
     return conditional_response(
-        request.scope, {"job_id": job_id, "reads": reads, "is_demo_data": desk.world.is_demo}
+        request.scope,
+        {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo},
     )
 
 

@@ -43,9 +43,9 @@ WatchlistServiceDep = Annotated[WatchlistService, Depends(_watchlist_service)]
 
 
 @router.get(PATH, summary="List watchlists", response_model=None, responses=LIST_RESPONSES)
-async def sametrack_watchlists(request: Request, book: WatchlistServiceDep) -> Response:
+async def sametrack_watchlists(request: Request, kept_lists: WatchlistServiceDep) -> Response:
     """Return all watchlists with their last run and next due time. 监控清单列表."""
-    return conditional_response(request.scope, await run_sync(book.listed))
+    return conditional_response(request.scope, await run_sync(kept_lists.listed))
 
 
 @writing.post(
@@ -55,12 +55,12 @@ async def sametrack_watchlists(request: Request, book: WatchlistServiceDep) -> R
     responses=CREATE_RESPONSES,
 )
 async def sametrack_watchlist_create(
-    request: Request, body: Annotated[WatchlistBody, Body()], book: WatchlistServiceDep
+    request: Request, body: Annotated[WatchlistBody, Body()], kept_lists: WatchlistServiceDep
 ) -> Response:
     """Create a watchlist. Its first run is due at the next scheduled time. 创建监控清单."""
     plan = body.to_plan()
     record_parameters(request.scope, plan.to_document())
-    return success_response(request.scope, await run_sync(book.create, plan))
+    return success_response(request.scope, await run_sync(kept_lists.create, plan))
 
 
 @router.get(
@@ -70,11 +70,11 @@ async def sametrack_watchlist_create(
     responses=READ_RESPONSES,
 )
 async def sametrack_watchlist(
-    request: Request, name: WatchlistName, book: WatchlistServiceDep
+    request: Request, name: WatchlistName, kept_lists: WatchlistServiceDep
 ) -> Response:
     """Return a watchlist. 查询监控清单."""
     record_parameters(request.scope, {"name": name})
-    return conditional_response(request.scope, await run_sync(book.read, name))
+    return conditional_response(request.scope, await run_sync(kept_lists.read, name))
 
 
 @writing.patch(
@@ -87,12 +87,12 @@ async def sametrack_watchlist_change(
     request: Request,
     name: WatchlistName,
     body: Annotated[WatchlistChange, Body()],
-    book: WatchlistServiceDep,
+    kept_lists: WatchlistServiceDep,
 ) -> Response:
     """Replace the given fields. A new schedule starts now. 修改监控清单."""
     fields = body.to_fields()
     record_parameters(request.scope, {"name": name, **fields})
-    return success_response(request.scope, await run_sync(book.change, name, fields))
+    return success_response(request.scope, await run_sync(kept_lists.change, name, fields))
 
 
 @router.delete(
@@ -102,11 +102,11 @@ async def sametrack_watchlist_change(
     responses=DELETE_RESPONSES,
 )
 async def sametrack_watchlist_delete(
-    request: Request, name: WatchlistName, book: WatchlistServiceDep
+    request: Request, name: WatchlistName, kept_lists: WatchlistServiceDep
 ) -> Response:
     """Delete a watchlist and its runs. Observations are kept. 删除监控清单."""
     record_parameters(request.scope, {"name": name})
-    return success_response(request.scope, await run_sync(book.delete, name))
+    return success_response(request.scope, await run_sync(kept_lists.delete, name))
 
 
 @router.post(
@@ -116,14 +116,14 @@ async def sametrack_watchlist_delete(
     responses=RUN_NOW_RESPONSES,
 )
 async def sametrack_watchlist_run(
-    request: Request, name: WatchlistName, book: WatchlistServiceDep
+    request: Request, name: WatchlistName, kept_lists: WatchlistServiceDep
 ) -> Response:
     """Request a run now, or return the run in progress. 立即执行监控清单.
 
     The orchestrator's sensor starts it within half a minute.
     """
     record_parameters(request.scope, {"name": name})
-    data = await run_sync(lambda: book.run(name, origin="api"))
+    data = await run_sync(lambda: kept_lists.run(name, origin="api"))
     return success_response(request.scope, data)
 
 
@@ -137,12 +137,12 @@ async def sametrack_watchlist_runs(
     request: Request,
     name: WatchlistName,
     query: Annotated[WatchlistRunsQuery, Query()],
-    book: WatchlistServiceDep,
+    kept_lists: WatchlistServiceDep,
 ) -> Response:
     """Return the newest runs with due time and outcome. 监控清单的运行记录."""
     record_parameters(request.scope, {"name": name, **query.model_dump()})
     return conditional_response(
-        request.scope, await run_sync(lambda: book.runs(name, limit=query.limit))
+        request.scope, await run_sync(lambda: kept_lists.runs(name, limit=query.limit))
     )
 
 
@@ -153,11 +153,11 @@ async def sametrack_watchlist_runs(
     responses=RUN_RESPONSES,
 )
 async def sametrack_watchlist_run_of(
-    request: Request, name: WatchlistName, run_id: RunId, book: WatchlistServiceDep
+    request: Request, name: WatchlistName, run_id: RunId, kept_lists: WatchlistServiceDep
 ) -> Response:
     """Return a run with the outcome of each entry and, once finished, its digest. 单次运行详情."""
     record_parameters(request.scope, {"name": name, "run_id": run_id})
-    return conditional_response(request.scope, await run_sync(book.run_of, name, run_id))
+    return conditional_response(request.scope, await run_sync(kept_lists.run_of, name, run_id))
 
 
 @listing.get(
@@ -170,10 +170,10 @@ async def sametrack_watchlist_digests(
     request: Request,
     name: WatchlistName,
     query: Annotated[WatchlistRunsQuery, Query()],
-    book: WatchlistServiceDep,
+    kept_lists: WatchlistServiceDep,
 ) -> Response:
     """Return the changes per entry with their numbers, newest first. 监控清单摘要."""
     record_parameters(request.scope, {"name": name, **query.model_dump()})
     return conditional_response(
-        request.scope, await run_sync(lambda: book.digests(name, limit=query.limit))
+        request.scope, await run_sync(lambda: kept_lists.digests(name, limit=query.limit))
     )

@@ -16,8 +16,8 @@ from api.schemas.responses import (
 )
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
+from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
-from warehouse.records.song_links import SongLinkChoice
 
 MusicId = Annotated[str, Field(examples=["7300000000000000001"])]
 _REASON = (

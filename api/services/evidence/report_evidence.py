@@ -34,15 +34,17 @@ class ReportEvidence:
     rejected_count: int = 0
 
 
-def collect_report_evidence(desk: "EvidenceService", job: Mapping[str, Any]) -> ReportEvidence:
+def collect_report_evidence(
+    scan_service: "EvidenceService", job: Mapping[str, Any]
+) -> ReportEvidence:
     """Collect the pairs of a completed job document with its result."""
-    rejected = _rejected(desk.pairs_of_job(job["job_id"]))
+    rejected = _rejected(scan_service.pairs_of_job(job["job_id"]))
     shown = rejected[:MAX_REJECTED]
     wanted = dict.fromkeys(
         evidence["comparison_id"] for evidence in (*_linked(job["result"]), *shown)
     )
     return ReportEvidence(
-        pictures=dict(_plots(desk, wanted)), rejected=shown, rejected_count=len(rejected)
+        pictures=dict(_plots(scan_service, wanted)), rejected=shown, rejected_count=len(rejected)
     )
 
 
@@ -69,12 +71,14 @@ def _credibility(pair: Document) -> tuple[bool, float]:
     return (pair["observation"] is not None, pair["score"] or 0.0)
 
 
-def _plots(desk: "EvidenceService", wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
+def _plots(
+    scan_service: "EvidenceService", wanted: Mapping[str, None]
+) -> Iterator[tuple[str, str]]:
     """Draw as many plots as fit. A pair without stored features has none."""
     room = MAX_PLOT_BYTES
     for comparison_id in list(wanted)[:MAX_PLOTS]:
         try:
-            picture = desk.picture(comparison_id, "svg")
+            picture = scan_service.picture(comparison_id, "svg")
         except NotFoundError:
             continue
         address = f"data:image/svg+xml,{quote(picture, safe=_UNQUOTED)}"

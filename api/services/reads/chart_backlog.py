@@ -55,7 +55,7 @@ class ChartBacklog:
     """Captures queued issues while it is entered as a context manager.
 
     Args:
-        book: The control store.
+        store: The control store.
         open_chart: Opens captures of the chart, only when there is something to capture.
         is_known: Returns whether the songs of an issue are already stored.
     """
@@ -63,11 +63,11 @@ class ChartBacklog:
     def __init__(
         self,
         *,
-        book: BacklogStore,
+        store: BacklogStore,
         open_chart: Callable[[], AbstractAsyncContextManager[SongReader]],
         is_known: Callable[[str], bool],
     ) -> None:
-        self._book = book
+        self._store = store
         self._open_chart = open_chart
         self._is_known = is_known
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -97,7 +97,7 @@ class ChartBacklog:
             WarehouseError: The control store cannot store them.
         """
         wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
-        self._book.add_to_backlog(SURFACE, wanted)
+        self._store.add_to_backlog(SURFACE, wanted)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -136,7 +136,7 @@ class ChartBacklog:
     async def _capture_some(self) -> bool:
         """Capture one batch with one commit per table. Return False if nothing is due."""
         taken = await asyncio.to_thread(
-            self._book.claim_backlog, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
+            self._store.claim_backlog, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
         )
         if not taken:
             return False
@@ -147,7 +147,7 @@ class ChartBacklog:
             names = [
                 wanted.entity_id for wanted in taken
             ]  # stored issues are recognised on the next attempt
-            putting_back = asyncio.to_thread(self._book.postpone_backlog, SURFACE, names, wait_s=0)
+            putting_back = asyncio.to_thread(self._store.postpone_backlog, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
         await asyncio.to_thread(self._settle, taken, refused)
@@ -175,13 +175,13 @@ class ChartBacklog:
         again = [wanted for wanted in refused if wanted.tries < MAX_ATTEMPTS]
         for wanted in again:
             wait_s = RETRY_DELAY_S * wanted.tries
-            self._book.postpone_backlog(SURFACE, [wanted.entity_id], wait_s=wait_s)
-        self._book.remove_from_backlog(
+            self._store.postpone_backlog(SURFACE, [wanted.entity_id], wait_s=wait_s)
+        self._store.remove_from_backlog(
             SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
         )
 
     def _until_next(self) -> float:
-        due = self._book.next_backlog_due_at(SURFACE)
+        due = self._store.next_backlog_due_at(SURFACE)
         if due is None:
             return POLL_INTERVAL_S
         return min(POLL_INTERVAL_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))
@@ -195,7 +195,7 @@ def open_chart_history(sources: Sources | None) -> Iterator[ChartHistoryReader |
         return
     engine = sources.engine
     backlog = ChartBacklog(
-        book=sources.control,
+        store=sources.control,
         open_chart=sources.apart().chart,
         is_known=lambda volid: volid in read_songs_of_issues(engine, [volid], limit=1),
     )

@@ -199,8 +199,8 @@ def _fallback_page(listing: ListSource, walk: ListWalk, wanted: ListPageRequest)
 def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSource:
     async def completion() -> CompleteVideo:
         known = await run_sync(read_profile, sources.engine, sec_user_id)
-        nobody = Account(sec_uid=sec_user_id, surface="user_posts", observed_at=now)
-        return partial(with_author, account=known[0] if known else nobody)
+        unknown_account = Account(sec_uid=sec_user_id, surface="user_posts", observed_at=now)
+        return partial(with_author, account=known[0] if known else unknown_account)
 
     async def read() -> FreshFirstScreen:
         async with sources.users() as captures:

@@ -63,7 +63,7 @@ class Sources:
         self.engine = engine
         self.control = control
         self._sounds_dir = sounds_dir
-        self._doors: dict[str, asyncio.Semaphore] = {}
+        self._semaphores: dict[str, asyncio.Semaphore] = {}
 
     def apart(self) -> "Sources":
         """Return a copy for another event loop, with its own semaphores."""
@@ -169,4 +169,4 @@ class Sources:
                 yield captures
 
     def _semaphore(self, name: str) -> asyncio.Semaphore:
-        return self._doors.setdefault(name, asyncio.Semaphore(session_limit(name)))
+        return self._semaphores.setdefault(name, asyncio.Semaphore(session_limit(name)))

@@ -132,7 +132,7 @@ class Judgement:
     wrong: tuple[FalsePositive, ...]
     missed: tuple[GroundTruthVideo, ...]
     variant_count: int
-    variants_heard: int
+    variants_matched: int
     variants_confirmed: int
 
     def of(self, link_type: LinkType) -> LinkJudgement:
@@ -167,7 +167,7 @@ class Judgement:
                 for video in self.missed
             ],
             "variant_count": self.variant_count,
-            "variants_heard": self.variants_heard,
+            "variants_heard": self.variants_matched,
             "variants_confirmed": self.variants_confirmed,
             "goals_met": self.is_good,
         }
@@ -211,7 +211,7 @@ def judge(
             )
         ),
         variant_count=len(changed),
-        variants_heard=len(changed & {one["aweme_id"] for one in variants}),
+        variants_matched=len(changed & {one["aweme_id"] for one in variants}),
         variants_confirmed=len(changed & links.keys()),
     )
 

@@ -9,7 +9,7 @@ from warehouse.records.errors import InputError, InvalidParameterError
 from warehouse.records.watchlists import WatchlistPlan
 
 
-def apply_file(book: WatchlistService, text: str, *, prune: bool, dry_run: bool) -> Document:
+def apply_file(kept_lists: WatchlistService, text: str, *, prune: bool, dry_run: bool) -> Document:
     """Make the stored watchlists match the file.
 
     Returns:
@@ -21,20 +21,20 @@ def apply_file(book: WatchlistService, text: str, *, prune: bool, dry_run: bool)
     """
     filed = read_watch_file(text)
     for one in filed:
-        _check(book, one)
-    kept = book.plans()
+        _check(kept_lists, one)
+    kept = kept_lists.plans()
     changes = [_change(one.plan, kept.get(one.plan.name)) for one in filed]
     named = {one.plan.name for one in filed}
     rest = "removed" if prune else "kept"
     changes += [{"name": name, "what": rest, "fields": []} for name in kept if name not in named]
     if not dry_run:
-        _apply_changes(book, {one.plan.name: one.plan for one in filed}, changes)
+        _apply_changes(kept_lists, {one.plan.name: one.plan for one in filed}, changes)
     return {"changes": changes, "dry_run": dry_run}
 
 
-def _check(book: WatchlistService, filed: FilePlan) -> None:
+def _check(kept_lists: WatchlistService, filed: FilePlan) -> None:
     try:
-        book.check(filed.plan)
+        kept_lists.check(filed.plan)
     except InputError as error:
         detail = f"line {filed.line}: {filed.plan.name}: {error.detail}"
         raise InvalidParameterError(detail, hint=error.hint) from error
@@ -49,13 +49,13 @@ def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> Document:
 
 
 def _apply_changes(
-    book: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[dict[str, Any]]
+    kept_lists: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[dict[str, Any]]
 ) -> None:
     for change in changes:
         name = change["name"]
         if change["what"] == "added":
-            book.create(plans[name])
+            kept_lists.create(plans[name])
         elif change["what"] == "changed":
-            book.replace(plans[name])
+            kept_lists.replace(plans[name])
         elif change["what"] == "removed":
-            book.delete(name)
+            kept_lists.delete(name)

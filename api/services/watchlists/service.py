@@ -50,26 +50,26 @@ class WatchlistService:
     """Watchlists and their runs.
 
     Args:
-        shelf: The control store.
+        store: The control store.
         find_target: Parses a link.
         is_demo: True if observations are demo data.
     """
 
     def __init__(
         self,
-        shelf: WatchlistStore,
+        store: WatchlistStore,
         *,
         find_target: Callable[[str], InputTarget | None],
         is_demo: bool,
     ) -> None:
-        self._shelf = shelf
+        self._store = store
         self._find_target = find_target
         self._is_demo = is_demo
         self._calendar = CronCalendar()
 
     def listed(self) -> Document:
         """Return all watchlists, sorted by name."""
-        found = [self._document(kept) for kept in self._shelf.watchlists()]
+        found = [self._document(kept) for kept in self._store.watchlists()]
         return {
             "watchlists": found,
             "returned_count": len(found),
@@ -78,7 +78,7 @@ class WatchlistService:
 
     def plans(self) -> dict[str, WatchlistPlan]:
         """Return the stored plans by name."""
-        return {kept.plan.name: kept.plan for kept in self._shelf.watchlists()}
+        return {kept.plan.name: kept.plan for kept in self._store.watchlists()}
 
     def read(self, name: str) -> Document:
         """Return one watchlist.
@@ -94,7 +94,7 @@ class WatchlistService:
         Raises:
             InputError: A field is invalid, or the name is taken.
         """
-        if not self._shelf.create_watchlist(plan, self.check(plan)):
+        if not self._store.create_watchlist(plan, self.check(plan)):
             raise InvalidParameterError(
                 f"`name`: watchlist {plan.name!r} already exists",
                 hint="Change it with PATCH, or choose another name",
@@ -118,7 +118,7 @@ class WatchlistService:
         Raises:
             NotFoundError, InputError: As `change`.
         """
-        if not self._shelf.update_watchlist(plan, self.check(plan)):
+        if not self._store.update_watchlist(plan, self.check(plan)):
             raise self._missing(plan.name)
 
     def delete(self, name: str) -> Document:
@@ -127,7 +127,7 @@ class WatchlistService:
         Raises:
             NotFoundError: The watchlist does not exist.
         """
-        if not self._shelf.delete_watchlist(name):
+        if not self._store.delete_watchlist(name):
             raise self._missing(name)
         return {"name": name, "deleted": True, "is_demo_data": self._is_demo}
 
@@ -137,7 +137,7 @@ class WatchlistService:
         Raises:
             NotFoundError: The watchlist does not exist.
         """
-        run_id = self._shelf.request_run(name, origin=origin)
+        run_id = self._store.request_run(name, origin=origin)
         if run_id is None:
             raise self._missing(name)
         return self.run_of(name, run_id)
@@ -148,13 +148,13 @@ class WatchlistService:
         Raises:
             NotFoundError: The run does not exist or belongs to another watchlist.
         """
-        run = self._shelf.watch_run(run_id)
+        run = self._store.watch_run(run_id)
         if run is None or run.watchlist != name:
             raise NotFoundError(
                 f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
                 hint="List the runs of the watchlist",
             )
-        entries = [_to_entry(look) for look in self._shelf.looks(run_id)]
+        entries = [_to_entry(look) for look in self._store.looks(run_id)]
         return {
             **_to_run(run),
             "entries": entries,
@@ -169,7 +169,7 @@ class WatchlistService:
             NotFoundError: The watchlist does not exist.
         """
         self._find(name)
-        found = [_to_run(run) for run in self._shelf.watch_runs(name, limit=limit)]
+        found = [_to_run(run) for run in self._store.watch_runs(name, limit=limit)]
         return {"runs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
     def digests(self, name: str, *, limit: int) -> Document:
@@ -179,7 +179,7 @@ class WatchlistService:
             NotFoundError: The watchlist does not exist.
         """
         self._find(name)
-        found = [run.digest for run in self._shelf.watch_runs(name, limit=limit) if run.digest]
+        found = [run.digest for run in self._store.watch_runs(name, limit=limit) if run.digest]
         return {"digests": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
     def check(self, plan: WatchlistPlan) -> str:
@@ -200,7 +200,7 @@ class WatchlistService:
 
     def _document(self, kept: Watchlist) -> Document:
         following = self._calendar.following(kept.cron, kept.considered_until)
-        newest = self._shelf.watch_runs(kept.plan.name, limit=1)
+        newest = self._store.watch_runs(kept.plan.name, limit=1)
         return {
             **kept.plan.to_document(),
             "cron": kept.cron,
@@ -212,13 +212,13 @@ class WatchlistService:
         }
 
     def _find(self, name: str) -> Watchlist:
-        found = self._shelf.watchlist(name)
+        found = self._store.watchlist(name)
         if found is None:
             raise self._missing(name)
         return found
 
     def _missing(self, name: str) -> NotFoundError:
-        names: Sequence[str] = [kept.plan.name for kept in self._shelf.watchlists()]
+        names: Sequence[str] = [kept.plan.name for kept in self._store.watchlists()]
         known = ", ".join(names[:10]) or "none"
         return NotFoundError(
             f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {known}"

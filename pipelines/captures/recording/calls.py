@@ -40,11 +40,11 @@ class CallRecorder:
     """Runs calls under the cancellation poll; each one records an attempt."""
 
     def __init__(
-        self, keeper: CaptureRecorder, watch: CancellationWatcher, sharing: CaptureSharing
+        self, recorder: CaptureRecorder, watch: CancellationWatcher, sharing: CaptureSharing
     ) -> None:
         self.requests_used = 0
         self.stand_ins = 0
-        self._keeper = keeper
+        self._recorder = recorder
         self._watch = watch
         self._sharing = sharing
 
@@ -52,7 +52,7 @@ class CallRecorder:
         self, question: CaptureRequest, ask: Callable[[], ProviderCall[Reading[T]]]
     ) -> CaptureResult[T]:
         """Return a value: from the source, or from another process that is reading the same."""
-        known = refuse_erased(question, await self._keeper.marks())
+        known = refuse_erased(question, await self._recorder.marks())
         if known is not None:
             return CaptureResult(cast("T", known), observed_now())
         while True:
@@ -84,9 +84,9 @@ class CallRecorder:
         """Resolve a short link."""
         with open_call_trace() as call_trace:
             target = await self._run(call_trace, "short_link", url, call)
-        if (await self._keeper.marks()).hold(target.id):
+        if (await self._recorder.marks()).hold(target.id):
             raise erased_account_error()
-        self._keeper.note(
+        self._recorder.note(
             CaptureAttempt(
                 surface="short_link",
                 entity_id=url,
@@ -104,7 +104,7 @@ class CallRecorder:
         """Download a sound. It is not archived as a payload: the file is the caller's."""
         with open_call_trace() as call_trace:
             file = await self._run(call_trace, "media", aweme_id, call)
-        self._keeper.note(
+        self._recorder.note(
             CaptureAttempt(
                 surface="media",
                 entity_id=aweme_id,
@@ -115,7 +115,7 @@ class CallRecorder:
                 content_type=file.content_type,
             )
         )
-        await self._keeper.flush_if_due()
+        await self._recorder.flush_if_due()
         return file
 
     async def _read[T: CapturedValue](
@@ -130,7 +130,7 @@ class CallRecorder:
                 question=question,
                 lease=lease,
             )
-        value = without_erased(found.value, await self._keeper.marks())
+        value = without_erased(found.value, await self._recorder.marks())
         if value is not found.value:  # the body contains erased data, so it is not stored
             found = replace(found, value=value, payload=b"")
             if isinstance(value, UnavailableVideo):
@@ -140,7 +140,7 @@ class CallRecorder:
         else:
             self.stand_ins += 1
             self._note(_refused_attempt(found, found.instead_of, call_trace, question), lease)
-        await self._keeper.flush_if_due()
+        await self._recorder.flush_if_due()
         return CaptureResult(
             found.value, found.fetched_at, is_fallback=found.instead_of is not None
         )
@@ -177,13 +177,13 @@ class CallRecorder:
             raise
         except SametrackError as error:
             note(error)
-            await self._keeper.flush_if_due()
+            await self._recorder.flush_if_due()
             raise
         finally:
             self.requests_used += call_trace.request_count
 
     def _note(self, attempt: CaptureAttempt, lease: CaptureLease | None) -> None:
-        self._keeper.note(attempt)
+        self._recorder.note(attempt)
         if lease is not None:
             lease.attempt = attempt
 

@@ -22,8 +22,7 @@ from pipelines.charts.rules.lead import (
 from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
 from pipelines.documents.videos import Document, to_time
 from pipelines.reads.series import total_over_time
-from warehouse.records.charts import ChartSong
-from warehouse.records.song_links import PlatformMusic
+from warehouse.records.charts import ChartSong, PlatformMusic
 
 METHOD = f"{LINK_METHOD} {LEAD_METHOD}"
 

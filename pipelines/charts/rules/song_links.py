@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from pipelines.scan.rules.titles import folded, song_names
-from warehouse.records.song_links import AudioMatch, PlatformMusic, SongLinkDecision
+from warehouse.records.charts import AudioMatch, PlatformMusic, SongLinkDecision
 
 LINK_METHOD = "names-1"
 """Increase this with every change of a rule, so that rows record which rules they follow."""

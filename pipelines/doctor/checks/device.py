@@ -34,7 +34,7 @@ _IN_THE_WAY = {
 }
 
 
-def device_looks(
+def device_checks(
     settings: Settings, *, may_open: bool
 ) -> Sequence[tuple[str, Callable[[], CheckResult]]]:
     """The five looks; none where no device is chosen.

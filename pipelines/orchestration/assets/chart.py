@@ -72,8 +72,8 @@ def read_chart(
     window = context.partition_time_window
     last = window.end.date() - timedelta(days=1)
     span = Span(start=window.start.date(), end=last, asked_end=last)
-    with chart.open() as desk:
-        filled = desk.fill(span, told=_progress_logger(context))
+    with chart.open() as chart_service:
+        filled = chart_service.fill(span, told=_progress_logger(context))
     told = _metadata(filled)
     if filled.error is not None:
         raise Failure(str(filled.error["detail"]), metadata=told)
@@ -90,8 +90,8 @@ def read_chart(
 )
 def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
     """Songs of the chart linked to music ids of the platform, with reasons and lead or lag."""
-    with chart.open() as desk:
-        judged = desk.judge()
+    with chart.open() as chart_service:
+        judged = chart_service.judge()
     return MaterializeResult(
         metadata={
             "songs": judged.song_count,

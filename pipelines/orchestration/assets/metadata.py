@@ -13,7 +13,7 @@ from warehouse.records.videos import Track
 
 type RunMetadata = dict[str, Any]
 
-_LEDGER = TableSchema(
+_COVERAGE_COLUMNS = TableSchema(
     columns=[
         TableColumn("surface", "string"),
         *(TableColumn(name, "int") for name in ("requests", "pages", "items", "new_items")),
@@ -54,9 +54,9 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
             "new_items": entry.new_items,
             "stop_reason": entry.stop_reason,
         })
-        for entry in merge_coverage(session.findings.ledger)
+        for entry in merge_coverage(session.findings.coverage_report)
     ]  # fmt: skip
     return {
         "requests_used": session.captures.requests_used,
-        "coverage": MetadataValue.table(records=records, schema=_LEDGER),
+        "coverage": MetadataValue.table(records=records, schema=_COVERAGE_COLUMNS),
     }

@@ -23,25 +23,27 @@ from warehouse.records.jobs import FINAL_STATUSES, Job
 @resource(description="The scan of this run, if it is the run of a job.")
 def scan_of_run(context: InitResourceContext) -> Iterator[CurrentScan]:
     """Provide the session of the run's job, if it has one."""
-    slot, run, instance = CurrentScan(), context.run, context.instance
+    current_scan, run, instance = CurrentScan(), context.run, context.instance
     if run is None or instance is None or ORIGIN_TAG not in run.tags:
-        yield slot
+        yield current_scan
         return
-    with _session_of(run, instance, slot):
-        yield slot
+    with _session_of(run, instance, current_scan):
+        yield current_scan
 
 
 @contextmanager
-def _session_of(run: DagsterRun, instance: DagsterInstance, slot: CurrentScan) -> Iterator[None]:
+def _session_of(
+    run: DagsterRun, instance: DagsterInstance, current_scan: CurrentScan
+) -> Iterator[None]:
     configure_logging()
     with ExitStack() as stack:
         runtime = open_runtime(Settings(), stack)
         job = _job_of(runtime, run)
-        stack.callback(lambda: finish_job(runtime, job.job_id, slot.outcome()))
+        stack.callback(lambda: finish_job(runtime, job.job_id, current_scan.outcome()))
         stack.enter_context(_heartbeat(runtime, job))
         session = stack.enter_context(ScanRun(runtime, job, music_id=job.music_id or ""))
         session.on_canceling = lambda: instance.report_run_canceling(run)
-        slot.session = session
+        current_scan.session = session
         yield
 
 

@@ -45,7 +45,7 @@ class RunProcess:
 
     runtime: Runtime
     instance: DagsterInstance
-    slot: CurrentScan
+    current_scan: CurrentScan
     jobs: Mapping[str, JobDefinition]
 
 
@@ -72,11 +72,14 @@ def warm(settings: Settings) -> None:
     if settings.worker_gives_way:
         lower_process_priority()
     runtime = open_runtime(settings, _open)
-    slot = CurrentScan()
-    definitions = build_definitions(scan=slot)
+    current_scan = CurrentScan()
+    definitions = build_definitions(scan=current_scan)
     instance = _open.enter_context(open_instance(runtime.home))
     _process = RunProcess(
-        runtime, instance, slot, {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
+        runtime,
+        instance,
+        current_scan,
+        {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS},
     )
 
 
@@ -95,7 +98,7 @@ def run_scan(job_id: str, waited_for: str | None = None) -> ScanEnd:
     """Run the scan of a claimed job and write its end."""
     assert _process is not None, "`warm` runs first in every process"
     process = _process
-    process.slot.clear()
+    process.current_scan.clear()
     return execute_job(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
 
 
@@ -103,14 +106,14 @@ def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:
     with ScanRun(process.runtime, job, music_id=music_id) as session:
         run = _create_run(process, job, partition_key(job.kind, session.subject))
         session.on_canceling = lambda: process.instance.report_run_canceling(run)
-        process.slot.session = session
+        process.current_scan.session = session
         try:
             for _event in execute_run_iterator(
                 InMemoryJob(process.jobs[job.kind]), run, process.instance
             ):
                 pass
         finally:
-            process.slot.session = None
+            process.current_scan.session = None
     return _outcome(process, run)
 
 
@@ -131,4 +134,4 @@ def _outcome(process: RunProcess, run: DagsterRun) -> ScanOutcome:
     ended = process.instance.get_run_by_id(run.run_id)
     if ended is not None and ended.status == DagsterRunStatus.SUCCESS:
         return ScanOutcome("completed")
-    return process.slot.outcome()
+    return process.current_scan.outcome()

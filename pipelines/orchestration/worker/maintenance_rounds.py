@@ -19,9 +19,9 @@ from pipelines.orchestration.worker.maintenance import (
 )
 from pipelines.settings import Settings
 
-SWEEP_EVERY_S = 600.0
-SWEEP_AGAIN_S = 10.0
-FIRST_SWEEP_S = 60.0
+MAINTENANCE_EVERY_S = 600.0
+MAINTENANCE_RETRY_S = 10.0
+FIRST_MAINTENANCE_S = 60.0
 log = structlog.get_logger(__name__)
 
 
@@ -61,16 +61,16 @@ class MaintenanceThread:
 
     def __exit__(self, *_exc: object) -> None:
         self._stop.set()
-        self._thread.join(SWEEP_AGAIN_S)
+        self._thread.join(MAINTENANCE_RETRY_S)
 
     def _run(self) -> None:
-        pause_s = FIRST_SWEEP_S
+        pause_s = FIRST_MAINTENANCE_S
         while not self._stop.wait(pause_s):
-            pause_s = SWEEP_EVERY_S
+            pause_s = MAINTENANCE_EVERY_S
             try:
                 swept = sweep_once(self._settings)
             except Exception:
                 log.exception("clean-up failed")
                 continue
             log.info("swept", **asdict(swept))
-            pause_s = SWEEP_AGAIN_S if swept.is_more else SWEEP_EVERY_S
+            pause_s = MAINTENANCE_RETRY_S if swept.is_more else MAINTENANCE_EVERY_S

@@ -99,8 +99,8 @@ class CircuitStore(Protocol):
 class CircuitBreaker:
     """The circuits of one client."""
 
-    def __init__(self, book: CircuitStore, times: CircuitTimes) -> None:
-        self._book = book
+    def __init__(self, store: CircuitStore, times: CircuitTimes) -> None:
+        self._store = store
         self._times = times
 
     @asynccontextmanager
@@ -111,7 +111,7 @@ class CircuitBreaker:
             UpstreamError: The circuit is open; of the class of the error that opened it.
         """
         passage = await asyncio.to_thread(
-            self._book.check_circuit, host, surface, probe_s=self._times.probe_s
+            self._store.check_circuit, host, surface, probe_s=self._times.probe_s
         )
         if not passage.is_allowed:
             raise _refusal(passage, host, surface)
@@ -122,7 +122,7 @@ class CircuitBreaker:
             raise
         except BaseException:
             if passage.is_probe:
-                await asyncio.shield(asyncio.to_thread(self._book.release_probe, host, surface))
+                await asyncio.shield(asyncio.to_thread(self._store.release_probe, host, surface))
             raise
         await self._worked(passage, host, surface, with_data=True)
 
@@ -133,7 +133,7 @@ class CircuitBreaker:
         reason = error.reason if isinstance(error, UpstreamError) else None
         if threshold is not None:
             await asyncio.to_thread(
-                self._book.note_failure,
+                self._store.note_failure,
                 host,
                 surface,
                 cause=error.type,
@@ -145,14 +145,14 @@ class CircuitBreaker:
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._worked(passage, host, surface, with_data=False)
         elif passage.is_probe:
-            await asyncio.to_thread(self._book.release_probe, host, surface)
+            await asyncio.to_thread(self._store.release_probe, host, surface)
 
     async def _worked(
         self, passage: CircuitPermission, host: str, surface: str, *, with_data: bool
     ) -> None:
         if not passage.is_clean:
             await asyncio.to_thread(
-                self._book.note_success,
+                self._store.note_success,
                 host,
                 surface,
                 is_probe=passage.is_probe,

@@ -72,7 +72,7 @@ class GuestClient:
         BudgetSpentError: Today's budget for the host is used up.
     """
 
-    _manners = HostPolicy()  # no host policy, as in tests
+    _host_policy = HostPolicy()  # no host policy, as in tests
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class GuestClient:
         self.profile = profile
         self.limits = limits or HttpLimits()
         self._turns = turns
-        self._manners = host_policy or HostPolicy()
+        self._host_policy = host_policy or HostPolicy()
         self._faults: Counter[str] = Counter()
         self._dialler = dialler or Dialler(profile)
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
@@ -120,24 +120,24 @@ class GuestClient:
             UpstreamError: The circuit is open; no request was made.
         """
         host = urlsplit(ask.url).hostname or ""
-        async with self._manners.watch(host, ask.surface):
+        async with self._host_policy.watch(host, ask.surface):
             try:
                 yield
             except ForbiddenError:
-                if self._manners.circuits is not None:
+                if self._host_policy.circuits is not None:
                     await self._back_off(host)
                 raise
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
         await self._permit(ask)
-        ask = replace(ask, known=await self._manners.recall(ask.address))
+        ask = replace(ask, known=await self._host_policy.recall(ask.address))
         sink = BodySink(surface=ask.surface, limit_bytes=self.limits.body_bytes)
         answer = replace(await self._patiently(ask, sink), body=sink.body)
         if answer.status == NOT_MODIFIED and ask.known is not None:
             answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
-        elif answer.status == _OK and self._manners.memory is not None:
-            await self._manners.memory.keep(ask.address, answer.validators, answer.body)
+        elif answer.status == _OK and self._host_policy.memory is not None:
+            await self._host_policy.memory.keep(ask.address, answer.validators, answer.body)
         record_response(answer)
         return answer
 
@@ -158,7 +158,7 @@ class GuestClient:
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
             return replace(await self._follow(robots, sink), body=sink.body)
 
-        await self._manners.permit(ask.address, ask.surface, fetch)
+        await self._host_policy.permit(ask.address, ask.surface, fetch)
 
     async def _patiently(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
         """Retry after each 429 as long as the requested wait is within the maximum."""

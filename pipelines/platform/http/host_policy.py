@@ -54,7 +54,7 @@ class HostPolicy:
 
 def build_host_policy(
     profile: PlatformProfile,
-    book: HostPolicyStore,
+    store: HostPolicyStore,
     *,
     obeys_robots: bool,
     bodies: BodyArchive | None = None,
@@ -62,7 +62,7 @@ def build_host_policy(
 ) -> HostPolicy:
     """Build the policy of a profile's client. Without `bodies` no request is conditional."""
     return HostPolicy(
-        circuits=CircuitBreaker(book, profile.circuit),
-        memory=None if bodies is None else ResponseMemory(book, bodies),
-        robots=RobotsPolicy(book, is_obeyed=obeys_robots, clock=clock),
+        circuits=CircuitBreaker(store, profile.circuit),
+        memory=None if bodies is None else ResponseMemory(store, bodies),
+        robots=RobotsPolicy(store, is_obeyed=obeys_robots, clock=clock),
     )

@@ -51,7 +51,7 @@ class HostRateLimiter:
 
     def __init__(
         self,
-        book: HostRateStore,
+        store: HostRateStore,
         rate: HostRate,
         *,
         daily_budget: int,
@@ -59,7 +59,7 @@ class HostRateLimiter:
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self.max_wait_s = max_wait_s
-        self._book = book
+        self._store = store
         self._rate = rate
         self._daily_budget = daily_budget
         self._clock = clock
@@ -95,7 +95,7 @@ class HostRateLimiter:
         left_s = self._pause_left(host)
         if left_s > 0:
             return False, left_s
-        grant = self._book.take_token(
+        grant = self._store.take_token(
             host,
             rate_per_s=self._rate.per_second,
             burst=self._rate.burst,
@@ -112,7 +112,7 @@ class HostRateLimiter:
 
     def _pause_left(self, host: str) -> float:
         known = self._paused.get(host)
-        until = self._book.host_paused_until(host) or known
+        until = self._store.host_paused_until(host) or known
         return 0.0 if until is None else self._seconds_until(max(until, known or until))
 
     async def pause(self, host: str, retry_after: str | None) -> float:
@@ -125,7 +125,7 @@ class HostRateLimiter:
         """Pause the host for all processes."""
         until = self._clock.now() + timedelta(seconds=wait_s)
         self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
-        await asyncio.to_thread(self._book.pause_host, host, until)
+        await asyncio.to_thread(self._store.pause_host, host, until)
 
     def _seconds_until(self, moment: datetime) -> float:
         return (moment - self._clock.now()).total_seconds()

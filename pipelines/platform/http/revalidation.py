@@ -44,8 +44,8 @@ class StoredResponse:
 class ResponseMemory:
     """Stored responses by URL, for conditional requests."""
 
-    def __init__(self, book: ValidatorStore, bodies: BodyArchive) -> None:
-        self._book = book
+    def __init__(self, store: ValidatorStore, bodies: BodyArchive) -> None:
+        self._store = store
         self._bodies = bodies
 
     async def recall(self, address: str) -> StoredResponse | None:
@@ -61,10 +61,10 @@ class ResponseMemory:
         if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
             return
         answer = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
-        await asyncio.to_thread(self._book.save_validators, _key(address), answer)
+        await asyncio.to_thread(self._store.save_validators, _key(address), answer)
 
     def _recall(self, address: str) -> StoredResponse | None:
-        answer = self._book.read_validators(_key(address))
+        answer = self._store.read_validators(_key(address))
         body = None if answer is None else self._bodies.read_body(answer.payload_sha256)
         if answer is None or body is None:
             return None

@@ -75,8 +75,10 @@ class PathDecision(NamedTuple):
 class RobotsPolicy:
     """robots.txt decisions of one client."""
 
-    def __init__(self, book: RobotsStore, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK) -> None:
-        self._book = book
+    def __init__(
+        self, store: RobotsStore, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK
+    ) -> None:
+        self._store = store
         self._is_obeyed = is_obeyed
         self._clock = clock
         self._files: dict[str, tuple[float, int | None, Protego]] = {}
@@ -111,7 +113,7 @@ class RobotsPolicy:
         if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
             return
         await asyncio.to_thread(
-            self._book.record_robots,
+            self._store.record_robots,
             host,
             surface,
             decision=decision.verdict,
@@ -123,7 +125,7 @@ class RobotsPolicy:
         read_at, status, rules = self._files.get(host, (0.0, None, None))
         if rules is not None and self._clock.monotonic() - read_at < _valid_for_s(status):
             return status, rules
-        file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=DAY_S)
+        file = await asyncio.to_thread(self._store.robots_file, host, max_age_s=DAY_S)
         if file is None or self._age_s(file) > _valid_for_s(file.status):
             status, body = await self._renewed(host, url, fetch)
         else:
@@ -134,15 +136,15 @@ class RobotsPolicy:
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
         """Return the current file. One process fetches it; the others poll the store for it."""
         mine = await asyncio.to_thread(
-            self._book.acquire_lease, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
+            self._store.acquire_lease, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
         )
         for _ in range(0 if mine else MAX_POLLS):
             await self._clock.sleep(FETCH_LEASE_S / MAX_POLLS)
-            file = await asyncio.to_thread(self._book.robots_file, host, max_age_s=FETCH_LEASE_S)
+            file = await asyncio.to_thread(self._store.robots_file, host, max_age_s=FETCH_LEASE_S)
             if file is not None:
                 return file.status, file.body
         status, body = await _read(url, fetch)
-        await asyncio.to_thread(self._book.save_robots_file, host, status=status, body=body)
+        await asyncio.to_thread(self._store.save_robots_file, host, status=status, body=body)
         return status, body
 
     def _age_s(self, file: RobotsFileRecord) -> float:

@@ -42,7 +42,7 @@ def pack_page(items: Sequence[Item], *, layout: str, cursor: int, has_more: bool
     return orjson.dumps({"layout": layout, "items": works, "cursor": cursor, "has_more": has_more})
 
 
-def pack_work(item: Item, *, layout: str, music_id: str, account: Author | None = None) -> bytes:
+def pack_video(item: Item, *, layout: str, music_id: str, account: Author | None = None) -> bytes:
     """The body of one video, of the track that showed it."""
     told = None if account is None else asdict(account)
     return orjson.dumps(
@@ -78,7 +78,7 @@ def parse_app_page(body: bytes, *, music_id: str, app: App, seen: ParseContext) 
     return VideoPage(videos=tuple(videos), cursor=said["cursor"], has_more=said["has_more"])
 
 
-def parse_app_work(body: bytes, *, app: App, seen: ParseContext) -> VideoDetail:
+def parse_app_video(body: bytes, *, app: App, seen: ParseContext) -> VideoDetail:
     """One video with the counts that the app shows; its sound is not available here.
 
     Raises:

@@ -46,7 +46,7 @@ class TrackLayout(_Part):
     first: Selector
 
 
-class WorkLayout(_Part):
+class VideoLayout(_Part):
     """One video of a feed. `is_paused_by_tap`: while it plays, the tree cannot be read."""
 
     sign: Selector
@@ -98,7 +98,7 @@ class Layout(_Part):
     is_verified: bool
     source: str
     track: TrackLayout
-    work: WorkLayout
+    work: VideoLayout
     share: ShareLayout
     account: AccountLayout | None = None
     prompts: Prompts

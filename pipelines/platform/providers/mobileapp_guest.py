@@ -18,10 +18,10 @@ from pipelines.platform.mobileapp.bundles import (
     Item,
     pack_page,
     pack_track,
-    pack_work,
+    pack_video,
     parse_app_page,
     parse_app_track,
-    parse_app_work,
+    parse_app_video,
 )
 from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
@@ -131,7 +131,7 @@ class MobileAppGuest(VidplatPublic):
         client: GuestClient = dependencies.guest()
         super().__init__(client, name=name)
         self._app = app
-        self._manners: HostPolicy = dependencies.host_policy()
+        self._host_policy: HostPolicy = dependencies.host_policy()
         self._shown: dict[str, _Shown] = {}
         self._accounts: dict[str, Author | None] = {}
         self._has_accounts = True
@@ -163,7 +163,7 @@ class MobileAppGuest(VidplatPublic):
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
         """Videos of a track from a place on, each opened in the app."""
         with open_call_trace() as call_trace:
-            async with self._manners.watch(self._reader.host, SURFACE):
+            async with self._host_policy.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
         layout = (await self._reader.ready()).name
         for item in page.items:
@@ -208,7 +208,7 @@ class MobileAppGuest(VidplatPublic):
             return shown
 
     async def _app_track(self, music_id: str) -> Reading[Track]:
-        async with self._manners.watch(self._reader.host, SURFACE):
+        async with self._host_policy.watch(self._reader.host, SURFACE):
             dump = await self._reader.read_track(music_id)
         seen = self._seen(SURFACE)
         body = pack_track(dump, layout=(await self._reader.ready()).name)
@@ -222,8 +222,8 @@ class MobileAppGuest(VidplatPublic):
         seen = self._seen(WORK_SURFACE)
         layout = (await self._reader.ready()).name
         account = await self._account_of(aweme_id)
-        body = pack_work(shown.item, layout=layout, music_id=shown.music_id, account=account)
-        value: VideoDetail = parse_app_work(body, app=self._app, seen=seen)
+        body = pack_video(shown.item, layout=layout, music_id=shown.music_id, account=account)
+        value: VideoDetail = parse_app_video(body, app=self._app, seen=seen)
         return self._reading(body, value, aweme_id, seen, 0)
 
     async def _account_of(self, aweme_id: str) -> Author | None:
@@ -239,7 +239,7 @@ class MobileAppGuest(VidplatPublic):
 
     async def _read_account(self, aweme_id: str) -> Author | None:
         link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
-        async with self._manners.watch(self._reader.host, SURFACE):
+        async with self._host_policy.watch(self._reader.host, SURFACE):
             handle = await self._reader.read_handle(link)
         if handle is None:
             return None

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.device.phone import StandInPhone
+from pipelines.sandbox.server.device.phone import SimulatedPhone
 from pipelines.sandbox.server.device.server import AdbServer
 from pipelines.sandbox.server.gateway import SandboxGateway
 from pipelines.sandbox.server.platform import SandboxPlatform
@@ -96,7 +96,7 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
         world, cache_dir=options.cache_dir, renderers=options.renderers,
         addresses=SandboxUrls(options.port if port is None else port),
     )  # fmt: skip
-    phone = StandInPhone(platform)
+    phone = SimulatedPhone(platform)
     routes = device.routes(phone) + [one for surface in SURFACES for one in surface(platform)]
 
     @asynccontextmanager
@@ -112,7 +112,7 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
 
 
 @asynccontextmanager
-async def _connected(phone: StandInPhone, adb_port: int | None) -> AsyncIterator[None]:
+async def _connected(phone: SimulatedPhone, adb_port: int | None) -> AsyncIterator[None]:
     """The simulated device behind its adb server, where one is wanted."""
     if adb_port is None:
         yield

@@ -45,7 +45,7 @@ class SandboxPlatform:
         self.first = world
         self.world = world
         self.addresses = addresses
-        self.shelf = SoundCache(world, cache_dir)
+        self.sound_cache = SoundCache(world, cache_dir)
         self.log = AccessLog()
         self.faults = ActiveFaults()
         self._cache_dir = cache_dir
@@ -88,14 +88,14 @@ class SandboxPlatform:
 
     async def sound_file(self, sound: SandboxSound, *, codec: Codec) -> Path:
         """Return the file of a sound; rendered once for concurrent callers."""
-        path = self.shelf.path(sound, codec=codec)
+        path = self.sound_cache.path(sound, codec=codec)
         if not path.exists():
             await self._made(path, partial(make_file, sound.index, codec))
         return path
 
     async def video_file(self, work: SandboxVideo) -> Path:
         """Return the file of a video that has its own sound; rendered once as above."""
-        path = self.shelf.video_path(work)
+        path = self.sound_cache.video_path(work)
         if not path.exists():
             await self._made(path, partial(make_video_file, work.index))
         return path

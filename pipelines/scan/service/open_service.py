@@ -54,7 +54,7 @@ def open_scan_service(settings: Settings) -> Iterator[ScanService]:
             profile,
             control=control,
             open_engine=open_engine,
-            has_room=lambda: (
+            has_free_space=lambda: (
                 shutil.disk_usage(home.root).free >= settings.min_free_disk_mb * _MEGABYTE
             ),
         )
@@ -66,7 +66,7 @@ def build_scan_service(
     *,
     control: ControlStore,
     open_engine: "Callable[[], Engine]",
-    has_room: Callable[[], bool] = lambda: True,
+    has_free_space: Callable[[], bool] = lambda: True,
 ) -> ScanService:
     """Build the service over open stores."""
     world = ScanConfig(
@@ -83,7 +83,7 @@ def build_scan_service(
         control=control,
         results=ResultCache(lambda job_id: _read_result(open_engine(), job_id)),
         world=world,
-        has_room=has_room,
+        has_free_space=has_free_space,
     )
 
 

@@ -108,7 +108,7 @@ class ScanService:
         control: The control store.
         results: Cache of result documents by job.
         world: Profile, provider, link rules and lifetimes.
-        has_room: Returns False if the disk is too full for another scan.
+        has_free_space: Returns False if the disk is too full for another scan.
         clock: Returns the current time in UTC.
     """
 
@@ -118,13 +118,13 @@ class ScanService:
         control: JobStore,
         results: ResultCache,
         world: ScanConfig,
-        has_room: Callable[[], bool] = lambda: True,
+        has_free_space: Callable[[], bool] = lambda: True,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.world = world
         self._control = control
         self._results = results
-        self._has_room = has_room
+        self._has_free_space = has_free_space
         self._clock = clock
 
     def ask(
@@ -216,7 +216,7 @@ class ScanService:
         origin: Origin,
         job_id: str | None = None,
     ) -> ScanJob:
-        if not self._has_room():
+        if not self._has_free_space():
             raise CapacityExhaustedError("The disk is too full for another scan")
         new = NewJob(
             kind=subject.kind,

@@ -96,15 +96,15 @@ class Shelf:
 
 def list_pairs(tracks: list[Track]) -> list[Pair]:
     """All labelled pairs of the tracks, which are of one part."""
-    shelf = Shelf(tracks)
+    sound_cache = Shelf(tracks)
     return [
         pair
         for track in tracks
         for pair in (
-            *_alike(shelf, track),
-            *_covers_and_strangers(shelf, track),
-            *_elsewhere(shelf, track),
-            *_unwanted_likeness(shelf, track),
+            *_alike(sound_cache, track),
+            *_covers_and_strangers(sound_cache, track),
+            *_elsewhere(sound_cache, track),
+            *_unwanted_likeness(sound_cache, track),
         )
     ]
 
@@ -120,8 +120,8 @@ def _pair(
     )  # fmt: skip
 
 
-def _alike(shelf: Shelf, track: Track) -> Iterator[Pair]:
-    clips = shelf.clips[track.name]
+def _alike(sound_cache: Shelf, track: Track) -> Iterator[Pair]:
+    clips = sound_cache.clips[track.name]
     truths: dict[Relation, Truth] = {"same": "same", "variant": "variant"}
     for clip in clips.values():
         if clip.relation != "material":
@@ -131,30 +131,30 @@ def _alike(shelf: Shelf, track: Track) -> Iterator[Pair]:
             )  # fmt: skip
 
 
-def _covers_and_strangers(shelf: Shelf, track: Track) -> Iterator[Pair]:
-    clips = shelf.clips[track.name]
+def _covers_and_strangers(sound_cache: Shelf, track: Track) -> Iterator[Pair]:
+    clips = sound_cache.clips[track.name]
     for name, family in (_COVERS | _STRANGE).items():
         if name in clips:
             yield _different(track, clips["reference"], clips[name], family)
 
 
-def _elsewhere(shelf: Shelf, track: Track) -> Iterator[Pair]:
+def _elsewhere(sound_cache: Shelf, track: Track) -> Iterator[Pair]:
     for step, (family, *wanted) in enumerate(_ELSEWHERE):
-        other = shelf.clips[shelf.partner(track, step).name]
+        other = sound_cache.clips[sound_cache.partner(track, step).name]
         name = next((name for name in wanted if name in other), None)
         if name is not None and (name == wanted[0] or step == 0):
-            reference = shelf.clips[track.name]["reference"]
+            reference = sound_cache.clips[track.name]["reference"]
             yield _different(track, reference, other[name], family)
 
 
-def _unwanted_likeness(shelf: Shelf, track: Track) -> Iterator[Pair]:
+def _unwanted_likeness(sound_cache: Shelf, track: Track) -> Iterator[Pair]:
     """The same crowd or the same narration over two tracks' music."""
-    place = shelf.tracks.index(track)
-    for mine in shelf.clips[track.name].values():
+    place = sound_cache.tracks.index(track)
+    for mine in sound_cache.clips[track.name].values():
         if not mine.name.startswith("shared"):
             continue
-        for other in shelf.tracks[place + 1 :]:
-            theirs = shelf.clips[other.name].get(mine.name)
+        for other in sound_cache.tracks[place + 1 :]:
+            theirs = sound_cache.clips[other.name].get(mine.name)
             if theirs is not None and theirs.steps == mine.steps:
                 yield _different(track, mine, theirs, _LIKENESS[mine.name])
                 break
@@ -170,16 +170,16 @@ def list_groups(tracks: list[Track]) -> list[Group]:
     The first reference is the track's own sound, the two others are drawn from what people did to
     it; a group of the same track draws its candidates from the rest.
     """
-    shelf = Shelf(tracks)
-    return [group for track in tracks for group in _groups_of(shelf, track)]
+    sound_cache = Shelf(tracks)
+    return [group for track in tracks for group in _groups_of(sound_cache, track)]
 
 
-def _groups_of(shelf: Shelf, track: Track) -> Iterator[Group]:
+def _groups_of(sound_cache: Shelf, track: Track) -> Iterator[Group]:
     rng = stream(track.seed, "bench group", track.score)
-    clips = list(shelf.clips[track.name].values())
+    clips = list(sound_cache.clips[track.name].values())
     same = _shuffled(rng, [clip for clip in clips if clip.relation == "same"])
     changed = _shuffled(rng, [clip for clip in clips if clip.relation == "variant"])
-    other = shelf.clips[shelf.partner(track, 1 + track.number % 5).name]
+    other = sound_cache.clips[sound_cache.partner(track, 1 + track.number % 5).name]
     strangers = _shuffled(rng, [one for one in other.values() if one.relation != "material"])
     likes = [clip for clip in clips if clip.name.startswith(("cover", "other piece"))]
     families: tuple[tuple[Truth, str, list[Clip]], ...] = (

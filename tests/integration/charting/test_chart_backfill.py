@@ -200,7 +200,7 @@ async def scripted(desk: Desk, days: tuple[str, str], **options: Any) -> Backfil
     work = Backfill(
         open_chart=lambda _cancelled: desk.sources.chart(),
         engine=desk.engine,
-        book=desk.control,
+        store=desk.control,
         **options,
     )
     return await work.run(read_span(*days))
@@ -234,7 +234,7 @@ async def test_an_answer_that_the_end_overtook_is_kept_and_counted(reads: Desk) 
         async with reads.sources.chart() as captures:
             yield Overtaken(captures)
 
-    work = Backfill(open_chart=open_chart, engine=reads.engine, book=reads.control)
+    work = Backfill(open_chart=open_chart, engine=reads.engine, store=reads.control)
     ended = await work.run(read_span(*QUARTER))
     kept = reads.rows("select count(distinct volid) as kept from raw.chart_songs")[0]["kept"]
     assert ended.ending == "cancelled"

@@ -15,7 +15,7 @@ from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.reader import AppReader
 from pipelines.sandbox.server.addresses import SandboxUrls, read_code
-from pipelines.sandbox.server.device.phone import StandInPhone
+from pipelines.sandbox.server.device.phone import SimulatedPhone
 from pipelines.sandbox.server.device.server import AdbServer
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.world.content.videos import SandboxVideo
@@ -50,7 +50,7 @@ class Book:
 class Device:
     """The device of one test, and what is true about its app."""
 
-    phone: StandInPhone
+    phone: SimulatedPhone
     server: AdbServer
     world: SandboxWorld
     clock: FakeClock = field(default_factory=FakeClock)
@@ -107,7 +107,7 @@ def small_world() -> SandboxWorld:
 @pytest.fixture
 async def device(small_world: SandboxWorld, tmp_path: Path) -> AsyncIterator[Device]:
     platform = SandboxPlatform(small_world, cache_dir=tmp_path, addresses=SandboxUrls(1))
-    made = Device(StandInPhone(platform), AdbServer(StandInPhone(platform)), small_world)
+    made = Device(SimulatedPhone(platform), AdbServer(SimulatedPhone(platform)), small_world)
     made.server.phone = made.phone
     await made.server.start(0)
     yield made

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.checks.device import NAMES, device_looks
+from pipelines.doctor.checks.device import NAMES, device_checks
 from pipelines.settings import Settings
 from tests.integration.mobileapp.conftest import Device
 
@@ -21,7 +21,7 @@ async def looked(device: Device, *, may_open: bool = True, **values: Any) -> dic
     chosen = settings(
         **{"mobileapp_device": "stand-in-1", "mobileapp_adb_port": device.server.port, **values}
     )
-    looks = device_looks(chosen, may_open=may_open)
+    looks = device_checks(chosen, may_open=may_open)
     return {name: await asyncio.to_thread(look) for name, look in looks}
 
 
@@ -38,7 +38,7 @@ async def test_a_device_that_is_ready_has_five_good_lines(device: Device) -> Non
 
 async def test_who_reads_by_no_device_hears_nothing_of_one(device: Device) -> None:
     chosen = settings(music_data_provider="public-graph")
-    assert device_looks(chosen, may_open=True) == []
+    assert device_checks(chosen, may_open=True) == []
 
 
 async def test_a_device_that_is_named_but_not_chosen_is_no_fault(device: Device) -> None:

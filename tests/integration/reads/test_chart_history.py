@@ -179,7 +179,7 @@ async def test_what_time_does_not_allow_is_left_for_later(desk: Desk) -> None:
 
 def backlog(desk: Desk) -> ChartBacklog:
     return ChartBacklog(
-        book=desk.control,
+        store=desk.control,
         open_chart=desk.sources.chart,
         is_known=lambda volid: volid in read_songs_of_issues(desk.engine, [volid], limit=1),
     )

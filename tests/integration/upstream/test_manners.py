@@ -57,7 +57,7 @@ class Shelf(dict[str, bytes]):
 
 
 @pytest.fixture
-def shelf() -> Shelf:
+def sound_cache() -> Shelf:
     return Shelf()
 
 
@@ -66,7 +66,11 @@ Open = Callable[..., Awaitable[GuestClient]]
 
 @pytest.fixture
 async def connect(
-    wire: Any, wire_profile: PlatformProfile, control: ControlStore, shelf: Shelf, clock: FakeClock
+    wire: Any,
+    wire_profile: PlatformProfile,
+    control: ControlStore,
+    sound_cache: Shelf,
+    clock: FakeClock,
 ) -> AsyncIterator[Open]:
     """Another client, as another process would have it. No robots.txt unless a test has one."""
     wire.answers["/robots.txt"] = [reply("404 Not Found")]
@@ -77,7 +81,7 @@ async def connect(
             profile = wire_profile.model_copy(update={"circuit": times})
             turns = HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock)
             host_policy = build_host_policy(
-                profile, control, obeys_robots=obeys, bodies=shelf, clock=clock
+                profile, control, obeys_robots=obeys, bodies=sound_cache, clock=clock
             )
             client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
             return await stack.enter_async_context(client)
@@ -229,7 +233,7 @@ async def test_fault_pauses_the_host_for_every_process(
     ],
 )
 async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
-    offered: str, sent: tuple[str, str], wire: Any, connect: Open, shelf: Shelf
+    offered: str, sent: tuple[str, str], wire: Any, connect: Open, sound_cache: Shelf
 ) -> None:
     wire.answers["/a"] = [
         reply("200 OK", b"first", offered),
@@ -238,7 +242,7 @@ async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
     ]
     one, other = await connect(), await connect()
     await one.fetch(ask("/a"))
-    shelf.put(b"first")
+    sound_cache.put(b"first")
     again = await other.fetch(ask("/a"))
     assert (again.body, again.status, again.wire_status) == (b"first", 200, 304)
     assert wire.seen[-1].headers[sent[0]] == sent[1]
@@ -247,11 +251,11 @@ async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
 
 @pytest.mark.parametrize("headers", [(), ('ETag: "v1"', "Cache-Control: private, no-store")])
 async def test_what_is_not_offered_is_not_asked_about(
-    headers: tuple[str, ...], wire: Any, connect: Open, shelf: Shelf
+    headers: tuple[str, ...], wire: Any, connect: Open, sound_cache: Shelf
 ) -> None:
     wire.answers["/a"] = [reply("200 OK", b"body", *headers)]
     client = await connect()
-    shelf.put(b"body")
+    sound_cache.put(b"body")
     for _ in range(2):
         assert (await client.fetch(ask("/a"))).body == b"body"
     assert not {"if-none-match", "if-modified-since"} & set(wire.seen[-1].headers)
@@ -266,7 +270,7 @@ async def test_body_that_is_not_kept_is_asked_for_whole(wire: Any, connect: Open
 
 
 async def test_redirect_is_not_asked_with_the_first_addresss_words(
-    wire: Any, connect: Open, shelf: Shelf
+    wire: Any, connect: Open, sound_cache: Shelf
 ) -> None:
     wire.answers["/a"] = [
         reply("200 OK", b"body", 'ETag: "v1"'),
@@ -275,7 +279,7 @@ async def test_redirect_is_not_asked_with_the_first_addresss_words(
     wire.answers["/b"] = [reply("200 OK", b"other", 'ETag: "v2"')]
     client = await connect()
     await client.fetch(ask("/a"))
-    shelf.put(b"body")
+    sound_cache.put(b"body")
     assert (await client.fetch(ask("/a"))).body == b"other"
     assert "if-none-match" not in wire.seen[-1].headers
 

@@ -17,7 +17,7 @@ from pipelines.charts.rules.song_links import (
     artists_of,
     link_songs,
 )
-from warehouse.records.song_links import AudioMatch, PlatformMusic, SongLinkChoice, SongLinkDecision
+from warehouse.records.charts import AudioMatch, PlatformMusic, SongLinkChoice, SongLinkDecision
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SONG = Song(song_key="hash:1", title="晴天的海 (Live)", artist="Lila、北方乐队")

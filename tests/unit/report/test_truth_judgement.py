@@ -101,9 +101,9 @@ def test_a_missed_video_that_no_guest_can_reach_costs_the_wider_recall_only() ->
 def test_a_variant_counts_when_it_is_heard_and_is_wrong_when_it_is_confirmed() -> None:
     changed = video("2", OTHER, carries=False, variant=True)
     heard = judged({"1": "exact_music_id"}, video("1"), changed, variants=("2",))
-    assert (heard.variant_count, heard.variants_heard, heard.variants_confirmed) == (1, 1, 0)
+    assert (heard.variant_count, heard.variants_matched, heard.variants_confirmed) == (1, 1, 0)
     mistaken = judged({"2": "audio_fingerprint_match"}, video("1"), changed)
-    assert (mistaken.variants_heard, mistaken.variants_confirmed) == (0, 1)
+    assert (mistaken.variants_matched, mistaken.variants_confirmed) == (0, 1)
     assert not mistaken.is_good
 
 

@@ -107,15 +107,15 @@ def test_no_rows_need_no_room_and_no_commit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("free_mb", "has_room"), [(49, False), (50, True)])
 def test_below_fifty_megabytes_nothing_is_written(
-    tmp_path: Path, free_mb: int, has_room: bool
+    tmp_path: Path, free_mb: int, has_free_space: bool
 ) -> None:
     lake = opened(str(tmp_path), free_mb=free_mb)
-    if has_room:
+    if has_free_space:
         lake.append(SONGS, songs("1"))
     else:
         with pytest.raises(CapacityExhaustedError):
             lake.append(SONGS, songs("1"))
-    assert lake.version(SONGS) == int(has_room)
+    assert lake.version(SONGS) == int(has_free_space)
 
 
 def test_the_disk_asked_is_the_lakes_own(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_nobody_is_told_unless_an_address_is_set() -> None:
 
 def test_a_digest_travels_to_the_checked_address_under_its_own_name() -> None:
     receiver = Receiver()
-    told = webhook(receiver, PUBLIC).tell(DIGEST)
+    told = webhook(receiver, PUBLIC).notify(DIGEST)
     assert told == {"host": "hooks.example.com", "status": 204, "error": None}
     (request,) = receiver.requests
     assert request.extensions[DIAL] == PUBLIC
@@ -93,7 +93,7 @@ def test_a_digest_travels_to_the_checked_address_under_its_own_name() -> None:
 )  # fmt: skip
 def test_a_name_that_leads_to_a_special_address_is_not_dialled(addresses: list[str]) -> None:
     receiver = Receiver()
-    assert webhook(receiver, *addresses).tell(DIGEST)["error"] == "special_address"
+    assert webhook(receiver, *addresses).notify(DIGEST)["error"] == "special_address"
     assert receiver.requests == []
 
 
@@ -109,10 +109,10 @@ def test_a_name_that_leads_to_a_special_address_is_not_dialled(addresses: list[s
 def test_what_goes_wrong_is_told_in_a_word_and_no_redirect_is_followed(
     receiver: Receiver, status: int | None, error: str
 ) -> None:
-    told = webhook(receiver, PUBLIC).tell(DIGEST)
+    told = webhook(receiver, PUBLIC).notify(DIGEST)
     assert told == {"host": "hooks.example.com", "status": status, "error": error}
     assert len(receiver.requests) == 1
 
 
 def test_a_name_without_an_address_is_unreachable() -> None:
-    assert webhook(Receiver()).tell(DIGEST)["error"] == "unreachable"
+    assert webhook(Receiver()).notify(DIGEST)["error"] == "unreachable"

@@ -277,11 +277,11 @@ def test_somebody_is_told_once_and_what_became_of_it_is_kept(week: Week, tmp_pat
     heard: list[str] = []
 
     class Teller:
-        def tell(self, digest: Any) -> dict[str, Any]:
+        def notify(self, digest: Any) -> dict[str, Any]:
             heard.append(digest["run_id"])
             return {"host": "hooks.example", "status": 500, "error": "refused"}
 
-    week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", teller=Teller())
+    week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", notifier=Teller())
     (run,) = week.pass_time(6 * HOUR)
     week.pass_time(HOUR)
     assert heard == [run.run_id]

@@ -3,7 +3,7 @@
 from pipelines.charts.rules.song_links import Song, link_songs
 from pipelines.sandbox.world.chart import SandboxChart
 from pipelines.sandbox.world.world import SandboxWorld
-from warehouse.records.song_links import PlatformMusic
+from warehouse.records.charts import PlatformMusic
 
 EVERY = 5  # issues; a song stays for weeks
 

@@ -163,17 +163,17 @@ def first(alteration: Alteration, *, is_public: bool = False) -> SandboxVideo:
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SoundCache:
+def sound_cache(tmp_path_factory: pytest.TempPathFactory) -> SoundCache:
     return SoundCache(WORLD, tmp_path_factory.mktemp("sounds"))
 
 
-def samples(shelf: SoundCache, work: SandboxVideo) -> np.ndarray:
-    return render_video(WORLD.seed, work, WORLD.sounds.row(work.sound), shelf.base)
+def samples(sound_cache: SoundCache, work: SandboxVideo) -> np.ndarray:
+    return render_video(WORLD.seed, work, WORLD.sounds.row(work.sound), sound_cache.base)
 
 
-def test_a_muted_video_is_silent_and_as_long_as_its_sound(shelf: SoundCache) -> None:
+def test_a_muted_video_is_silent_and_as_long_as_its_sound(sound_cache: SoundCache) -> None:
     work = first(Alteration.MUTED)
-    played = samples(shelf, work)
+    played = samples(sound_cache, work)
     assert not played.any()
     assert played.size / RATE == pytest.approx(
         WORLD.sounds.row(work.sound).duration_s, abs=0.01
@@ -188,28 +188,28 @@ def test_a_muted_video_is_silent_and_as_long_as_its_sound(shelf: SoundCache) -> 
     ],
 )  # fmt: skip
 def test_a_video_is_as_like_the_sound_of_its_id_as_its_alteration_says(
-    shelf: SoundCache, alteration: Alteration, least: float, most: float
+    sound_cache: SoundCache, alteration: Alteration, least: float, most: float
 ) -> None:
     work = first(alteration)
-    named = samples(shelf, replace(work, alteration=Alteration.NONE))
-    played = samples(shelf, work)
+    named = samples(sound_cache, replace(work, alteration=Alteration.NONE))
+    played = samples(sound_cache, work)
     assert played.size == pytest.approx(named.size, rel=0.01)
     assert float(np.sqrt(np.mean(played**2))) > 0.02
     assert least <= chroma_correlation(named, played) <= most
 
 
-def test_a_video_without_alteration_plays_the_file_of_its_music_id(shelf: SoundCache) -> None:
+def test_a_video_without_alteration_plays_the_file_of_its_music_id(sound_cache: SoundCache) -> None:
     row = int(np.flatnonzero(eligible(WORLD) & ~altered(WORLD))[0])
     work = WORLD.works.row(row)
     sound = WORLD.sounds.row(work.sound)
-    assert shelf.video_file(work) == shelf.file(sound)
+    assert sound_cache.video_file(work) == sound_cache.file(sound)
     assert played_sound(work, sound) == sound
 
 
 def test_an_altered_video_has_a_file_of_its_own_with_the_same_bytes_each_time(
-    shelf: SoundCache, tmp_path: Path
+    sound_cache: SoundCache, tmp_path: Path
 ) -> None:
     work = first(Alteration.VOICED_OVER)
-    made = shelf.video_file(work)
-    assert made != shelf.path(WORLD.sounds.row(work.sound))
+    made = sound_cache.video_file(work)
+    assert made != sound_cache.path(WORLD.sounds.row(work.sound))
     assert made.read_bytes() == SoundCache(WORLD, tmp_path).video_file(work).read_bytes()

@@ -23,7 +23,7 @@ WORLD = SandboxWorld(21, 0.2)
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> SoundCache:
+def sound_cache(tmp_path_factory: pytest.TempPathFactory) -> SoundCache:
     return SoundCache(WORLD, tmp_path_factory.mktemp("sounds"))
 
 
@@ -48,41 +48,41 @@ def _hz(samples: Samples) -> float:
 
 
 @pytest.mark.parametrize("kind", list(SoundKind))
-def test_every_kind_decodes_at_its_planned_length(shelf: SoundCache, kind: SoundKind) -> None:
+def test_every_kind_decodes_at_its_planned_length(sound_cache: SoundCache, kind: SoundKind) -> None:
     sound = _first(kind)
-    samples, rate = _decoded(shelf.file(sound).read_bytes())
+    samples, rate = _decoded(sound_cache.file(sound).read_bytes())
     assert rate == RATE
     assert samples.size / rate == pytest.approx(sound.duration_s, abs=0.35)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SoundKind if kind is not SoundKind.SILENT])
-def test_every_kind_but_the_silent_can_be_heard(shelf: SoundCache, kind: SoundKind) -> None:
-    samples = shelf.samples(_first(kind))
+def test_every_kind_but_the_silent_can_be_heard(sound_cache: SoundCache, kind: SoundKind) -> None:
+    samples = sound_cache.samples(_first(kind))
     assert float(np.sqrt(np.mean(samples**2))) > 0.02
     assert np.abs(samples).max() <= 1.0
 
 
-def test_the_placeholder_is_silent(shelf: SoundCache) -> None:
-    samples, _ = _decoded(shelf.placeholder().read_bytes())
+def test_the_placeholder_is_silent(sound_cache: SoundCache) -> None:
+    samples, _ = _decoded(sound_cache.placeholder().read_bytes())
     assert float(np.abs(samples).max()) < 1e-3
 
 
-def test_a_video_has_a_picture_and_aac_and_a_photo_post_has_mp3(shelf: SoundCache) -> None:
+def test_a_video_has_a_picture_and_aac_and_a_photo_post_has_mp3(sound_cache: SoundCache) -> None:
     sound = WORLD.tracks[0]
-    with av.open(str(shelf.file(sound, codec="aac"))) as file:
+    with av.open(str(sound_cache.file(sound, codec="aac"))) as file:
         assert [stream.type for stream in file.streams] == ["audio", "video"]
         assert file.streams.audio[0].codec_context.name == "aac"
-    with av.open(str(shelf.file(sound, codec="mp3"))) as file:
+    with av.open(str(sound_cache.file(sound, codec="mp3"))) as file:
         assert file.streams.audio[0].codec_context.name.startswith("mp3")
 
 
-def test_stereo_and_mono_both_occur_and_sound_alike(shelf: SoundCache) -> None:
+def test_stereo_and_mono_both_occur_and_sound_alike(sound_cache: SoundCache) -> None:
     flags = set(WORLD.sounds.stereo.tolist())
     stereo = next(WORLD.sounds.row(row) for row in np.flatnonzero(WORLD.sounds.stereo).tolist()
                   if WORLD.sounds.kind[row] <= LAST_CARRYING)  # fmt: skip
-    heard, _ = _decoded(shelf.file(stereo).read_bytes())
+    heard, _ = _decoded(sound_cache.file(stereo).read_bytes())
     assert flags == {True, False}
-    assert chroma_correlation(heard, shelf.samples(stereo)) > 0.9
+    assert chroma_correlation(heard, sound_cache.samples(stereo)) > 0.9
 
 
 def test_different_tracks_are_different_music() -> None:
@@ -94,22 +94,24 @@ def test_different_tracks_are_different_music() -> None:
 
 @pytest.mark.parametrize("kind", [SoundKind.REUPLOAD, SoundKind.LOFI, SoundKind.VOICE_OVER])
 def test_a_carrying_sound_is_like_its_piece_of_the_recording(
-    shelf: SoundCache, kind: SoundKind
+    sound_cache: SoundCache, kind: SoundKind
 ) -> None:
     sound = _first(kind, keep=lambda sound: sound.score < WORLD.track_count)
     begin = int(sound.start_s * RATE)
     piece = play_base(21, sound.score)[begin : begin + int(sound.carried_s * RATE)]
-    assert chroma_correlation(shelf.samples(sound), piece) > 0.55
+    assert chroma_correlation(sound_cache.samples(sound), piece) > 0.55
 
 
-def test_a_synchronous_cover_is_near_but_not_the_recording(shelf: SoundCache) -> None:
+def test_a_synchronous_cover_is_near_but_not_the_recording(sound_cache: SoundCache) -> None:
     cover = _first(SoundKind.COVER_SYNC)
     begin = int(cover.start_s * RATE)
     piece = play_base(21, cover.score)[begin : begin + int(cover.duration_s * RATE)]
-    assert 0.2 < chroma_correlation(shelf.samples(cover), piece) < 0.9
+    assert 0.2 < chroma_correlation(sound_cache.samples(cover), piece) < 0.9
 
 
-def test_a_late_start_begins_late_and_a_medley_has_strangers_around(shelf: SoundCache) -> None:
+def test_a_late_start_begins_late_and_a_medley_has_strangers_around(
+    sound_cache: SoundCache,
+) -> None:
     late, medley = _first(SoundKind.LATE), _first(SoundKind.MEDLEY)
     assert 2.0 <= late.lead_s <= 6.0
     assert 7.0 <= medley.carried_s <= 10.0

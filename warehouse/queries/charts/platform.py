@@ -9,8 +9,7 @@ from datetime import date
 from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.charts import SONG_LIMIT
-from warehouse.records.song_links import AudioMatch, PlatformMusic, SongLinkDecision
+from warehouse.records.charts import SONG_LIMIT, AudioMatch, PlatformMusic, SongLinkDecision
 
 type Row = dict[str, Any]
 

@@ -30,8 +30,8 @@ def annotate(
 ) -> None:
     """Record whether a compared pair is the same recording. Changes no verdict."""
     said: AnnotationVerdict = "same" if heard is AnnotationChoice.same else "not_the_same"
-    with _open_annotations() as desk:
-        counts = desk.add(comparison_id, said, note=note, origin="cli")["counts"]
+    with _open_annotations() as service:
+        counts = service.add(comparison_id, said, note=note, origin="cli")["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
 
@@ -40,8 +40,8 @@ def annotations(
     *, path: Annotated[Path | None, typer.Option("--out", help="CSV file. Default: stdout.")] = None
 ) -> None:
     """Write all annotations with the measured values as CSV, to calibrate the limits."""
-    with _open_annotations() as desk:
-        text = desk.to_csv()
+    with _open_annotations() as service:
+        text = service.to_csv()
     if path is None:
         out.out(text, end="")
         return
@@ -58,7 +58,7 @@ def _open_annotations() -> Iterator["AnnotationService"]:
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_services(ApiSettings()) as doors:
-        if doors.annotations is None:
+    with open_services(ApiSettings()) as opened:
+        if opened.annotations is None:
             raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
-        yield doors.annotations
+        yield opened.annotations

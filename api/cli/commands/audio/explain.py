@@ -105,13 +105,13 @@ def _explain_stored(
     from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
     from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_services(ApiSettings()) as doors:
-        if doors.evidence is None:
+    with open_services(ApiSettings()) as opened:
+        if opened.evidence is None:
             raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
-        document = doors.evidence.document(comparison_id)
-        stored, first, second = doors.evidence.features(comparison_id)
+        document = opened.evidence.document(comparison_id)
+        stored, first, second = opened.evidence.features(comparison_id)
         if excerpts is not None:
-            _write_excerpts(doors.evidence, comparison_id, excerpts)
+            _write_excerpts(opened.evidence, comparison_id, excerpts)
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     changed = deviations(pair, recompute(first, second, pair, limits=limits))
@@ -133,12 +133,12 @@ def _write(
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
 
 
-def _write_excerpts(desk: EvidenceService, comparison_id: str, folder: Path) -> None:
+def _write_excerpts(evidence_service: EvidenceService, comparison_id: str, folder: Path) -> None:
     """Write `reference.mp3` and `candidate.mp3`, as far as they are stored."""
     folder.mkdir(parents=True, exist_ok=True)
     for role in EXCERPT_ROLES:
         try:
-            (folder / f"{role}.mp3").write_bytes(desk.excerpt(comparison_id, role))
+            (folder / f"{role}.mp3").write_bytes(evidence_service.excerpt(comparison_id, role))
         except NotFoundError as error:
             err.print(f"[yellow]{safe(error.detail)}[/]")
 

@@ -6,7 +6,7 @@ from functools import partial
 from api.settings import ApiSettings
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import machine
-from pipelines.doctor.checks.device import device_looks
+from pipelines.doctor.checks.device import device_checks
 from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from pipelines.platform.profiles import PlatformProfile
@@ -49,7 +49,7 @@ def build_examination(
         time_s=time_s,
         settings=settings,
         profile=profile,
-        looks=[*_machine_checks(settings, profile), *device_looks(settings, may_open=is_asked)],
+        looks=[*_machine_checks(settings, profile), *device_checks(settings, may_open=is_asked)],
         surfaces=dict.fromkeys(chosen, "waiting") if is_asked else {},
     )
 

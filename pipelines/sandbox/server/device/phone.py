@@ -26,7 +26,7 @@ class LostError(Exception):
     """The device goes away in the middle of a command."""
 
 
-class StandInPhone:
+class SimulatedPhone:
     """One device that is none."""
 
     def __init__(self, platform: SandboxPlatform) -> None:

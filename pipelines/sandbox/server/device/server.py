@@ -7,7 +7,7 @@ After `host:transport:...` or `host:tport:...` the same connection speaks to the
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from pipelines.sandbox.server.device.phone import LostError, StandInPhone
+from pipelines.sandbox.server.device.phone import LostError, SimulatedPhone
 from pipelines.sandbox.server.device.sync_service import serve_sync
 
 LOOPBACK = "127.0.0.1"
@@ -25,7 +25,7 @@ class _GoneError(Exception):
 class AdbServer:
     """Serves one phone. `is_waited_for`: a client waits for a response that never comes."""
 
-    def __init__(self, phone: StandInPhone) -> None:
+    def __init__(self, phone: SimulatedPhone) -> None:
         self.phone = phone
         self.port = 0
         self.is_waited_for = asyncio.Event()

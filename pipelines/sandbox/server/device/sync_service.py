@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pipelines.sandbox.server.device.phone import LostError, StandInPhone
+from pipelines.sandbox.server.device.phone import LostError, SimulatedPhone
 
 _FILE_MODE = 0o100660
 _CHUNK = 64 * 1024
@@ -10,7 +10,7 @@ _LONGEST_PATH = 1024
 
 
 async def serve_sync(
-    phone: StandInPhone, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    phone: SimulatedPhone, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Answer until the other side quits.
 
@@ -41,7 +41,7 @@ def _stat(body: bytes | None) -> bytes:
     return b"STAT" + b"".join(number.to_bytes(4, "little") for number in (mode, size, moment))
 
 
-def _send(phone: StandInPhone, writer: asyncio.StreamWriter, body: bytes) -> None:
+def _send(phone: SimulatedPhone, writer: asyncio.StreamWriter, body: bytes) -> None:
     if phone.is_losing_dump:
         half = body[: len(body) // 2]
         writer.write(b"DATA" + len(half).to_bytes(4, "little") + half)

@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pipelines.sandbox.server.device.phone import StandInPhone
+from pipelines.sandbox.server.device.phone import SimulatedPhone
 
 
-def routes(phone: StandInPhone) -> list[BaseRoute]:
+def routes(phone: SimulatedPhone) -> list[BaseRoute]:
     """The door of one device."""
 
-    async def door(request: Request) -> Response:
+    async def handle(request: Request) -> Response:
         if request.method == "DELETE":
             phone.restore()
         elif request.method == "POST":
@@ -23,4 +23,4 @@ def routes(phone: StandInPhone) -> list[BaseRoute]:
                 return JSONResponse({"error": str(exc)}, status_code=400)
         return JSONResponse({"serial": phone.serial, "log": phone.log.to_document()})
 
-    return [Route("/_world/device", door, methods=["GET", "POST", "DELETE"], name="control")]
+    return [Route("/_world/device", handle, methods=["GET", "POST", "DELETE"], name="control")]

@@ -48,7 +48,7 @@ class _Media:
     async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name == SILENT_FILE:
-            return FileResponse(self.platform.shelf.placeholder(), media_type=_TYPES["mp3"])
+            return FileResponse(self.platform.sound_cache.placeholder(), media_type=_TYPES["mp3"])
         identifier, _, ending = name.partition(".")
         codec: Codec = "mp3" if ending == "mp3" else "aac"
         path = await self._file(identifier, codec) if self._is_valid(request) else None

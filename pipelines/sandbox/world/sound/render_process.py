@@ -31,14 +31,14 @@ def open_sound_cache(
 
 def make_file(index: int, codec: Codec) -> bool:
     """Render the file of a sound, by its row; return True if it exists."""
-    shelf = _opened["shelf"]
-    return shelf.file(shelf.world.sounds.row(index), codec=codec).exists()
+    sound_cache = _opened["shelf"]
+    return sound_cache.file(sound_cache.world.sounds.row(index), codec=codec).exists()
 
 
 def make_video_file(index: int) -> bool:
     """Render the file of a video with its own sound, by its row; return True if it exists."""
-    shelf = _opened["shelf"]
-    return shelf.video_file(shelf.world.works.row(index)).exists()
+    sound_cache = _opened["shelf"]
+    return sound_cache.video_file(sound_cache.world.works.row(index)).exists()
 
 
 def warm_up() -> int:

@@ -1,0 +1,79 @@
+"""Names use the standard terms of the field, and each class name has one meaning."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.unit.house.test_house_rules import PACKAGES, ROOT, sources
+
+NOT_WRITTEN = {
+    "arranging", "desk", "doors", "doorway", "ear", "household", "keeper", "leash",
+    "ledger", "listens", "manners", "obey", "rim", "shelf", "sweeping", "teller", "tidying",
+    "upkeep", "wording",
+}  # fmt: skip
+"""Private words for things that have a standard term, as whole parts of an identifier."""
+MOST_FILES = 14
+WIDER = {
+    "api/console/app/views": "one file per view; the page loads them by name",
+}
+"""Folders with more files, each with its reason."""
+GENERATED = "api/client/blocking"
+PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+def identifiers(tree: ast.Module) -> Iterator[str]:
+    """Every name that a module defines or uses."""
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "name", "arg"):
+            found = getattr(node, field, None)
+            if isinstance(found, str):
+                yield found
+
+
+def replaced_words(name: str) -> set[str]:
+    return {part.lower() for part in PARTS.findall(name)} & NOT_WRITTEN
+
+
+def test_no_identifier_has_a_private_word_for_a_standard_term() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources()
+        for name in [*identifiers(ast.parse(path.read_text())), path.stem, path.parent.name]
+        if replaced_words(name)
+    }
+    assert found == set()
+
+
+def test_the_parts_of_a_name_are_told_apart() -> None:
+    assert replaced_words("ScanDesk") == {"desk"}
+    assert replaced_words("open_desk_of") == {"desk"}
+    assert replaced_words("search_earlier") == set()
+
+
+def test_no_class_name_has_two_meanings() -> None:
+    places = defaultdict(list)
+    for path in sources():
+        if GENERATED in str(path):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_no_folder_has_more_files_than_one_can_take_in() -> None:
+    crowded = {}
+    for folder in (each for package in PACKAGES for each in (ROOT / package).rglob("*")):
+        name = str(folder.relative_to(ROOT))
+        if not folder.is_dir() or "vendor" in folder.parts or "__pycache__" in folder.parts:
+            continue
+        files = [path for path in folder.iterdir() if path.is_file() and _is_kept(path)]
+        if len(files) > MOST_FILES and name not in WIDER:
+            crowded[name] = len(files)
+    assert crowded == {}
+
+
+def _is_kept(path: Path) -> bool:
+    return path.suffix not in {".pyc", ".nbi", ".nbc"}
