@@ -272,7 +272,7 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
 ) -> None:
     said = command("erase", "handle_1", given="n\n")
     assert said.status == 2
-    assert "2 works" in said.remarks
+    assert "2 posts" in said.remarks
     assert places(full.small.home.root, GONE) != ()
     assert command("erase", "handle_1", given="y\n").status == 0
     assert places(full.small.home.root, GONE) == ()

@@ -26,7 +26,11 @@ from warehouse.records.jobs import Job, ProgressRecord
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"
 HEAVY = {"dagster", "librosa", "numba", "scipy", "av", "pebble", "playwright"}
-FORBIDDEN = ("pipelines.audio", "pipelines.sandbox", "pipelines.sandbox.world", "pipelines.scan")
+FORBIDDEN = (
+    "pipelines.audio", "pipelines.orchestration", "pipelines.sandbox", "pipelines.scan.collect",
+    "pipelines.scan.conclude", "pipelines.scan.confirm", "pipelines.scan.discover",
+    "pipelines.scan.scan_run", "pipelines.scan.verify_audio",
+)  # fmt: skip
 TOKEN = {"x-api-key": "sesam-42"}
 LIMIT = 20
 

@@ -15,6 +15,7 @@ from warehouse.queries.surface_health import (
     read_latest_health,
     write_health,
 )
+from warehouse.records.health import SurfaceHealth
 
 FAULTS = [
     ("music_info", "403", "refused", "upstream_forbidden", 403),
@@ -75,13 +76,16 @@ async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_m
     ward: Any,
 ) -> None:
     good = (await ward.ask("slides_info", "hashtag_info"))["hashtag_info"]  # which a work names
-    richer = replace(good, key_paths=(*good.key_paths, "zz_more"))
-    for _ in range(GOOD_RESPONSES_KEPT):
-        later = replace(richer, observed_at=datetime.now(UTC))
-        write_health(ward.warehouse.lake, [later])
-    ward.warehouse.engine.refresh()
+    _store_good_responses(ward, replace(good, key_paths=(*good.key_paths, "zz_more")))
     found = (await ward.ask("hashtag_info"))["hashtag_info"]
+    _store_good_responses(ward, good)  # the warehouse is shared with the tests after this one
     assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
+
+
+def _store_good_responses(ward: Any, health: SurfaceHealth) -> None:
+    for _ in range(GOOD_RESPONSES_KEPT):
+        write_health(ward.warehouse.lake, [replace(health, observed_at=datetime.now(UTC))])
+    ward.warehouse.engine.refresh()
 
 
 async def test_one_withheld_work_does_not_condemn_its_surface(ward: Any) -> None:

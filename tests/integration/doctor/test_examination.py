@@ -110,7 +110,7 @@ def test_the_surfaces_that_are_named_are_asked_alone(
     monkeypatch.setenv("PROFILE", "sandbox")
     assert list(build_examination(["media"], wants_surfaces=True).surfaces) == ["media"]
     assert build_examination([], wants_surfaces=False).surfaces == {}
-    with pytest.raises(InvalidParameterError, match="no surface that is probed"):
+    with pytest.raises(InvalidParameterError, match="is unknown"):
         build_examination(["musik"], wants_surfaces=True)
 
 

@@ -103,7 +103,7 @@ def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None
         table.alter.set_table_properties({VERSION: "0"}, raise_if_not_exists=False)
         found, _ = checked("marts.coverage", build_definitions(reviews=ReviewResource(engine)))
     assert failed(found) == {"schema_is_as_agreed"}
-    assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, agreed 1"
+    assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 1"
 
 
 def test_what_was_written_in_the_future_or_before_it_was_seen_is_told(lake: Lake) -> None:

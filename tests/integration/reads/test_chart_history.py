@@ -227,7 +227,7 @@ async def test_what_is_refused_again_and_again_is_given_up(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await left_issues(desk)
-    monkeypatch.setattr("api.services.reads.chart_backlog.WAIT_S", 0.0)
+    monkeypatch.setattr("api.services.reads.chart_backlog.RETRY_DELAY_S", 0.0)
     desk.script.errors = {"fetch_songs": REFUSED}
     questions(desk)
     with backlog(desk) as later:
