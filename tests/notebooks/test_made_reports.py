@@ -76,7 +76,7 @@ def test_plots_are_pictures_in_the_page(all_made: dict[str, RenderedReport]) -> 
 
 def test_what_is_not_there_is_said(all_made: dict[str, RenderedReport]) -> None:
     assert "No song is linked to a track" in text_of(all_made["chart"])
-    assert "Nobody has annotated a pair yet" in text_of(all_made["matcher"])
+    assert "No pair has been annotated yet." in text_of(all_made["matcher"])
 
 
 def test_the_same_moment_gives_the_same_bytes_whatever_came_later(

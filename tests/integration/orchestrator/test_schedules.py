@@ -82,7 +82,7 @@ def test_a_machine_that_is_not_fit_fails_the_run_of_the_doctor() -> None:
             verdict = "checks failed on this machine: disk"
             return {"exit_code": 3, "verdict": verdict, "machine": [line]}
 
-    job = build_definitions(upkeep=Unfit()).resolve_job_def("doctor")
+    job = build_definitions(maintenance=Unfit()).resolve_job_def("doctor")
     with DagsterInstance.ephemeral() as instance:
         ended = job.execute_in_process(instance=instance, raise_on_error=False)
     assert not ended.success
