@@ -136,7 +136,7 @@ def build_watcher(
     control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any
 ) -> WatchlistRunner:
     """A watcher over the invented world."""
-    notifier: DigestNotifier = parts.pop("teller", NullNotifier())
+    notifier: DigestNotifier = parts.pop("notifier", NullNotifier())
     given: dict[str, Any] = {"look": look_at_nothing, "gone_works": lambda _job_id: {}}
     return WatchlistRunner(
         control=control,

@@ -105,7 +105,7 @@ def test_no_rows_need_no_room_and_no_commit(tmp_path: Path) -> None:
     assert full.version(SONGS) == 0
 
 
-@pytest.mark.parametrize(("free_mb", "has_room"), [(49, False), (50, True)])
+@pytest.mark.parametrize(("free_mb", "has_free_space"), [(49, False), (50, True)])
 def test_below_fifty_megabytes_nothing_is_written(
     tmp_path: Path, free_mb: int, has_free_space: bool
 ) -> None:
