@@ -27,7 +27,7 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(exporter))
 trace.set_tracer_provider(provider)
 settings = ApiSettings(_env_file=None, own_api_token="sesam-42")
-app = create_app(settings=settings, desk=None, readiness=Readiness({}))
+app = create_app(settings=settings, scan_service=None, readiness=Readiness({}))
 with TestClient(app, base_url="http://127.0.0.1") as client:
     path = "/api/v1/vidplat/app/v3/music_collection_jobs/none"
     client.get(path, headers={"x-api-key": "sesam-42"})
