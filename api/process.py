@@ -199,7 +199,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         sounds_dir=home.sounds_dir,
     )
     changes = EntityChanges(control.generations, see=engine.refresh)
-    control.on_generations_change = changes.told
+    control.on_generations_change = changes.mark_changed
     figures = _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
     readiness = Readiness(probes, platform)
     return Services(scan_service, readiness, evidence, annotations, sources, changes, figures)

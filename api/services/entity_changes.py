@@ -121,7 +121,7 @@ class EntityChanges:
         await asyncio.shield(looking)
         return self._clock() - self._looked_at <= MAX_CHECK_AGE_S
 
-    def told(self, entities: Collection[str]) -> None:
+    def mark_changed(self, entities: Collection[str]) -> None:
         """Report entities changed by this process. Thread-safe."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._note, tuple(entities))

@@ -53,7 +53,7 @@ def cache_response(
 class _CacheEntry:
     """A cached response, the change tick at which it was read, its expiry and its size."""
 
-    told: CachedResponse
+    response: CachedResponse
     entities: frozenset[str]
     tick: int
     until: datetime
@@ -90,13 +90,13 @@ class ResponseCache:
         kept = self._kept.get(key)
         if kept is not None and await self._holds(key, kept, call):
             self._kept.move_to_end(key)
-            await send_cached_response(scope, kept.told, send)
+            await send_cached_response(scope, kept.response, send)
             return
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        told = to_cached_response(scope) if call.wish is not None else None
-        if call.wish is not None and told is not None:
-            self._keep(key, told, call.wish, call, since)
+        response = to_cached_response(scope) if call.wish is not None else None
+        if call.wish is not None and response is not None:
+            self._keep(key, response, call.wish, call, since)
 
     async def _holds(self, key: CacheKey, kept: _CacheEntry, call: RequestInfo) -> bool:
         if call.moment >= kept.until:
@@ -113,19 +113,21 @@ class ResponseCache:
     def _keep(
         self,
         key: CacheKey,
-        told: CachedResponse,
+        response: CachedResponse,
         wish: CachePolicy,
         call: RequestInfo,
         since: ChangeMark,
     ) -> None:
         latest = call.moment + MAX_AGE
         until = latest if wish.until is None else min(latest, wish.until)
-        named = {name for name, _ in told.headers}
+        named = {name for name, _ in response.headers}
         strict = [
             header for header in RAW_SECURITY_HEADERS if header[0] not in named
         ]  # added once, not per request
-        told = replace(told, headers=(*told.headers, *strict))
-        kept = _CacheEntry(told, wish.entities, since.tick, until, len(told.tail) + _OVERHEAD_BYTES)
+        response = replace(response, headers=(*response.headers, *strict))
+        kept = _CacheEntry(
+            response, wish.entities, since.tick, until, len(response.tail) + _OVERHEAD_BYTES
+        )
         if self._may_keep(kept, call, since):
             self._drop(key)
             self._kept[key] = kept

@@ -1,6 +1,7 @@
 """Maintenance of the stores: delete expired data, sort and compact files.
 
-One `sweep` is bounded, so that a worker can run it between claims. `maintain` does everything, for
+One `delete_expired` is bounded, so that a worker can run it between claims. `maintain` does
+everything, for
 `sametrack maintain` and for Dagster's schedule. Observations are never deleted.
 """
 
@@ -64,14 +65,14 @@ class StoreMaintainer:
     sound_days: int
     jobs_at_once: int = JOBS_AT_ONCE
 
-    def sweep(self, now: datetime | None = None) -> MaintenanceReport:
+    def delete_expired(self, now: datetime | None = None) -> MaintenanceReport:
         """Delete a bounded part of the expired data."""
         now = now or datetime.now(UTC)
         ended = end_orphaned_runs(self.instance, self.control, now=now)
         links_and_leases = self.control.delete_expired_state(now)
         expired = self.control.expired_jobs(now, limit=self.jobs_at_once)
         # Results first: a job row without its result would be a completed job that cannot be read.
-        # If this fails halfway, the next sweep finds the same rows again.
+        # If this fails halfway, the next call finds the same rows again.
         results = self.lake.delete(RESULTS, "job_id", expired)
         jobs = self.control.delete_jobs(expired)
         runs = self._delete_runs(now - timedelta(days=self.run_days))
@@ -91,9 +92,9 @@ class StoreMaintainer:
             WarehouseUnavailableError: A store cannot be read or written.
         """
         now = now or datetime.now(UTC)
-        total = self.sweep(now)
+        total = self.delete_expired(now)
         while total.is_more:
-            total = total.plus(self.sweep(now))
+            total = total.plus(self.delete_expired(now))
         self.excerpts.trim()
         payloads, sounds = self._remove_old(now)
         tidied = asdict(maintain_lake(self.lake))

@@ -36,10 +36,10 @@ def maintain_once(settings: Settings) -> MaintenanceReport:
         return _open(settings, stack).maintain()
 
 
-def sweep_once(settings: Settings) -> MaintenanceReport:
-    """Run one bounded sweep on newly opened stores, for a background thread."""
+def delete_expired_once(settings: Settings) -> MaintenanceReport:
+    """Delete a bounded part of the expired data of newly opened stores, for a background thread."""
     with ExitStack() as stack:
-        return _open(settings, stack).sweep()
+        return _open(settings, stack).delete_expired()
 
 
 def _open(settings: Settings, stack: ExitStack) -> StoreMaintainer:
@@ -48,12 +48,12 @@ def _open(settings: Settings, stack: ExitStack) -> StoreMaintainer:
 
 
 class MaintenanceThread:
-    """Runs bounded maintenance sweeps periodically in a background thread."""
+    """Runs bounded maintenance periodically in a background thread."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="maintenance", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -68,9 +68,9 @@ class MaintenanceThread:
         while not self._stop.wait(pause_s):
             pause_s = MAINTENANCE_EVERY_S
             try:
-                swept = sweep_once(self._settings)
+                report = delete_expired_once(self._settings)
             except Exception:
                 log.exception("clean-up failed")
                 continue
-            log.info("swept", **asdict(swept))
-            pause_s = MAINTENANCE_RETRY_S if swept.is_more else MAINTENANCE_EVERY_S
+            log.info("expired data deleted", **asdict(report))
+            pause_s = MAINTENANCE_RETRY_S if report.is_more else MAINTENANCE_EVERY_S

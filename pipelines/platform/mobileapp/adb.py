@@ -69,7 +69,7 @@ class QuietClient(adbutils.AdbClient):  # type: ignore[misc]  # as above
             with contextlib.suppress(Exception):  # it may have ended by itself meanwhile
                 one.conn.shutdown(socket.SHUT_RDWR)
 
-    def sweep(self) -> None:
+    def close_connections(self) -> None:
         """Close what the library leaves open after a refusal; the next call may ask again."""
         self._is_over = False
         for one in list(self._open):
@@ -178,7 +178,7 @@ class AdbPhone:
                 raise NotIdleError from exc
             raise self._unavailable(_reason(exc)) from exc
         finally:
-            self._client.sweep()
+            self._client.close_connections()
 
     def _unavailable(self, reason: str) -> DeviceUnavailableError:
         return DeviceUnavailableError(

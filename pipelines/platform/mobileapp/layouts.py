@@ -143,7 +143,11 @@ def load_app(profile: str | Path | None) -> App | None:
     """
     if profile is None:
         return None
-    path = _FOLDER / f"{profile}{_SUFFIX}" if profile in KNOWN_PROFILES else _beside(Path(profile))
+    path = (
+        _FOLDER / f"{profile}{_SUFFIX}"
+        if profile in KNOWN_PROFILES
+        else _app_file_of(Path(profile))
+    )
     if not path.is_file():
         return None
     try:
@@ -160,5 +164,5 @@ def load_app(profile: str | Path | None) -> App | None:
         ) from exc
 
 
-def _beside(profile: Path) -> Path:
+def _app_file_of(profile: Path) -> Path:
     return profile.with_name(f"{profile.stem}{_SUFFIX}")

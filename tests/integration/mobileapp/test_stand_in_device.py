@@ -19,7 +19,7 @@ async def told(device: Device, ask: Callable[[Any], Any]) -> Any:
     try:
         return await asyncio.to_thread(ask, client)
     finally:
-        client.sweep()
+        client.close_connections()
 
 
 async def test_the_server_tells_its_version_and_its_one_device(device: Device) -> None:

@@ -78,10 +78,10 @@ def store(tmp_path: Path) -> Iterator[Any]:
 
 def test_expired_jobs_go_with_their_results_and_the_others_stay(store: Any) -> None:
     old, also_old = store.completed("old"), store.completed("also old")
-    assert store.keeper.sweep(store.now) == MaintenanceReport()
+    assert store.keeper.delete_expired(store.now) == MaintenanceReport()
     store.now += timedelta(days=1)
     newer = store.completed("newer")
-    swept = store.keeper.sweep(store.now + KEPT - timedelta(hours=1))
+    swept = store.keeper.delete_expired(store.now + KEPT - timedelta(hours=1))
     assert (swept.jobs, swept.results) == (2, 2)
     assert (store.keeper.control.job(old), store.result(also_old)) == (None, None)
     assert store.result(newer) == {"of": "newer"}
@@ -92,7 +92,7 @@ def test_a_sweep_is_bounded_and_a_full_one_goes_on(store: Any) -> None:
     store.keeper = replace(store.keeper, jobs_at_once=2)
     for number in range(5):
         store.completed(str(number))
-    first = store.keeper.sweep(store.now + KEPT)
+    first = store.keeper.delete_expired(store.now + KEPT)
     assert (first.jobs, first.is_more) == (2, True)
     rest = store.keeper.maintain(store.now + KEPT)
     assert (rest.jobs, rest.results, rest.is_more) == (3, 3, False)
@@ -103,8 +103,8 @@ def test_runs_that_ended_long_ago_go_with_their_events(store: Any) -> None:
     over = instance.create_run_for_job(empty_scan, status=DagsterRunStatus.STARTED)
     instance.report_run_failed(over)
     at_work = instance.create_run_for_job(empty_scan, status=DagsterRunStatus.STARTED)
-    assert store.keeper.sweep(store.now + timedelta(days=29)).runs_deleted == 0
-    assert store.keeper.sweep(store.now + timedelta(days=31)).runs_deleted == 1
+    assert store.keeper.delete_expired(store.now + timedelta(days=29)).runs_deleted == 0
+    assert store.keeper.delete_expired(store.now + timedelta(days=31)).runs_deleted == 1
     assert instance.get_run_by_id(over.run_id) is None
     assert instance.all_logs(over.run_id) == []
     assert instance.get_run_by_id(at_work.run_id) is not None

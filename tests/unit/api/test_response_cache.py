@@ -180,7 +180,7 @@ async def test_a_capture_of_this_process_ends_the_keeping_at_once() -> None:
     house = House()
     await warm(house)
     house.store.capture(ENTITY)
-    await asyncio.to_thread(house.changes.told, [ENTITY])
+    await asyncio.to_thread(house.changes.mark_changed, [ENTITY])
     assert (await ask(house)).json()["data"]["times"] == 1
 
 
