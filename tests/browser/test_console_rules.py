@@ -201,7 +201,7 @@ def test_seven_orders_put_unknown_counts_last(visitors: Visitors) -> None:
     found = {
         order: ask_module(
             view,
-            "views/ranking.js",
+            "views/result/ranking.js",
             f"m.sorted({json.dumps(works)}, '{order}').map((one) => one.aweme_id).join('')",
         )
         for order in SORT_ORDERS

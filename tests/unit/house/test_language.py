@@ -16,10 +16,6 @@ NOT_WRITTEN = {
 }  # fmt: skip
 """Private words for things that have a standard term, as whole parts of an identifier."""
 MOST_FILES = 14
-WIDER = {
-    "api/console/app/views": "one file per view; the page loads them by name",
-}
-"""Folders with more files, each with its reason."""
 GENERATED = "api/client/blocking"
 PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
@@ -71,7 +67,7 @@ def test_no_folder_has_more_files_than_one_can_take_in() -> None:
         if not folder.is_dir() or "vendor" in folder.parts or "__pycache__" in folder.parts:
             continue
         files = [path for path in folder.iterdir() if path.is_file() and _is_kept(path)]
-        if len(files) > MOST_FILES and name not in WIDER:
+        if len(files) > MOST_FILES:
             crowded[name] = len(files)
     assert crowded == {}
 

@@ -7,7 +7,7 @@ import { Player } from "../parts/player.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
-import { VERDICTS } from "./comparisons.js";
+import { VERDICTS } from "./result/comparisons.js";
 
 export function EvidenceView({ id }) {
   const [state, setState] = useState({});

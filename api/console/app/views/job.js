@@ -9,7 +9,7 @@ import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
 import { notify } from "../state.js";
 import { failedInputs } from "./hot.js";
-import { Result } from "./result.js";
+import { Result } from "./result/result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
 const REFRESH_MS = 3000;

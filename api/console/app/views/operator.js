@@ -6,7 +6,7 @@ import { labelOf, t } from "../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
-import { Watchlists } from "./watchlists.js";
+import { Watchlists } from "./watchlists/watchlists.js";
 
 const ORCHESTRATOR_PORT = 8781; // default of `sametrack up --dagster-port`
 // A page of the Dagster UI, which shows runs under the ids of their jobs.

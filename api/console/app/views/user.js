@@ -9,7 +9,7 @@ import { Raw } from "../parts/raw.js";
 import { Table } from "../parts/table.js";
 import { ExportMenu } from "../parts/export.js";
 import { link, replaceAddress } from "../router.js";
-import { VideoCard, VideoCell } from "./ranking.js";
+import { VideoCard, VideoCell } from "./result/ranking.js";
 
 const SEC = /^MS4wLjABAAAA[\w.-]+$/;
 const account = signal(""); // shared by all three views

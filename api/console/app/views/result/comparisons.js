@@ -1,12 +1,12 @@
 // All audio comparisons of a scan, including rejected ones.
-import { PATHS, request } from "../api.js";
-import { count, decimal } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
-import { labelOf, t } from "../i18n.js";
-import { Badge, Empty, ErrorNote, Loading } from "../parts/ui.js";
-import { Table } from "../parts/table.js";
-import { ExportMenu } from "../parts/export.js";
-import { link } from "../router.js";
+import { PATHS, request } from "../../api.js";
+import { count, decimal } from "../../format.js";
+import { html, useEffect, useState } from "../../html.js";
+import { labelOf, t } from "../../i18n.js";
+import { Badge, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { Table } from "../../parts/table.js";
+import { ExportMenu } from "../../parts/export.js";
+import { link } from "../../router.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 

@@ -1,13 +1,13 @@
 // The ranking: seven sort orders, filters, column choice, up to 500 rows.
-import { PATHS, request } from "../api.js";
-import { Foreign, compact, count, day, safeLink } from "../format.js";
-import { html, useMemo, useState } from "../html.js";
-import { labelOf, t } from "../i18n.js";
-import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../parts/ui.js";
-import { ColumnChoice, Table } from "../parts/table.js";
-import { ExportMenu } from "../parts/export.js";
-import { link, replaceAddress } from "../router.js";
-import { sortOptions } from "./hot.js";
+import { PATHS, request } from "../../api.js";
+import { Foreign, compact, count, day, safeLink } from "../../format.js";
+import { html, useMemo, useState } from "../../html.js";
+import { labelOf, t } from "../../i18n.js";
+import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
+import { ColumnChoice, Table } from "../../parts/table.js";
+import { ExportMenu } from "../../parts/export.js";
+import { link, replaceAddress } from "../../router.js";
+import { sortOptions } from "../hot.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
 const VALUES = {

@@ -1,12 +1,12 @@
 // The result of a scan: summary and tabs.
-import { Foreign, compact, count, day } from "../format.js";
-import { html, useState } from "../html.js";
-import { either, labelOf, t } from "../i18n.js";
-import { PATHS } from "../api.js";
-import { Badge, Empty, Figures, Panel, Tabs } from "../parts/ui.js";
-import { PlainTable, Table } from "../parts/table.js";
-import { ExportMenu } from "../parts/export.js";
-import { link, replaceAddress } from "../router.js";
+import { Foreign, compact, count, day } from "../../format.js";
+import { html, useState } from "../../html.js";
+import { either, labelOf, t } from "../../i18n.js";
+import { PATHS } from "../../api.js";
+import { Badge, Empty, Figures, Panel, Tabs } from "../../parts/ui.js";
+import { PlainTable, Table } from "../../parts/table.js";
+import { ExportMenu } from "../../parts/export.js";
+import { link, replaceAddress } from "../../router.js";
 import { Coverage } from "./coverage.js";
 import { Comparisons } from "./comparisons.js";
 import { Plots } from "./plots.js";

@@ -1,12 +1,12 @@
 // Plots of a result: distribution of likes, link types, accounts, months and the same-track graph.
-import { Foreign, compact, count } from "../format.js";
-import { html, useMemo } from "../html.js";
-import { labelOf, t } from "../i18n.js";
-import { Bars, COLORS } from "../parts/charts.js";
-import { Graph } from "../parts/graph.js";
-import { Card, Empty } from "../parts/ui.js";
-import { safeLink } from "../format.js";
-import { link } from "../router.js";
+import { Foreign, compact, count } from "../../format.js";
+import { html, useMemo } from "../../html.js";
+import { labelOf, t } from "../../i18n.js";
+import { Bars, COLORS } from "../../parts/charts.js";
+import { Graph } from "../../parts/graph.js";
+import { Card, Empty } from "../../parts/ui.js";
+import { safeLink } from "../../format.js";
+import { link } from "../../router.js";
 
 const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
 

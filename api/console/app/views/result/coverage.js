@@ -1,12 +1,12 @@
 // Coverage report: what was read, and why reading stopped.
-import { PATHS } from "../api.js";
-import { count, moment } from "../format.js";
-import { html } from "../html.js";
-import { labelOf, t } from "../i18n.js";
-import { Badge, Card } from "../parts/ui.js";
-import { PlainTable } from "../parts/table.js";
-import { ExportMenu } from "../parts/export.js";
-import { orchestratorPage } from "./operator.js";
+import { PATHS } from "../../api.js";
+import { count, moment } from "../../format.js";
+import { html } from "../../html.js";
+import { labelOf, t } from "../../i18n.js";
+import { Badge, Card } from "../../parts/ui.js";
+import { PlainTable } from "../../parts/table.js";
+import { ExportMenu } from "../../parts/export.js";
+import { orchestratorPage } from "../operator.js";
 
 const ENDS = new Set(["completed", "exhausted", "no_more"]);
 

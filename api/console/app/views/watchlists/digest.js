@@ -1,9 +1,9 @@
 // The newest digest of a watchlist: changes by entry and kind, with their numbers.
-import { request } from "../api.js";
-import { Foreign, count, moment } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
-import { t } from "../i18n.js";
-import { Badge, ErrorNote, Loading } from "../parts/ui.js";
+import { request } from "../../api.js";
+import { Foreign, count, moment } from "../../format.js";
+import { html, useEffect, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { Badge, ErrorNote, Loading } from "../../parts/ui.js";
 
 const KINDS = {
   fast_works: (one) => [one.title, one.aweme_id, t("digest.per_day", { number: count(Math.round(one.velocity)) })],

@@ -1,12 +1,12 @@
 // Watchlists: entries, schedule, thresholds and last run; create, pause, run and delete.
 // What a run found is in `digest.js`, the form in `watchlist_form.js`.
-import { PATHS, request } from "../api.js";
-import { Foreign, count, moment } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
-import { t } from "../i18n.js";
-import { Badge, Card, Empty, ErrorNote, Loading } from "../parts/ui.js";
-import { PlainTable } from "../parts/table.js";
-import { notify } from "../state.js";
+import { PATHS, request } from "../../api.js";
+import { Foreign, count, moment } from "../../format.js";
+import { html, useEffect, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { PlainTable } from "../../parts/table.js";
+import { notify } from "../../state.js";
 import { Digest } from "./digest.js";
 import { WatchlistForm } from "./watchlist_form.js";
 

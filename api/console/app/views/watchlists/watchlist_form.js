@@ -1,8 +1,8 @@
 // Form for a new watchlist: name, schedule, inputs (one per line) and thresholds.
-import { PATHS, request } from "../api.js";
-import { html, useState } from "../html.js";
-import { t } from "../i18n.js";
-import { CheckField, ErrorNote, SelectField, TextField, useId } from "../parts/ui.js";
+import { PATHS, request } from "../../api.js";
+import { html, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { CheckField, ErrorNote, SelectField, TextField, useId } from "../../parts/ui.js";
 
 const KINDS = ["track", "account", "hashtag"];
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
