@@ -23,7 +23,23 @@ _KINDS = {
     "hashtag": "a hashtag",
     "mix": "a collection",
     "trends": "a trending topic",
+    "article": "an article",
+    "live": "a live room",
+    "search": "a page of search results",
+    "chart": "a music chart",
+    "service_track": "a song of the music service",
+    "service_playlist": "a playlist of the music service",
+    "service_album": "an album of the music service",
+    "service_artist": "an artist of the music service",
+    "service_video": "a user's video in the music service",
 }
+_BATCH_HINT = "Give it to a batch, which scans each song of it"
+_HINTS = {"service_playlist": _BATCH_HINT, "service_album": _BATCH_HINT}
+
+
+def describe_target(kind: str) -> str:
+    """Return the words for the kind of a link's target, for refusals."""
+    return _KINDS.get(kind, f"a {kind}")
 
 
 class InputTarget(Protocol):
@@ -31,7 +47,7 @@ class InputTarget(Protocol):
 
     @property
     def kind(self) -> str:
-        """One of music, video, user, hashtag, mix, trends, short."""
+        """Kind of the target, as in `LinkTarget`."""
 
     @property
     def id(self) -> str:
@@ -97,7 +113,8 @@ def _from_target(target: InputTarget) -> MusicInput:
         return MusicInput("video", target.id)
     what = _KINDS.get(target.kind, "something else")
     raise InvalidMusicInputError(
-        f"The link leads to {what}, not to a track or a video", hint=ACCEPTED_INPUT_HINT
+        f"The link leads to {what}, not to a track or a video",
+        hint=_HINTS.get(target.kind, ACCEPTED_INPUT_HINT),
     )
 
 

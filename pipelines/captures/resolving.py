@@ -8,7 +8,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from pipelines.captures.inputs import MAX_INPUT_LENGTH, MusicInput, is_id, read_music_input
+from pipelines.captures.inputs import (
+    MAX_INPUT_LENGTH,
+    MusicInput,
+    describe_target,
+    is_id,
+    read_music_input,
+)
 from pipelines.captures.recording.calls import CallRecorder
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
 from pipelines.platform.providers import Provider
@@ -181,4 +187,4 @@ def _bare_sec_uid(text: str) -> str:
 
 
 def _wrong_kind(kind: str, wanted: str, error: type[SametrackError], hint: str) -> SametrackError:
-    return error(f"the link leads to a {kind}, not to {wanted}", hint=hint)
+    return error(f"the link leads to {describe_target(kind)}, not to {wanted}", hint=hint)

@@ -12,8 +12,14 @@ from urllib.parse import parse_qs
 
 from pipelines.platform.http.host_names import host_matches
 
-LinkTargetKind = Literal["music", "video", "user", "hashtag", "mix", "trends", "short"]
-_LAST_RESORT = frozenset({"mix", "trends"})  # reported only when the text has no useful link
+LinkTargetKind = Literal[
+    "music", "video", "user", "hashtag", "mix", "trends", "article", "live", "search", "chart",
+    "short", "service_track", "service_playlist", "service_album", "service_artist",
+    "service_video",
+]  # fmt: skip
+_LAST_RESORT = frozenset(
+    {"mix", "trends", "article", "live", "search", "chart", "service_artist", "service_video"}
+)  # reported only when the text has no useful link
 
 MAX_TEXT_LENGTH = 10_000
 _LINK = re.compile(
@@ -26,17 +32,38 @@ _LINK = re.compile(
 _ID = re.compile(r"[0-9]{5,30}", re.ASCII)
 _CODE = re.compile(r"[A-Za-z0-9_-]{4,64}", re.ASCII)
 SEC_UID = re.compile(r"MS4wLjABAAAA[A-Za-z0-9_-]{4,200}", re.ASCII)
+_ESCAPED_AMPERSAND = re.compile(r"&(?:amp;)+", re.IGNORECASE)  # links copied from a page's source
+_ID_SEGMENT = re.compile(
+    r"([0-9]{5,30})(?![0-9A-Za-z])", re.ASCII
+)  # punctuation may be glued to it
 _KINDS: Mapping[str, LinkTargetKind] = {
     "video": "video",
     "note": "video",
     "slides": "video",
+    "gallery": "video",
+    "item": "video",
+    "story": "video",
     "music": "music",
     "challenge": "hashtag",
+    "hashtag": "hashtag",
     "mix": "mix",
+    "collection": "mix",
+    "article": "article",
+    "live": "live",
+}
+_WITH_DETAIL = frozenset({"challenge", "hashtag", "mix", "collection"})
+_SERVICE_KINDS: Mapping[str, LinkTargetKind] = {
+    "track": "service_track",
+    "playlist": "service_playlist",
+    "album": "service_album",
+    "artist": "service_artist",
+    "ugc_video": "service_video",
+    "mv": "service_video",
 }
 _ID_PARAMETERS: Mapping[str, tuple[str, LinkTargetKind]] = {
     "music": ("music_id", "music"),
     "challenge": ("ch_id", "hashtag"),
+    "mix": ("mix_id", "mix"),
     "trends": ("trends_id", "trends"),
 }
 
@@ -52,21 +79,29 @@ class LinkTarget:
 
 @dataclass(frozen=True, slots=True)
 class LinkHosts:
-    """Hosts of platform links. `gone_query` marks the page shown for a deleted video."""
+    """Hosts of platform links. `gone_query` marks the page shown for a deleted video.
+
+    `service` are hosts of the music service's pages, `service_short` of its short links, `chart`
+    of the music chart.
+    """
 
     scheme: str
     share: tuple[str, ...]
     short: tuple[str, ...]
     gone_query: str
+    service: tuple[str, ...] = ()
+    service_short: tuple[str, ...] = ()
+    chart: tuple[str, ...] = ()
 
 
 def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
     """Return the target of the first platform link in `text`; None when there is none.
 
-    A collection or a trending topic is returned only if the text has no other useful link.
+    A link that leads to no track, video, account or hashtag is returned only if the text has no
+    other link, so that a refusal can say what it is.
     """
     found: LinkTarget | None = None
-    for link in _LINK.finditer(text[:MAX_TEXT_LENGTH]):
+    for link in _LINK.finditer(_ESCAPED_AMPERSAND.sub("&", text[:MAX_TEXT_LENGTH])):
         if (link["scheme"] or "https").lower() in {"http", "https"}:
             target = _read(link["host"].lower(), link["path"], link["query"] or "", hosts)
             if target is not None and target.kind not in _LAST_RESORT:
@@ -79,11 +114,16 @@ def _read(host: str, path: str, query: str, hosts: LinkHosts) -> LinkTarget | No
     segments = [segment for segment in path.rstrip(".:").split("/") if segment]
     if host_matches(host, hosts.short):
         return _short(host, segments, hosts)
+    if host_matches(host, hosts.service_short):
+        return _service_short(host, segments, hosts)
+    values = {name: found[0] for name, found in parse_qs(query.rstrip(".:")).items()}
+    if host_matches(host, hosts.service):
+        return _of_service(segments, values)
+    if host_matches(host, hosts.chart):
+        return LinkTarget("chart", "/".join(segments))
     if not host_matches(host, hosts.share) or hosts.gone_query in query:
         return None
-    return _named(
-        segments, {name: values[0] for name, values in parse_qs(query.rstrip(".:")).items()}
-    )
+    return _named(segments, values)
 
 
 def _short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | None:
@@ -92,15 +132,33 @@ def _short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | Non
     return LinkTarget("short", segments[0], f"{hosts.scheme}://{host}/{segments[0]}/")
 
 
+def _service_short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | None:
+    """Read `/s/{code}`, the form of the music service's short links."""
+    if len(segments) < 2 or segments[0] != "s" or not _CODE.fullmatch(segments[1]):  # noqa: PLR2004  # the letter and the code
+        return None
+    return LinkTarget("short", segments[1], f"{hosts.scheme}://{host}/s/{segments[1]}/")
+
+
+def _of_service(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
+    """Read `.../share/{noun}?{noun}_id={id}` of the music service."""
+    noun = segments[-1].lower() if segments else ""
+    if noun not in _SERVICE_KINDS or segments[-2:-1] != ["share"]:
+        return None
+    found = query.get(f"{noun}_id", "")
+    return LinkTarget(_SERVICE_KINDS[noun], found) if _ID.fullmatch(found) else None
+
+
 def _named(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
     """Parse `/share/video/{id}/`, `/m/video/{id}`, `/music/{id}`, `/user/{id}`, `?modal_id=`."""
-    if segments and segments[0] in {"share", "m"}:
+    if segments and segments[0].lower() in {"share", "m"}:
         segments = segments[1:]
-    noun, rest = (segments[0], segments[1:]) if segments else ("", [])
+    noun, rest = (segments[0].lower(), segments[1:]) if segments else ("", [])
     if _ID.fullmatch(query.get("modal_id", "")):
         return LinkTarget("video", query["modal_id"])  # an overlay on any page
     if noun == "user":
         return _user(rest, query)
+    if noun == "search" and rest:
+        return LinkTarget("search", rest[0])
     return _by_path(noun, rest) or _by_parameter(noun, query)
 
 
@@ -113,14 +171,16 @@ def _user(rest: list[str], query: Mapping[str, str]) -> LinkTarget | None:
 
 
 def _by_path(noun: str, rest: list[str]) -> LinkTarget | None:
-    if noun == "challenge" and rest[:1] == ["detail"]:
+    if noun in _WITH_DETAIL and rest[:1] == ["detail"]:
         rest = rest[1:]
-    if noun in _KINDS and rest and _ID.fullmatch(rest[0]):
-        return LinkTarget(_KINDS[noun], rest[0])
-    return None
+    found = _ID_SEGMENT.match(rest[0]) if noun in _KINDS and rest else None
+    return LinkTarget(_KINDS[noun], found[1]) if found else None
 
 
 def _by_parameter(noun: str, query: Mapping[str, str]) -> LinkTarget | None:
+    """Read an id in the query. A trending topic that names its track is a link of the track."""
     name, kind = _ID_PARAMETERS.get(noun, ("", None))
+    if kind == "trends" and _ID.fullmatch(query.get("music_id", "")):
+        return LinkTarget("music", query["music_id"])
     value = query.get(name, "")
     return LinkTarget(kind, value) if kind and _ID.fullmatch(value) else None

@@ -16,7 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
-from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
+from warehouse.records.errors import (
+    InvalidParameterError,
+    ProfileNotChosenError,
+    ProviderUnsupportedError,
+)
 
 _FOLDER = Path(__file__).parent
 KNOWN_PROFILES = ("public", "sandbox")
@@ -33,7 +37,10 @@ class _Part(BaseModel):
 
 
 class ProfileHosts(_Part):
-    """Hosts of our own requests. `plain` hosts are requested by http even if the rest is https."""
+    """Hosts of our own requests. `plain` hosts are requested by http even if the rest is https.
+
+    `music_service` serves the public pages of songs; without it nothing is read there.
+    """
 
     web: Host
     share: Host
@@ -43,6 +50,8 @@ class ProfileHosts(_Part):
     chart_web: Host
     chart_old: Host
     plain: tuple[Host, ...] = ()
+    music_service: Host | None = None
+    music_service_short: tuple[Host, ...] = ()
 
 
 class LinkRules(_Part):
@@ -78,6 +87,7 @@ class SurfacePaths(_Part):
     user_page: UrlPath
     music_info: UrlPath
     music_list: UrlPath
+    trends_list: UrlPath = "/aweme/v1/trends/aweme/"
     music_page: UrlPath
     hashtag_info: UrlPath
     hashtag_list: UrlPath
@@ -95,6 +105,9 @@ class SurfacePaths(_Part):
     chart_latest: UrlPath
     chart_html: UrlPath
     chart_html_old: UrlPath
+    service_track: UrlPath = "/share/track"
+    service_playlist: UrlPath = "/share/playlist"
+    service_album: UrlPath = "/share/album"
 
 
 _HOST_OF: Mapping[str, str] = {
@@ -111,6 +124,9 @@ _HOST_OF: Mapping[str, str] = {
     "chart_latest": "chart_mobile",
     "chart_html": "chart_web",
     "chart_html_old": "chart_old",
+    "service_track": "music_service",
+    "service_playlist": "music_service",
+    "service_album": "music_service",
 }
 """Field of `ProfileHosts` that serves a surface; all other surfaces are on the share host."""
 
@@ -184,8 +200,17 @@ class PlatformProfile(_Part):
         return self.model_copy(update={"rate": self.chart_rate})
 
     def host_of(self, surface: str) -> str:
-        """The host that serves a surface."""
-        host: str = getattr(self.hosts, _HOST_OF.get(surface, "share"))
+        """Return the host that serves a surface.
+
+        Raises:
+            ProviderUnsupportedError: The profile names none.
+        """
+        host: str | None = getattr(self.hosts, _HOST_OF.get(surface, "share"))
+        if host is None:
+            raise ProviderUnsupportedError(
+                f"the profile {self.name!r} names no host for {surface}",
+                hint="set music_service under [hosts] of the profile",
+            )
         return host
 
     def address(self, surface: str, **ids: str) -> str:
@@ -215,6 +240,9 @@ class PlatformProfile(_Part):
             share=self.links.share,
             short=self.hosts.short,
             gone_query=self.markers.gone_query,
+            service=(self.hosts.music_service,) if self.hosts.music_service else (),
+            service_short=self.hosts.music_service_short,
+            chart=self.links.chart,
         )
 
     def find_target(self, text: str) -> LinkTarget | None:
