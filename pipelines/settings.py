@@ -19,6 +19,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
 
     profile: str | None = Field(None, description="platform profile: `public`, `sandbox` or a file")
+    profile_patch: Path | None = Field(None, description="reviewed additions to the profile")
     data_provider: DataProvider = Field("vidplat-public", description="source of users and posts")
     music_data_provider: MusicProvider = Field("public-graph", description="source of music scans")
     public_fallback_to_mock: bool = Field(
@@ -106,7 +107,8 @@ class Settings(BaseSettings):
     )
 
     @field_validator(
-        "users_file", "videos_file", "vidplat_cookie", "chromium_path", "canary_music_id",
+        "profile_patch", "users_file", "videos_file", "vidplat_cookie", "chromium_path",
+        "canary_music_id",
         "mobileapp_device", "mobileapp_package",
         "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
         "digest_webhook_url", "console_url",

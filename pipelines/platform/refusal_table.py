@@ -130,6 +130,7 @@ REFUSALS: tuple[Refusal, ...] = (
     # Network.
     Refusal("rate_limited", "http", "429", RateLimitedError, None, (_P.WAIT,)),
     Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
+    Refusal("surface_off", "ours", "a surface that our own profile patch switches off", ForbiddenError, "surface_off", (_P.OTHER_SOURCE, _P.STOP)),
     Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP,)),
     # The chart.
     Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _WITHHELD),

@@ -149,6 +149,7 @@ class DemoEnvironment:
         """
         return {
             "PROFILE": "sandbox",
+            "PROFILE_PATCH": "",
             "DATA_HOME": str(self._home),
             "CONTROL_URL": "",
             "LAKE_URL": "",

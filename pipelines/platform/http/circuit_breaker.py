@@ -27,6 +27,8 @@ from warehouse.records.errors import (
 
 OPEN_REASON = "circuit_open"
 """The `reason` of an error of our own: no request was made."""
+SURFACE_OFF = "surface_off"
+"""The `reason` of an error of our own: a reviewed profile patch switches the surface off."""
 _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
     (ForbiddenError, 1),
     (VerificationDemandedError, 1),
@@ -43,7 +45,7 @@ empty responses is how an address gets blocked gradually.
 """
 _HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
-_NO_REQUEST_REASONS = frozenset({DISALLOWED})  # no request was made
+_NO_REQUEST_REASONS = frozenset({DISALLOWED, SURFACE_OFF})  # no request was made
 
 
 class CircuitPermission(Protocol):

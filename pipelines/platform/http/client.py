@@ -21,6 +21,7 @@ import stamina
 
 from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.body_sinks import BodySink, Sink
+from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
@@ -117,8 +118,15 @@ class GuestClient:
         """Guard a request and its interpretation; errors raised inside count against the surface.
 
         Raises:
-            UpstreamError: The circuit is open; no request was made.
+            UpstreamError: The circuit is open, or the surface is off; no request was made.
         """
+        if ask.surface in self.profile.surfaces.off:
+            raise ForbiddenError(
+                f"the profile patch switches {ask.surface} off",
+                surface=ask.surface,
+                reason=SURFACE_OFF,
+                hint="remove it from `[surfaces] off` in PROFILE_PATCH to request it again",
+            )
         host = urlsplit(ask.url).hostname or ""
         async with self._host_policy.watch(host, ask.surface):
             try:

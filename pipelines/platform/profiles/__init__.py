@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
+from pipelines.platform.profiles.patches import apply_patch, read_patch
 from warehouse.records.errors import (
     InvalidParameterError,
     ProfileNotChosenError,
@@ -73,6 +74,12 @@ class BrowserHosts(_Part):
     """Hosts that a page in a browser may load from, in addition to permitted redirects."""
 
     hosts: tuple[HostRule, ...] = ()
+
+
+class SurfaceSwitches(_Part):
+    """Surfaces that are not requested, although the profile has an address for them."""
+
+    off: tuple[str, ...] = ()
 
 
 class SurfacePaths(_Part):
@@ -182,6 +189,7 @@ class PlatformProfile(_Part):
     media: MediaHosts
     browser: BrowserHosts = BrowserHosts()
     paths: SurfacePaths
+    surfaces: SurfaceSwitches = SurfaceSwitches()
     pins: dict[HostRule, ipaddress.IPv4Address | ipaddress.IPv6Address] = {}
     chart: ChartProfile
     rate: HostRate
@@ -194,6 +202,10 @@ class PlatformProfile(_Part):
     def may_name_loopback(self) -> bool:
         """True for the sandbox alone, which runs on this machine."""
         return self.name == "sandbox"
+
+    def surface_names(self) -> frozenset[str]:
+        """Return the names of all surfaces that can be requested."""
+        return frozenset({*SurfacePaths.model_fields, "short_link", "media"})
 
     def for_chart(self) -> "PlatformProfile":
         """Return the profile for a client that reads only the chart, at the chart's own rate."""
@@ -255,8 +267,12 @@ class PlatformProfile(_Part):
         return "" if port == standard else f":{port}"
 
 
-def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> PlatformProfile:
+def load_profile(
+    name_or_path: str | Path | None, *, sandbox_port: int, patch: Path | None = None
+) -> PlatformProfile:
     """Load a profile by name (`public`, `sandbox`) or from the operator's own file.
+
+    `patch` is a file of reviewed additions; see `patches.py`.
 
     Raises:
         ProfileNotChosenError: No profile is chosen, so nothing may be contacted.
@@ -277,7 +293,8 @@ def load_profile(name_or_path: str | Path | None, *, sandbox_port: int) -> Platf
             f"the profile {path.name!r} cannot be read: {type(exc).__name__}",
             hint=f"known profiles are {', '.join(KNOWN_PROFILES)}; or name a TOML file",
         ) from exc
-    return _validated(document, sandbox_port, path.name)
+    profile = _validated(document, sandbox_port, path.name)
+    return profile if patch is None else apply_patch(profile, read_patch(patch))
 
 
 def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> PlatformProfile:

@@ -174,7 +174,9 @@ def choose_profile(settings: Settings) -> PlatformProfile:
     """
     source = _TABLE[settings.data_provider]
     if source.world is None:
-        return load_profile(settings.profile, sandbox_port=settings.sandbox_port)
+        return load_profile(
+            settings.profile, sandbox_port=settings.sandbox_port, patch=settings.profile_patch
+        )
     forms = load_profile(source.addresses, sandbox_port=settings.sandbox_port)
     return forms.model_copy(update={"name": source.world})
 
