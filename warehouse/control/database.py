@@ -8,7 +8,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
 
 import stamina
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
@@ -49,7 +48,7 @@ class Database:
         with _errors("reading the control store"), self._reader.connect() as connection:
             yield connection
 
-    def insert(self, table: Table) -> Any:  # the same clauses in two classes
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         """Return an insert that supports `on_conflict_…`."""
         return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
 
@@ -81,7 +80,7 @@ def _errors(what: str) -> AbstractContextManager[None]:
     return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError)
 
 
-def _options(url: str) -> dict[str, Any]:
+def _options(url: str) -> dict[str, object]:
     if url.startswith("sqlite"):
         return {"connect_args": {"timeout": BUSY_TIMEOUT_S}}
     if url.startswith("postgresql+psycopg"):
@@ -92,7 +91,7 @@ def _options(url: str) -> dict[str, Any]:
     )
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:  # a DBAPI connection
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # the driver would begin transactions late and deferred
     cursor = connection.cursor()
     # A killed process loses nothing; only a power failure can lose the last commits.

@@ -7,11 +7,10 @@ Here: the queue, heartbeats, progress, cancelling, retention. Running a job is i
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 import orjson
-from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, update
+from sqlalchemy import Connection, Executable, RowMapping, Update, delete, select, update
 
 from warehouse.control.database import Database
 from warehouse.control.records import NewJob
@@ -26,6 +25,7 @@ from warehouse.records.jobs import (
     ProgressRecord,
     can_transition,
 )
+from warehouse.records.values import Row
 
 _PROGRESS_FIELDS = frozenset(field.name for field in fields(ProgressRecord))
 _TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
@@ -46,8 +46,8 @@ class JobRows:
         queued one of lower priority is raised to the new job's priority.
         """
         values = _new_values(new, self._database.now())
-        insert = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
-        insert = insert.returning(JOBS.c.job_id)  # the row count of an insert is not reliable
+        draft = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
+        insert = draft.returning(JOBS.c.job_id)  # the row count of an insert is not reliable
         for _ in range(_JOIN_ATTEMPTS):
             with self._database.writing() as connection:
                 created = connection.execute(insert).first() is not None
@@ -236,7 +236,7 @@ class JobRows:
         with self._database.writing() as connection:
             return sum(int(connection.execute(one).rowcount) for one in statements)
 
-    def _read(self, query: Select[Any]) -> list[Job]:
+    def _read(self, query: Executable) -> list[Job]:
         with self._database.reading() as connection:
             return [_to_job(row) for row in connection.execute(query).mappings()]
 
@@ -260,7 +260,7 @@ def _transition(connection: Connection, job_id: str, status: JobStatus, **values
     return moved.rowcount == 1
 
 
-def _joinable(values: dict[str, object]) -> Select[Any]:
+def _joinable(values: dict[str, object]) -> Executable:
     """Select the job of this id, or the active job of the same fingerprint."""
     same_id = JOBS.c.job_id == values["job_id"]
     same_wish = JOINABLE_JOBS & (JOBS.c.fingerprint == values["fingerprint"])
@@ -293,13 +293,13 @@ def _new_values(new: NewJob, now: float) -> dict[str, object]:
     }
 
 
-def _first(connection: Connection, query: Select[Any]) -> Job | None:
+def _first(connection: Connection, query: Executable) -> Job | None:
     row = connection.execute(query).mappings().first()
     return None if row is None else _to_job(row)
 
 
 def _to_job(row: RowMapping) -> Job:
-    values: dict[str, Any] = dict(row)
+    values: Row = dict(row)
     for name in _TIMES:
         values[name] = None if values[name] is None else datetime.fromtimestamp(values[name], UTC)
     progress = orjson.loads(values["progress"])

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import duckdb
@@ -22,6 +21,7 @@ from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
+from warehouse.records.values import Row
 from warehouse.tables import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME, Table
 
 RELIST_AFTER_S = 0.2
@@ -78,14 +78,18 @@ class Engine:
         self.refresh()
         self._show_seen()
 
-    def rows(self, sql: str, params: Mapping[str, object] | None = None) -> list[dict[str, object]]:
-        """Return rows as dictionaries; times are UTC. `$name` in `sql` stands for a parameter.
+    def rows(
+        self, sql: str, params: Mapping[str, object] | None = None, /, **named: object
+    ) -> list[Row]:
+        """Return rows as dictionaries; times are UTC.
+
+        `$name` in `sql` stands for a parameter, from `params` or by keyword.
 
         Raises:
             WarehouseError: The query is invalid.
             WarehouseUnavailableError: The lake cannot be read.
         """
-        found: list[dict[str, object]] = self.table(sql, params).to_pylist()
+        found: list[Row] = self.table(sql, {**(params or {}), **named}).to_pylist()
         return found
 
     def table(self, sql: str, params: Mapping[str, object] | None = None) -> pa.Table:
@@ -98,7 +102,9 @@ class Engine:
             return relation.to_arrow_table()
 
     @contextmanager
-    def reading(self, sql: str, params: Mapping[str, object] | None = None) -> Iterator[Any]:
+    def reading(
+        self, sql: str, params: Mapping[str, object] | None = None
+    ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of Arrow batches, for results that are too large for memory."""
         self._relist_when_due()
         with query_errors(), self._cursor() as cursor:

@@ -8,7 +8,7 @@ import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import orjson
 import pyarrow as pa
@@ -78,7 +78,9 @@ class _Package:
             entry.write(body)
         self._hashes[name] = (hashlib.sha256(body).hexdigest(), len(body))
 
-    def add_table(self, extract: Extract, batches: Iterable[Any]) -> tuple[Any, int]:
+    def add_table(
+        self, extract: Extract, batches: Iterable[pa.RecordBatch]
+    ) -> tuple[pa.Schema, int]:
         """Add a table as CSV and Parquet; returns its Arrow schema and row count."""
         found = list(batches)
         schema, name = found[0].schema, f"data/{_file_name(extract)}"
@@ -90,7 +92,7 @@ class _Package:
         self.add(f"{name}.parquet", sink.getvalue().to_pybytes())
         return schema, int(table.num_rows)
 
-    def resource(self, extract: Extract, schema: Any) -> dict[str, object]:
+    def resource(self, extract: Extract, schema: pa.Schema) -> dict[str, object]:
         name = _file_name(extract)
         digest, size = self._hashes[f"data/{name}.csv"]
         return {
@@ -120,7 +122,7 @@ def _file_name(extract: Extract) -> str:
     return extract.table.name.replace(".", "_")
 
 
-def _schema(table: Contract, schema: Any) -> dict[str, object]:
+def _schema(table: Contract, schema: pa.Schema) -> dict[str, object]:
     """Return a Frictionless table schema, with the contract's descriptions and units."""
     by_name = {column.name: column for column in table.columns}
     fields = []

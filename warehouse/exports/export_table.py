@@ -1,14 +1,14 @@
 """A table to export: columns with their kinds, rows of plain values."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 
 type ExportKind = Literal["text", "whole", "real", "flag", "time", "date", "texts"]
-type ExportRow = tuple[Any, ...]
+type ExportRow = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _kind(type_: pa.DataType) -> ExportKind:
     return found
 
 
-_KINDS: tuple[tuple[Any, ExportKind], ...] = (
+_KINDS: tuple[tuple[Callable[[pa.DataType], bool], ExportKind], ...] = (
     (pa.types.is_boolean, "flag"),
     (pa.types.is_integer, "whole"),
     (pa.types.is_floating, "real"),
@@ -72,14 +72,14 @@ def _is_text(type_: pa.DataType) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: pa.Array) -> list[object]:
     """Convert a column; values are only inspected if their type needs conversion, for speed."""
-    values: list[Any] = column.to_pylist()
+    values: list[object] = column.to_pylist()
     is_plain = not (pa.types.is_decimal(column.type) or pa.types.is_binary(column.type))
     return values if is_plain else [_plain(value) for value in values]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Convert types that no file format has: exact decimals and bytes."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)

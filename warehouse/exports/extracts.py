@@ -7,7 +7,6 @@ in `table_files`, the accompanying facts in `method_sheet`.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 import pyarrow as pa
 
@@ -91,7 +90,7 @@ def choose_extracts(what: str, scope: ExportScope) -> list[Extract]:
 
 def read_batches(
     engine: Engine, extract: Extract, *, pseudonyms: Pseudonyms | None = None
-) -> Iterator[Any]:
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows as Arrow batches, sorted by the key and then by every other column.
 
     There is always at least one batch, which may be empty.

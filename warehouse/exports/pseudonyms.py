@@ -8,7 +8,6 @@ import hmac
 import os
 import secrets
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -39,7 +38,7 @@ class Pseudonyms:
         digest = hmac.new(self._key, f"{kind}:{value}".encode(), "sha256").hexdigest()
         return f"{kind}-{digest[:_SHOWN_CHARS]}"
 
-    def applied(self, table: Table, batch: Any) -> Any:
+    def applied(self, table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch of rows with each column kept, hashed or left out."""
         by_name = {column.name: column for column in table.columns}
         surfaces = _surfaces(batch)
@@ -55,7 +54,7 @@ class Pseudonyms:
             )
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
-    def _hashed(self, treatment: str, array: Any, surfaces: list[str | None]) -> Any:
+    def _hashed(self, treatment: str, array: pa.Array, surfaces: list[str | None]) -> pa.Array:
         values = array.to_pylist()
         if treatment == "entity":
             shown = [
@@ -101,7 +100,7 @@ def _write_once(path: Path, key: bytes) -> None:
         draft.unlink()
 
 
-def _surfaces(batch: Any) -> list[str | None]:
+def _surfaces(batch: pa.RecordBatch) -> list[str | None]:
     for name in ("surface", "source_surface"):
         if name in batch.schema.names:
             found: list[str | None] = batch.column(name).to_pylist()

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.exports.atomic_files import atomic_path, write_atomically
@@ -16,7 +16,7 @@ def write_table(
     path: Path,
     form: str,
     name: str,
-    batches: Iterator[Any],
+    batches: Iterator[pa.RecordBatch],
     method: ExportMethod,
     *,
     with_mark: bool,
@@ -41,7 +41,7 @@ def write_table(
     return counted.count
 
 
-def _write_parquet(path: Path, batches: Iterator[Any], method: ExportMethod) -> int:
+def _write_parquet(path: Path, batches: Iterator[pa.RecordBatch], method: ExportMethod) -> int:
     first = next(batches)
     facts = {f"sametrack.{name}": value for name, value in method.facts}
     schema = first.schema.with_metadata(facts)

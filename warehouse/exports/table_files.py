@@ -9,12 +9,17 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import orjson
 
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
 from warehouse.records.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from xlsxwriter.format import Format
+    from xlsxwriter.worksheet import Worksheet
 
 TableFormat = Literal["csv", "xlsx", "parquet", "json"]
 MEDIA_TYPES: Mapping[str, str] = {
@@ -66,7 +71,7 @@ def csv_parts(
 
 def to_json(table: ExportTable, method: ExportMethod) -> bytes:
     """Return rows as JSON objects, with the method."""
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "table": table.name,
         "method": dict(method.facts),
         "rows": _objects(table),
@@ -133,7 +138,7 @@ def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     return packed
 
 
-def _typed(value: Any, type_: Any) -> Any:
+def _typed(value: object, type_: "pa.DataType") -> object:
     """Serialise a nested value in a text column to JSON."""
     return _plain(value) if type_ == "string" and not isinstance(value, str) else value
 
@@ -151,7 +156,9 @@ def _json_value(value: object) -> object:
     return _moment(value) if isinstance(value, datetime) else value
 
 
-def _describe(sheet: Any, method: ExportMethod, *, bold: Any, moment: Any) -> None:
+def _describe(
+    sheet: "Worksheet", method: ExportMethod, *, bold: "Format", moment: "Format"
+) -> None:
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 6, 40)
     for at, (name, value) in enumerate(method.facts):
@@ -161,7 +168,9 @@ def _describe(sheet: Any, method: ExportMethod, *, bold: Any, moment: Any) -> No
         _fill(sheet, method.coverage, bold=bold, moment=moment, first_row=len(method.facts) + 1)
 
 
-def _fill(sheet: Any, table: ExportTable, *, bold: Any, moment: Any, first_row: int = 0) -> None:
+def _fill(
+    sheet: "Worksheet", table: ExportTable, *, bold: "Format", moment: "Format", first_row: int = 0
+) -> None:
     for at, column in enumerate(table.columns):
         sheet.write_string(first_row, at, column.name, bold)
         if first_row == 0:
@@ -173,7 +182,7 @@ def _fill(sheet: Any, table: ExportTable, *, bold: Any, moment: Any, first_row: 
             _write(sheet, down, at, value, moment=moment)
 
 
-def _write(sheet: Any, down: int, at: int, value: Any, *, moment: Any) -> None:
+def _write(sheet: "Worksheet", down: int, at: int, value: object, *, moment: "Format") -> None:
     """Write a cell by the type of its value: text that begins with `=` is text."""
     if isinstance(value, bool):
         sheet.write_boolean(down, at, value)

@@ -3,15 +3,13 @@
 Records that are rows of their own are in `record_rows`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
 
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.search import SearchPage, SearchPosition
+from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Video
-
-Row = dict[str, object]
 
 _ISSUE = ("volid", "surface", "observed_at", "name", "chart_date")
 SONG_COLUMNS = tuple(field.name for field in fields(ChartSong))
@@ -34,7 +32,7 @@ def search_page_row(page: SearchPage, *, term: str, place: SearchPosition) -> Ro
     }
 
 
-def search_page_from_row(row: Mapping[str, Any], videos: Sequence[Video]) -> SearchPage:
+def search_page_from_row(row: ReadOnlyRow, videos: Sequence[Video]) -> SearchPage:
     """Build a page from a row of `raw.search_pages` and the videos it showed."""
     return SearchPage(
         videos=tuple(videos),
@@ -60,7 +58,7 @@ def chart_issue_rows(index: ChartIndex) -> list[Row]:
     ]
 
 
-def chart_index_from_rows(rows: Sequence[Mapping[str, Any]]) -> ChartIndex:
+def chart_index_from_rows(rows: Sequence[ReadOnlyRow]) -> ChartIndex:
     """Build the list of issues from rows of `raw.chart_issues`, in the order of the rows."""
     latest = next((row["volid"] for row in rows if row["is_latest"]), None)
     issues = tuple(ChartIssue(**{name: row[name] for name in _ISSUE}) for row in rows)
@@ -84,6 +82,6 @@ def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
     ]
 
 
-def chart_song_from_row(row: Mapping[str, Any]) -> ChartSong:
+def chart_song_from_row(row: ReadOnlyRow) -> ChartSong:
     """Build a song from a row of `raw.chart_songs`."""
     return ChartSong(**{name: row[name] for name in SONG_COLUMNS})

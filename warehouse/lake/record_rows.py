@@ -3,13 +3,12 @@
 The lake adds `committed_at`. Column types are in `tables`, SQL is in `queries`.
 """
 
-from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
 import orjson
 
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
+from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import (
     Account,
     Author,
@@ -20,8 +19,6 @@ from warehouse.records.videos import (
     Track,
     Video,
 )
-
-Row = dict[str, object]
 
 _VIDEO = (
     "aweme_id", "surface", "observed_at", "desc", "create_time", "share_url", "media_type",
@@ -65,7 +62,7 @@ def video_row(
     }
 
 
-def video_from_row(row: Mapping[str, Any]) -> Video:
+def video_from_row(row: ReadOnlyRow) -> Video:
     """Build a video from a row of `raw.videos`."""
     names = zip(row["hashtag_ids"] or (), row["hashtag_names"] or (), strict=True)
     return Video(
@@ -86,7 +83,7 @@ def track_row(
     return {**_picked(track, _TRACK), **_origin(capture_id, job_id, data_provider)}
 
 
-def track_from_row(row: Mapping[str, Any]) -> Track:
+def track_from_row(row: ReadOnlyRow) -> Track:
     """Build a track from a row of `raw.tracks`."""
     return Track(**{name: row[name] for name in _TRACK})
 
@@ -98,7 +95,7 @@ def account_row(
     return {**_picked(account, _ACCOUNT), **_origin(capture_id, job_id, data_provider)}
 
 
-def account_from_row(row: Mapping[str, Any]) -> Account:
+def account_from_row(row: ReadOnlyRow) -> Account:
     """Build an account from a row of `raw.accounts`."""
     return Account(**{name: row[name] for name in _ACCOUNT})
 
@@ -110,7 +107,7 @@ def hashtag_row(
     return {**_picked(hashtag, _HASHTAG), **_origin(capture_id, job_id, data_provider)}
 
 
-def hashtag_from_row(row: Mapping[str, Any]) -> HashtagInfo:
+def hashtag_from_row(row: ReadOnlyRow) -> HashtagInfo:
     """Build a hashtag from a row of `raw.hashtags`."""
     return HashtagInfo(**{name: row[name] for name in _HASHTAG})
 
@@ -123,7 +120,7 @@ def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> R
     return {"capture_id": capture_id, "job_id": job_id, "data_provider": data_provider}
 
 
-def comparison_from_row(row: Mapping[str, Any]) -> Comparison:
+def comparison_from_row(row: ReadOnlyRow) -> Comparison:
     """Build a comparison from a row of `marts.audio_comparisons`."""
     pair = {field.name: row[field.name] for field in fields(PairEvidence)}
     rest = {

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -32,6 +31,7 @@ from warehouse.lake.schema_evolution import (
 )
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.records.times import observed_now
+from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
 from warehouse.tables.contract import to_arrow
 
@@ -159,7 +159,7 @@ class Lake:
         with handle.lock, storage_errors(f"reading {name}"):
             return str(handle.delta.metadata().id)
 
-    def log_since(self, name: str, version: int) -> list[dict[str, Any]]:
+    def log_since(self, name: str, version: int) -> list[Row]:
         """Return the commits after a version, newest first.
 
         The oldest are missing if their log entries have been cleaned up.

@@ -12,14 +12,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from warehouse.lake.store import Lake
+from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.tables import BY_NAME, TIME
-
-Row = dict[str, Any]
 
 VIDEOS_TABLE = "raw.videos"
 FILE = "works.sqlite"
@@ -200,17 +198,18 @@ def _to_indexed_video(
     first_at: int, created: int | None, created_since: int | None, document: str | None
 ) -> IndexedVideo:
     since = None if created_since is None else to_moment(created_since)
-    best = None if document is None else _row(orjson.loads(document))
+    best = None if document is None else _row(document)
     return IndexedVideo(best, to_moment(first_at), created, since)
 
 
-def _row(values: list[Any]) -> Row:
+def _row(document: str) -> Row:
+    values = orjson.loads(document)
     for place in _TIMES:
         values[place] = None if values[place] is None else to_moment(values[place])
     return dict(zip(_NAMES, values, strict=True))
 
 
-def _last_removal(entries: Sequence[Mapping[str, Any]], log: _LogPosition) -> int:
+def _last_removal(entries: Sequence[ReadOnlyRow], log: _LogPosition) -> int:
     """Return the last commit that removed rows. A missing log entry counts as one."""
     taking = [int(entry["version"]) for entry in entries if not _only_adds(entry)]
     oldest = min((int(entry["version"]) for entry in entries), default=log.until + 2)
@@ -218,7 +217,7 @@ def _last_removal(entries: Sequence[Mapping[str, Any]], log: _LogPosition) -> in
     return max([log.at, *taking, *missing])
 
 
-def _only_adds(entry: Mapping[str, Any]) -> bool:
+def _only_adds(entry: ReadOnlyRow) -> bool:
     if entry["operation"] == "WRITE":
         return bool(entry["operationParameters"].get("mode") == "Append")
     return entry["operation"] in _ADDING

@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import account_from_row
 from warehouse.queries.committed_rows import inline_values, keep_committed
 from warehouse.records.videos import Account
-
-Row = dict[str, Any]
 
 
 def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
@@ -18,7 +15,7 @@ def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
         select * from raw.accounts where sec_uid = $sec_uid
         order by observed_at desc, committed_at desc
     """
-    found = keep_committed(engine, "raw.accounts", _rows(engine, sql, sec_uid=sec_uid))
+    found = keep_committed(engine, "raw.accounts", engine.rows(sql, sec_uid=sec_uid))
     return (account_from_row(found[0]), found[0]["data_provider"]) if found else None
 
 
@@ -31,10 +28,6 @@ def read_last_outcome(
         where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome
     """
     sql, params = inline_values(sql, surfaces, slot="surfaces")
-    found = _rows(engine, sql, **params, entity_id=entity_id, outcome=outcome)
+    found = engine.rows(sql, **params, entity_id=entity_id, outcome=outcome)
     observed_at: datetime | None = found[0]["observed_at"]
     return observed_at
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

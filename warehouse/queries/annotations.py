@@ -1,16 +1,15 @@
 """Queries of annotations on compared pairs, with the measurements of the pairs."""
 
-from typing import Any, cast
-
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.values import Row
 
 
-def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[dict[str, Any]]:
+def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[Row]:
     """Return the annotations of a comparison, or of all comparisons, oldest first.
 
     Each row also has the columns of the newest row of its comparison.
     """
-    found = engine.rows(
+    return engine.rows(
         """
         with compared as (
             select * exclude (committed_at) from marts.audio_comparisons
@@ -26,4 +25,3 @@ def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[d
         """,
         {"id": comparison_id},
     )
-    return cast("list[dict[str, Any]]", found)

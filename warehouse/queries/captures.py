@@ -5,13 +5,13 @@ Parsing archived bodies again is in `pipelines.captures.replay`.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_from_row
+from warehouse.records.values import Row
 from warehouse.records.videos import Video
 
-Row = dict[str, Any]
 ObservationTable = Literal[
     "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
 ]
@@ -29,7 +29,7 @@ OBSERVATION_TABLES: tuple[ObservationTable, ...] = tuple(_ORDER)
 
 def read_capture(engine: Engine, capture_id: str) -> Row | None:
     """Return the row of a capture, or None until it is complete."""
-    found = _rows(engine, "select * from raw.captures where capture_id = $id", id=capture_id)
+    found = engine.rows("select * from raw.captures where capture_id = $id", id=capture_id)
     return found[0] if found else None
 
 
@@ -37,8 +37,7 @@ def read_observations(
     engine: Engine, table: ObservationTable, capture_ids: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Return rows of `raw.<table>` by their capture. Captures without rows are absent."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         f"""
         select * from raw.{table}
         where capture_id in (select unnest($ids::varchar[]))
@@ -54,8 +53,7 @@ def read_observations(
 
 def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
     """Return the videos of a captured page, in display order."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select videos.* from raw.capture_items as items
         join raw.videos as videos using (capture_id, aweme_id)
@@ -75,8 +73,7 @@ def read_payload(engine: Engine, sha256: str) -> bytes | None:
 
 def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
     """Return compressed bodies by their hash. Bodies deleted by retention are absent."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select sha256, body from raw.payloads
         where sha256 in (select unnest($hashes::varchar[]))
@@ -111,8 +108,7 @@ def read_archive(
     """
     after: Row = {"observed_at": None, "capture_id": ""}
     while True:
-        found = _rows(
-            engine,
+        found = engine.rows(
             f"""
             with archive as ({_ARCHIVE})
             select * from archive
@@ -135,14 +131,9 @@ def count_archive(
     engine: Engine, *, since: datetime | None = None, surfaces: Sequence[str] = ()
 ) -> int:
     """Return how many captures `read_archive` yields."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         f"select count(*) as n from ({_ARCHIVE})",  # noqa: S608  # as above
         since=since,
         surfaces=list(surfaces),
     )
     return int(found[0]["n"])
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

@@ -5,9 +5,9 @@ query; for a few ids it is much cheaper to read the rows first and check their c
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.values import Row
 
 MAX_INLINE_VALUES = 200
 """Up to this many ids are passed as separate parameters.
@@ -15,7 +15,6 @@ MAX_INLINE_VALUES = 200
 With more, planning the query costs more than it saves.
 """
 
-Row = dict[str, Any]
 
 _WRITTEN = "select capture_id from raw.captures where capture_id in ({ids})"
 
@@ -37,7 +36,7 @@ def read_committed_ids(engine: Engine, capture_ids: Collection[str]) -> set[str]
     if not capture_ids:
         return set()
     sql, params = inline_values(_WRITTEN, sorted(capture_ids))
-    found = cast("list[Row]", engine.rows(sql, params))
+    found = engine.rows(sql, params)
     return {row["capture_id"] for row in found}
 
 

@@ -7,15 +7,13 @@ are in `pipelines/scan/rules`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_document
 from warehouse.lake.record_rows import account_from_row, track_from_row, video_from_row
 from warehouse.records.coverage import SourceCoverage
+from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, Video
-
-Row = dict[str, Any]
 
 
 def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
@@ -23,8 +21,7 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
 
     Videos never observed are absent.
     """
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select * from seen.videos
         where aweme_id in (select unnest($ids::varchar[]))
@@ -40,8 +37,7 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
 
 def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, datetime]:
     """Return when each video was first observed. Videos never observed are absent."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select aweme_id, min(observed_at) as observed_at from seen.videos
         where aweme_id in (select unnest($ids::varchar[]))
@@ -54,8 +50,7 @@ def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, d
 
 def read_latest_track(engine: Engine, music_id: str) -> Track | None:
     """Return the newest observation of a music id, or None."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select * from seen.tracks where music_id = $id
         order by observed_at desc, committed_at desc limit 1
@@ -67,8 +62,7 @@ def read_latest_track(engine: Engine, music_id: str) -> Track | None:
 
 def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
     """Return the newest observation of each account. Accounts never observed are absent."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select * from seen.accounts
         where sec_uid in (select unnest($ids::varchar[]))
@@ -88,8 +82,7 @@ def read_sound_features(
 
     Videos without decoded audio are absent.
     """
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select * from raw.sounds
         where aweme_id in (select unnest($ids::varchar[])) and feature_version = $feature_version
@@ -101,10 +94,9 @@ def read_sound_features(
     return {row["aweme_id"]: row for row in found}
 
 
-def read_result_document(engine: Engine, job_id: str) -> dict[str, Any] | None:
+def read_result_document(engine: Engine, job_id: str) -> Row | None:
     """Return the stored result of a job, or None."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select document from marts.job_results where job_id = $job_id
         order by committed_at desc limit 1
@@ -116,8 +108,7 @@ def read_result_document(engine: Engine, job_id: str) -> dict[str, Any] | None:
 
 def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
     """Return every compared pair of a job, by candidate and then best score first."""
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select * from marts.audio_comparisons where job_id = $job_id
         order by candidate_aweme_id, score desc nulls last, comparison_id
@@ -128,8 +119,7 @@ def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
 
 def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
     """Return one compared pair, or None."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select * from marts.audio_comparisons where comparison_id = $id
         order by committed_at desc limit 1
@@ -141,8 +131,7 @@ def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
 
 def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) -> dict[str, Row]:
     """Return per sound hash its newest row of `raw.sounds` at this feature version."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select * from raw.sounds
         where sound_sha256 in (select unnest($hashes::varchar[]))
@@ -157,8 +146,7 @@ def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) ->
 
 def read_candidates(engine: Engine, job_id: str) -> list[Row]:
     """Return every candidate of a job with its outcome, in the order of processing."""
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select * from marts.candidates where job_id = $job_id
         qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
@@ -170,8 +158,7 @@ def read_candidates(engine: Engine, job_id: str) -> list[Row]:
 
 def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
     """Return the coverage of a job, one entry per source and stop reason."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select surface, requests, pages, items, new_items, stop_reason from marts.coverage
         where job_id = $job_id order by surface, stop_reason
@@ -183,8 +170,7 @@ def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
 
 def read_confirmed(engine: Engine, music_id: str) -> list[Row]:
     """Return every video that any job confirmed for a track: the row of the newest such job."""
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select * from marts.confirmed_videos where music_id = $music_id
         qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
@@ -205,8 +191,7 @@ class ConfirmedHistory:
 
 def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -> ConfirmedHistory:
     """Return the union of what all jobs but one confirmed for a track."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select count(distinct job_id) as runs, list(distinct aweme_id) as ids,
                min(committed_at) as first
@@ -216,7 +201,3 @@ def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -
         without_job=without_job,
     )[0]
     return ConfirmedHistory(found["runs"], frozenset(found["ids"] or ()), found["first"])
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

@@ -5,9 +5,9 @@ coverage report, written at the end.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.values import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ReadSoFar:
 
 def read_so_far(engine: Engine, job_id: str) -> list[ReadSoFar]:
     """Return what a job has read, with surfaces in the order in which it started them."""
-    found: list[dict[str, Any]] = engine.rows(
+    found: list[Row] = engine.rows(
         """
         select surface, outcome, count(*) as captures, sum(request_count)::bigint as requests,
                coalesce(sum(item_count), 0)::bigint as items

@@ -1,11 +1,8 @@
 """Queries of searches."""
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
-
-Row = dict[str, Any]
 
 
 def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[str]]:
@@ -13,8 +10,7 @@ def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[st
 
     Videos are in the order in which they were first shown.
     """
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select
             items.aweme_id,
@@ -30,7 +26,3 @@ def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[st
         terms=list(terms),
     )
     return {row["aweme_id"]: sorted(row["terms"]) for row in found}
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

@@ -3,11 +3,9 @@
 `pipelines/reads/series.py` turns them into points.
 """
 
-from typing import Any, cast
-
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.values import Row
 
-type Row = dict[str, Any]
 MOST_POINTS = 5000
 MOST_OBSERVATIONS = 200_000
 
@@ -17,8 +15,7 @@ def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
 
     Limited to the newest `MOST_POINTS`.
     """
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select * from (
             select observed_at, surface, "desc" as name, is_exact,
@@ -39,8 +36,7 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
 
     Limited to the newest `MOST_POINTS`.
     """
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select * from (
             select observed_at, surface, nickname as name, true as is_exact,
@@ -58,8 +54,7 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
 
 def read_track_series(engine: Engine, music_id: str) -> list[Row]:
     """Return complete observations of all videos confirmed for a track, oldest first."""
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select observed_at, aweme_id, digg_count, comment_count, collect_count, share_count
         from seen.videos
@@ -71,7 +66,3 @@ def read_track_series(engine: Engine, music_id: str) -> list[Row]:
         id=music_id,
         most=MOST_OBSERVATIONS,
     )
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

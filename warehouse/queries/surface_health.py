@@ -5,7 +5,6 @@ changes what a list or a scan shows. All calls block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 from uuid import uuid4
 
 from warehouse.engine.duckdb_engine import Engine
@@ -13,6 +12,7 @@ from warehouse.lake.packing import pack_bytes
 from warehouse.lake.store import Lake
 from warehouse.queries.erasures import read_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
+from warehouse.records.values import ReadOnlyRow, Row
 
 TABLE = "marts.surface_health"
 WRITE_TEST_SURFACE = "warehouse"
@@ -25,8 +25,6 @@ _FIELDS = (
     "request_count", "duration_ms", "payload_sha256", "asked_by",
 )  # fmt: skip
 _LISTS = ("key_paths", "came", "went")
-
-type Row = dict[str, Any]
 
 
 def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
@@ -86,7 +84,7 @@ def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
     return {name: by_name[name] for name in SURFACE_USES if name in by_name}
 
 
-def read_last_worked(engine: Engine) -> dict[str, Any]:
+def read_last_worked(engine: Engine) -> Row:
     """Return when each surface last returned data, to a probe or a capture (UTC)."""
     found = engine.rows(
         """
@@ -114,8 +112,7 @@ def read_good_shapes(engine: Engine) -> dict[str, list[tuple[str, ...]]]:
     )
     shapes: dict[str, list[tuple[str, ...]]] = {}
     for row in found:
-        paths: Any = row["key_paths"]
-        shapes.setdefault(str(row["surface"]), []).append(tuple(paths))
+        shapes.setdefault(row["surface"], []).append(tuple(row["key_paths"]))
     return shapes
 
 
@@ -130,7 +127,7 @@ def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes
         """,
         {"surfaces": sorted(surfaces)},
     )
-    return {str(row["surface"]): bytes(_bytes(row["body"])) for row in found}
+    return {row["surface"]: bytes(row["body"]) for row in found}
 
 
 def read_known_ids(engine: Engine) -> dict[str, str | None]:
@@ -173,11 +170,7 @@ def _row(health: SurfaceHealth, report_id: str) -> Row:
     }
 
 
-def _health(row: Mapping[str, Any]) -> SurfaceHealth:
+def _health(row: ReadOnlyRow) -> SurfaceHealth:
     values: Row = {name: row[name] for name in _FIELDS}
     values |= {name: tuple(row[name] or ()) for name in _LISTS}
     return SurfaceHealth(**values)
-
-
-def _bytes(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else bytes(value)

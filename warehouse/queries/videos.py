@@ -5,16 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.lake.record_rows import video_from_row
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
 from warehouse.queries.lists.union import VideoSortValues
+from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Video
-
-Row = dict[str, Any]
 
 MAX_FULL_READS = 30
 """Up to this many videos are read completely even if only their order is requested.
@@ -141,7 +139,7 @@ def _read_sort_values(
     if not aweme_ids:
         return {}
     sql, params = inline_values(_KNOWN, aweme_ids)
-    return _sort_values(_rows(engine, sql, **params, until=until))
+    return _sort_values(engine.rows(sql, **params, until=until))
 
 
 def _best(
@@ -155,7 +153,7 @@ def _best(
     if not aweme_ids:
         return []
     sql, ids = inline_values(_BEST.replace("{more}", more), aweme_ids)
-    return _rows(engine, sql, **ids, **params, bound=engine.complete_before(VIDEOS_TABLE))
+    return engine.rows(sql, **ids, **params, bound=engine.complete_before(VIDEOS_TABLE))
 
 
 def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict[str, ListedVideo]:
@@ -183,7 +181,7 @@ def _videos_with_recent_rows(
     if not files or not aweme_ids:
         return set()
     sql, ids = inline_values(_HAVE_RECENT_SQL.replace("{files}", in_files(files)), aweme_ids)
-    return {row["aweme_id"] for row in _rows(engine, sql, **ids, bound=indexed.bound)}
+    return {row["aweme_id"] for row in engine.rows(sql, **ids, bound=indexed.bound)}
 
 
 def _read_recent(
@@ -193,14 +191,14 @@ def _read_recent(
     if not aweme_ids:
         return {}
     sql, ids = inline_values(_RECENT_SQL, aweme_ids)
-    rows = _rows(engine, sql, **ids, bound=bound)
+    rows = engine.rows(sql, **ids, bound=bound)
     young: dict[str, list[Row]] = defaultdict(list)
     for row in keep_committed(engine, VIDEOS_TABLE, rows):
         young[row["aweme_id"]].append(row)
     return young
 
 
-def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _rank(row: ReadOnlyRow) -> tuple[bool, bool, datetime, datetime]:
     """Python version of `_RANK`."""
     has_likes = row["digg_count"] is not None
     return (row["statistics_complete"], has_likes, row["observed_at"], row["committed_at"])
@@ -208,7 +206,3 @@ def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _sort_values(rows: Iterable[Row]) -> dict[str, VideoSortValues]:
     return {row["aweme_id"]: VideoSortValues(row["likes"], row["created"]) for row in rows}
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

@@ -1,7 +1,7 @@
 """Treatment of columns in pseudonymised exports.
 
 A column without a decision is left out, so that a new column leaks nothing. The keyed hash itself
-is in `exports.pseudonyms`.
+is in `warehouse.exports.pseudonyms`.
 """
 
 from typing import Literal

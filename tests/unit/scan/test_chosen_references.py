@@ -29,7 +29,7 @@ class KnownSounds:
     def __init__(self, rows: Mapping[str, Row]) -> None:
         self._rows = rows
 
-    def rows(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
+    def rows(self, sql: str, **params: Any) -> list[Row]:
         del sql
         return [self._rows[name] for name in params["ids"] if name in self._rows]
 

@@ -62,7 +62,7 @@ def test_the_byte_order_mark_is_an_option() -> None:
 
 @given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"])))))
 def test_no_cell_of_a_csv_begins_as_a_formula_and_the_text_comes_back(
-    rows: list[ExportRow],
+    rows: list[tuple[str]],
 ) -> None:
     body = to_csv(table_of(*rows, columns=(ExportColumn("desc", "text"),)), with_mark=False)
     found = [row[0] if row else "" for row in read_csv(body)[1:]]

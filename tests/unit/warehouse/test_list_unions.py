@@ -35,11 +35,15 @@ class Store:
     is_stale: bool = True
     as_of: datetime = LONG_AGO  # of a past moment: what is in the tables is all there is to read
 
-    def rows(self, sql: str, params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    def rows(
+        self, sql: str, params: dict[str, Any] | None = None, **named: Any
+    ) -> list[dict[str, Any]]:
         if self.is_stale:
             self._load()
         found: list[dict[str, Any]] = (
-            self.connection.sql(sql, params=params or {}).to_arrow_table().to_pylist()
+            self.connection.sql(sql, params={**(params or {}), **named})
+            .to_arrow_table()
+            .to_pylist()
         )
         return found
 

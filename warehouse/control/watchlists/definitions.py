@@ -3,9 +3,7 @@
 The life of a run is in `runs`; which time is due is decided by `warehouse.records.watchlists`.
 """
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -35,9 +33,9 @@ class WatchlistRows:
         now = self._database.now()
         values = {**_columns(plan, cron), "created_at": now, "updated_at": now}
         insert = self._database.insert(WATCHLISTS).values(**values, considered_until=now)
-        insert = insert.on_conflict_do_nothing().returning(WATCHLISTS.c.name)
+        new = insert.on_conflict_do_nothing().returning(WATCHLISTS.c.name)
         with self._database.writing() as connection:
-            return connection.execute(insert).first() is not None
+            return connection.execute(new).first() is not None
 
     def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool:
         """Replace a plan; False if there is no watchlist of this name.
@@ -130,7 +128,7 @@ class WatchlistRows:
         missed_count: int,
     ) -> str | None:
         run_id, is_taken = str(uuid4()), _open_run(connection, name) is not None
-        values: dict[str, Any] = {
+        values = {
             "run_id": run_id,
             "watchlist": name,
             "plan": plan,
@@ -159,7 +157,7 @@ def _open_run(connection: Connection, name: str) -> str | None:
     return found
 
 
-def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
+def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, object]]:
     """Return a row per entry; a plan has at least one."""
     return [
         {
@@ -174,7 +172,7 @@ def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(plan: WatchlistPlan, cron: str) -> Mapping[str, Any]:
+def _columns(plan: WatchlistPlan, cron: str) -> dict[str, object]:
     return {
         "name": plan.name,
         "plan": orjson.dumps(plan.to_document()).decode(),

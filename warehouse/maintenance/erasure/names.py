@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import UnresolvedIdError
@@ -126,7 +125,7 @@ _SOUNDS_SQL = """
 """
 
 
-def _ids(values: Iterable[Any]) -> frozenset[str]:
+def _ids(values: Iterable[str | None]) -> frozenset[str]:
     return frozenset(str(value) for value in values if value and len(value) >= _MIN_ID_CHARS)
 
 

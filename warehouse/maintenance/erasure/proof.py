@@ -8,11 +8,10 @@ import re
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -118,7 +117,7 @@ def _cells(path: Path) -> Iterator[bytes]:
                 yield _SEPARATOR.join(_flat(column.to_pylist()))
 
 
-def _flat(values: Any) -> Iterator[bytes]:
+def _flat(values: Iterable[object]) -> Iterator[bytes]:
     """Yield text and bodies at any depth; the checkpoint of a log nests them."""
     for value in values:
         if isinstance(value, str):

@@ -6,13 +6,11 @@ Which issue belongs to which day is a rule of `pipelines.charts.rules.history`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.page_rows import SONG_COLUMNS, chart_song_from_row
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
-
-Row = dict[str, Any]
+from warehouse.records.values import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +32,7 @@ class KnownSongs:
 
 def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues | None:
     """Return issues dated between two days, as last listed. None before the first list."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         with listed as (
             select
@@ -77,8 +74,7 @@ def read_songs_of_issues(
 
     Issues never read are absent.
     """
-    found = _rows(
-        engine,
+    found = engine.rows(
         f"""
         select volid, chart_date, {", ".join(SONG_COLUMNS)} from seen.chart_songs
         where volid in (select unnest($volids::varchar[])) and rank <= $limit
@@ -104,8 +100,7 @@ def read_songs_of_issues(
 
 def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
     """Return which of these issues have songs in the lake, with the date given with the songs."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select volid, max_by(chart_date, observed_at) as chart_date from seen.chart_songs
         where volid in (select unnest($volids::varchar[])) and rank <= $limit
@@ -119,8 +114,7 @@ def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, da
 
 def read_undated_count(engine: Engine) -> int:
     """Return the number of listed issues without a known date."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select count(*) as n from (
             select volid from seen.chart_issues group by volid having count(chart_date) = 0
@@ -128,7 +122,3 @@ def read_undated_count(engine: Engine) -> int:
         """,
     )
     return int(found[0]["n"])
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

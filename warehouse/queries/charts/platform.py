@@ -6,12 +6,10 @@ is in `warehouse.queries.charts.history`.
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.charts import SONG_LIMIT, AudioMatch, PlatformMusic, SongLinkDecision
-
-type Row = dict[str, Any]
+from warehouse.records.values import Row
 
 _KEPT_SONGS = """
     with dated as (
@@ -37,8 +35,7 @@ def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
     be that song: of its hash, or without a hash.
     """
     kind, _, mark = (song_key or "").partition(":")
-    return _rows(
-        engine,
+    return engine.rows(
         f"""
         {_KEPT_SONGS}
         select day, volid, rank, title, artist, song_hash from kept
@@ -54,8 +51,7 @@ def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
 
 def read_stored_days(engine: Engine) -> list[date]:
     """Return the dates of the issues with songs in the lake, oldest first."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         with kept as (
             select volid, max(chart_date) as told_date from seen.chart_songs
@@ -95,14 +91,13 @@ def read_platform_music(engine: Engine) -> Iterator[PlatformMusic]:
         order by music_id
         """
     )
-    for row in cast("list[Row]", found):
+    for row in found:
         yield PlatformMusic(**row)
 
 
 def read_audio_matches(engine: Engine) -> list[AudioMatch]:
     """Return the music ids that scans confirmed by audio to carry the recording of another."""
-    found = _rows(
-        engine,
+    found = engine.rows(
         """
         select distinct music_id as track, source_music_id as music_id, false as is_variant
         from marts.confirmed_videos
@@ -122,8 +117,7 @@ def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
     observations of all four counts, as in the series of a track.
     """
-    return _rows(
-        engine,
+    return engine.rows(
         """
         with works as (
             select music_id, aweme_id from marts.confirmed_videos
@@ -148,8 +142,7 @@ def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
 
 def read_song_link_decisions(engine: Engine, song_key: str | None = None) -> list[Row]:
     """Return the users' decisions about songs and music ids, oldest first; of one song or all."""
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select link_id, song_key, music_id, said, said_by, note, origin, said_at
         from marts.chart_links where $key is null or song_key = $key
@@ -171,8 +164,7 @@ def read_chart_platform(engine: Engine, song_key: str | None = None) -> list[Row
     For notebooks: like the mart, without superseded rows and without pairs that are no longer
     linked (`relation` none).
     """
-    return _rows(
-        engine,
+    return engine.rows(
         """
         select * from (
             select * from marts.chart_platform where $key is null or song_key = $key
@@ -185,7 +177,3 @@ def read_chart_platform(engine: Engine, song_key: str | None = None) -> list[Row
         """,
         key=song_key,
     )
-
-
-def _rows(engine: Engine, sql: str, **params: object) -> list[Row]:
-    return cast("list[Row]", engine.rows(sql, params))

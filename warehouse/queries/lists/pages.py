@@ -6,7 +6,6 @@ Several small queries rather than one large one: planning that took 34 ms, these
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.committed_rows import inline_values
@@ -19,8 +18,7 @@ from warehouse.queries.lists.union import (
     sort_members,
 )
 from warehouse.queries.videos import ListedVideo, VideoOrdering, read_ordering
-
-Row = dict[str, Any]
+from warehouse.records.values import Row
 
 # Filter on ids first, so that files without them are not opened.
 _OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
@@ -173,8 +171,7 @@ class _RequestedList:
 
     def rows(self, engine: Engine, sql: str, **params: object) -> list[Row]:
         sql, surfaces = inline_values(sql, self.surfaces, slot="surfaces")
-        found = engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
-        return cast("list[Row]", found)
+        return engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
 
 
 def _ordering(
