@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     SametrackError,
     VerificationDemandedError,
 )
-from warehouse.records.search import SearchPage, SearchPosition
+from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
 SOURCE = "search"
@@ -118,6 +118,7 @@ class _OpenTerm:
     items: int = 0
     new_items: int = 0
     requests: int = 0
+    is_cut: bool = False
     shown: set[str] = field(default_factory=set)
     cursors: set[int] = field(default_factory=set)
 
@@ -177,6 +178,8 @@ class SearchWalkState:
         term = self._count(requests)
         fresh = self._add(term, page)
         stop = self._page_stop(term, page, fresh)
+        if stop == "exhausted" and term.is_cut:
+            stop = "response_cut"
         term.place = page.next_position
         if stop is None:
             stop = self._job_stop()
@@ -219,8 +222,10 @@ class SearchWalkState:
 
     def _page_stop(self, term: _OpenTerm, page: SearchPage, fresh: int) -> str | None:
         """Return why the page itself ends its term."""
+        if page.is_cut and page.has_more is None:
+            return "response_cut"
         if page.nil_type is not None and not page.videos:
-            return "exhausted"
+            return "exhausted" if page.nil_type in HARMLESS_NIL_TYPES else "empty_ambiguous"
         if not page.videos and not page.skipped_cards:
             ended = page.has_more is False and term.items > 0
             return "exhausted" if ended else "empty_ambiguous"
@@ -234,6 +239,7 @@ class SearchWalkState:
         """Add the videos of a page; return how many this term had not shown before."""
         before = len(term.shown)
         term.pages += 1
+        term.is_cut |= page.is_cut
         term.items += len(page.videos)
         term.cursors.add(term.place.cursor)
         for video in page.videos:

@@ -50,6 +50,7 @@ class RefusalPolicy(StrEnum):
 _P = RefusalPolicy
 _WITHHELD = (_P.ONCE_MORE, _P.OTHER_SOURCE, _P.BACK_OFF)
 _DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
+_UNKNOWN = (_P.REPORT, _P.BACK_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("captcha_page", "pages", "a page without data whose title is that of the captcha", VerificationDemandedError, "captcha_page", _DEMANDED),
     Refusal("verify_redirect", "pages", "a redirect to a verification page", VerificationDemandedError, "verify_redirect", _DEMANDED),
     Refusal("verify_check", "search", "no result because of `verify_check`", VerificationDemandedError, "verify_check", _DEMANDED),
+    Refusal("risk_control", "search", "no result because of `antispam_check` or `hit_shark`", VerificationDemandedError, "antispam_check", _DEMANDED),
     Refusal("verify_type", "search", "a body that names a `verify_type`", VerificationDemandedError, "verify_type", _DEMANDED),
     Refusal("captcha_json", "lists", "a body that is a captcha: a `code`, and the `type` verify", VerificationDemandedError, "captcha_json", _DEMANDED),
     Refusal("login_code_8", "lists", "status_code 8", LoginRequiredError, "status_code 8", _DEMANDED),
@@ -118,16 +120,17 @@ REFUSALS: tuple[Refusal, ...] = (
     # List pages without continuation. No error: the walk names the reason.
     Refusal("empty_but_more", "lists", "an empty list that claims to have more", None, None, (_P.END_LIST,)),
     Refusal("stalled_cursor", "lists", "a next cursor that is the one just asked for", None, None, (_P.END_LIST,)),
-    Refusal("nil_result", "search", "no result, with the platform's word for it", None, None, (_P.END_LIST,)),
-    Refusal("empty_ambiguous", "search", "no result, and nothing says why", None, None, (_P.END_LIST,)),
+    Refusal("nil_result", "search", "no result, with a word that means just that", None, None, (_P.END_LIST,)),
+    Refusal("empty_ambiguous", "search", "no result, and no word that explains it", None, None, (_P.END_LIST,)),
     # Changed structure.
-    Refusal("structure", "structure", "a key that must be there is gone, or of another type", StructureChangedError, None, (_P.REPORT,)),
-    Refusal("not_json", "structure", "something else than JSON where JSON is known", StructureChangedError, "not_json", (_P.REPORT,)),
-    Refusal("no_container", "structure", "a page without a data container", StructureChangedError, "no_container", (_P.REPORT,)),
-    Refusal("broken_frame", "search", "a framed stream that does not add up, or is cut off", StructureChangedError, "broken_frame", (_P.REPORT,)),
-    Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, "status_code *", (_P.REPORT,)),
-    Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, "status *", (_P.REPORT,)),
+    Refusal("structure", "structure", "a key that must be there is gone, or of another type", StructureChangedError, None, _UNKNOWN),
+    Refusal("not_json", "structure", "something else than JSON where JSON is known", StructureChangedError, "not_json", _UNKNOWN),
+    Refusal("no_container", "structure", "a page without a data container", StructureChangedError, "no_container", _UNKNOWN),
+    Refusal("broken_frame", "search", "a framed stream of which no document arrived whole", StructureChangedError, "broken_frame", _UNKNOWN),
+    Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, "status_code *", _UNKNOWN),
+    Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, "status *", _UNKNOWN),
     # Network.
+    Refusal("too_frequent", "lists", "a body whose `code` says that requests come too often", RateLimitedError, "10001010A", (_P.WAIT,)),
     Refusal("rate_limited", "http", "429", RateLimitedError, None, (_P.WAIT,)),
     Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
     Refusal("surface_off", "ours", "a surface that our own profile patch switches off", ForbiddenError, "surface_off", (_P.OTHER_SOURCE, _P.STOP)),
@@ -137,6 +140,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("chart_wrong_id", "chart", "200 with the text about a wrong id", ChartUnavailableError, "wrong_id", _WITHHELD),
     Refusal("chart_text", "chart", "200 with any other text where JSON is known", ChartUnavailableError, "not_json", _WITHHELD),
     Refusal("chart_status", "chart", "`status` is not 1", ChartUnavailableError, "status", _WITHHELD),
+    Refusal("chart_too_frequent", "chart", "`errcode` 1002: requests come too often", RateLimitedError, "errcode 1002", (_P.WAIT,)),
     Refusal("chart_errcode", "chart", "`errcode` is not 0", ChartUnavailableError, "errcode", _WITHHELD),
     Refusal("chart_no_such", "chart", "`data` that holds only a timestamp", ChartUnavailableError, "no_such_chart", _WITHHELD),
     Refusal("chart_empty", "chart", "an empty list (a cold edge node)", ChartUnavailableError, "empty_info", _WITHHELD),

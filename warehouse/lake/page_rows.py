@@ -29,6 +29,7 @@ def search_page_row(page: SearchPage, *, term: str, place: SearchPosition) -> Ro
         "nil_type": page.nil_type,
         "item_count": len(page.videos),
         "skipped_cards": page.skipped_cards,
+        "is_cut": page.is_cut,
     }
 
 
@@ -44,6 +45,7 @@ def search_page_from_row(row: ReadOnlyRow, videos: Sequence[Video]) -> SearchPag
         has_more=row["has_more"],
         nil_type=row["nil_type"],
         skipped_cards=row["skipped_cards"],
+        is_cut=bool(row["is_cut"]),
     )
 
 

@@ -13,12 +13,18 @@ SearchStop = Literal[
     "cursor_stalled",
     "no_new_items",
     "empty_ambiguous",
+    "response_cut",
     "page_limit",
     "request_budget",
     "batch_target_reached",
     "candidate_limit",
 ]
 """Why a term ended without an upstream error; otherwise the reason is the error's `type`."""
+
+HARMLESS_NIL_TYPES = frozenset({"no_result", "federation_empty", "empty"})
+"""Words for "no result" that mean just that. Any other one may hide a refusal, so a term that ends
+with it is `empty_ambiguous`, never `exhausted`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +41,8 @@ class SearchPage:
     """One page of a search, in display order.
 
     `nil_type` is the platform's own word for "no result", where it gave one; `skipped_cards` counts
-    cards that are not videos (users, related words).
+    cards that are not videos (users, related words). `is_cut`: the response broke off, and the page
+    holds what arrived whole.
     """
 
     videos: tuple[Video, ...]
@@ -43,3 +50,4 @@ class SearchPage:
     has_more: bool | None
     nil_type: str | None = None
     skipped_cards: int = 0
+    is_cut: bool = False

@@ -206,6 +206,7 @@ RAW: tuple[Table, ...] = (
             nullable("nil_type", TEXT, "the platform's own word for no result"),
             required("item_count", INTEGER, "videos on the page"),
             required("skipped_cards", INTEGER, "cards that are not videos: users, related terms"),
+            nullable("is_cut", BOOLEAN, "true if the response broke off; what arrived is kept"),
             PROVIDER,
             JOB,
             COMMITTED,

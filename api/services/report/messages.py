@@ -60,6 +60,7 @@ STOPS: Mapping[str, Message] = {
     ),
     "cursor_stalled": Message("the cursor stalled", "翻页停滞"),
     "empty_ambiguous": Message("the response was empty without a reason", "返回为空且未说明原因"),
+    "response_cut": Message("the response broke off before its end", "返回内容不完整, 提前中断"),
     "unavailable": Message("the platform no longer shows it", "平台已不再展示"),
     "cancelled": Message("the job was cancelled", "任务已取消"),
     "provider_unsupported": Message(

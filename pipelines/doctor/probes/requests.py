@@ -24,7 +24,7 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.vidplat_public import PAGE_SIZE, VidplatPublic
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import EmptyAnswerError
-from warehouse.records.search import SearchPosition
+from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPosition
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _SONGS_ON_A_PAGE = 22
@@ -102,7 +102,7 @@ async def ask_hashtag_list(reader: ProbeReader, ch_id: str) -> object:
 async def ask_search(reader: ProbeReader, term: str) -> object:
     """The first screen of the guest search; no results without a reason is an error."""
     page = (await reader.provider.fetch_search_page(term, SearchPosition())).value
-    if not page.videos and page.nil_type is None:
+    if not page.videos and page.nil_type not in HARMLESS_NIL_TYPES:
         raise EmptyAnswerError(
             "no result, and nothing says why", surface="search_stream", reason="empty_ambiguous"
         )

@@ -18,6 +18,7 @@ _COMMENTS = re.compile(rb"\A(?:\s*<!--[^<>]*-->)+|(?:<!--[^<>]*-->\s*)+\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
 _TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
+_TOO_FREQUENT = 1002
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +83,13 @@ def refuse_failure(document: JsonNode) -> None:
     """Raise when the document itself reports a failure.
 
     Raises:
-        ChartUnavailableError: It does.
+        RateLimitedError: Requests come too often for the chart.
+        ChartUnavailableError: It reports any other failure.
     """
     status, code = non_negative_int(document, "status"), non_negative_int(document, "errcode")
+    if code == _TOO_FREQUENT:
+        detail = "the chart asks for fewer requests"
+        raise refusal_error("chart_too_frequent", detail, surface=document.surface)
     if status not in {None, 1}:
         detail = f"the chart answered with status {status}"
         raise refusal_error("chart_status", detail, surface=document.surface)

@@ -20,6 +20,7 @@ from warehouse.records.errors import (
     PageWithoutDataError,
     RateLimitedError,
     SametrackError,
+    StructureChangedError,
     UnreachableError,
     UpstreamError,
     VerificationDemandedError,
@@ -37,11 +38,13 @@ _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
     (EmptyAnswerError, 8),
     (PageWithoutDataError, 8),
     (ChartUnavailableError, 8),
+    (StructureChangedError, 8),
 )
 """How many errors in a row open the circuit.
 
 One demand for verification or an account is enough, since it concerns the visitor. A burst of
-empty responses is how an address gets blocked gradually.
+empty responses is how an address gets blocked gradually. Responses that nobody can read, one after
+the other, are a refusal of an unknown form, or a surface that is gone.
 """
 _HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface

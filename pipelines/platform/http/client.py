@@ -135,6 +135,10 @@ class GuestClient:
                 if self._host_policy.circuits is not None:
                     await self._back_off(host)
                 raise
+            except RateLimitedError as error:
+                if error.retry_after is None:  # a body said so, not the status 429
+                    error.retry_after = await self._turns.pause(host, None)
+                raise
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""

@@ -12,15 +12,17 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.fields import JsonNode, parse_json
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.errors import UpstreamError
+from warehouse.records.errors import StructureChangedError, UpstreamError
 
 LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
 """What JSON surfaces answer to a guest where they want an account, by the row of each."""
 UNKNOWN_CODE = 5  # a bad or unknown id
 _BLOCKED = b"blocked"
 _VERIFY = "verify_check"
+_RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
+_TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
 
@@ -89,10 +91,11 @@ def refuse_status(body: JsonNode) -> None:
 
     Raises:
         VerificationDemandedError: The platform demands verification.
+        RateLimitedError: Requests come too often for the platform.
         LoginRequiredError: The surface requires an account.
         StructureChangedError: The status is unknown.
     """
-    error = _verification(body) or _by_code(body)
+    error = _verification(body) or _too_frequent(body) or _by_code(body)
     if error is not None:
         raise error
 
@@ -102,11 +105,22 @@ def _verification(body: JsonNode) -> UpstreamError | None:
     row = "verify_type" if body.values.get("verify_type") else None
     if body.values.get("type") == _CAPTCHA and body.has("code"):
         row = "captcha_json"
-    if nil is not None and _VERIFY in {nil.text("search_nil_type"), nil.text("search_nil_item")}:
+    codes = set() if nil is None else {nil.text("search_nil_type"), nil.text("search_nil_item")}
+    if codes & _RISK_CONTROL:
+        row = "risk_control"
+    if _VERIFY in codes:
         row = "verify_check"
     if row is None:
         return None
     return refusal_error(row, "the platform demands verification", surface=body.surface)
+
+
+def _too_frequent(body: JsonNode) -> UpstreamError | None:
+    if body.values.get("code") != _TOO_FREQUENT:
+        return None
+    return refusal_error(
+        "too_frequent", "the platform asks for fewer requests", surface=body.surface
+    )
 
 
 def _by_code(body: JsonNode) -> UpstreamError | None:
@@ -131,8 +145,13 @@ def says_unknown(body: JsonNode) -> bool:
 
 
 def explain(error: UpstreamError, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError:
-    """Return a more specific error for a response without data if its page shows the reason."""
+    """Return a more specific error for a response without data if its page shows the reason.
+
+    A JSON body in place of a page is read as such: refusals are not always sent as pages.
+    """
     page = answer.body[:_PAGE_KEPT]
+    if page.lstrip()[:1] == b"{":
+        return _by_document(answer) or error
     if page.lstrip()[:1] != b"<":
         return error
     found = LexborHTMLParser(page).css_first("title")
@@ -142,6 +161,16 @@ def explain(error: UpstreamError, answer: HttpResponse, words: RefusalMarkers) -
     if named is None and not has_container:
         named = _by_script(page, answer, words)
     return named or error
+
+
+def _by_document(answer: HttpResponse) -> UpstreamError | None:
+    try:
+        refuse_status(parse_json(answer.body, surface=answer.surface))
+    except StructureChangedError:
+        return None
+    except UpstreamError as error:
+        return error
+    return None
 
 
 def _by_title(title: str, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError | None:

@@ -1,36 +1,32 @@
-"""Parser of the guest search: the framed first screen, later pages, and the next page's position.
+"""Parser of the guest search: the streamed first screen, later pages, the next page's position.
 
-A first screen holds several documents in sequence. They are merged, and the last one decides: data
-after a demand for verification is a success, a demand after data is a refusal.
+A first screen holds several documents in sequence (`streams.py`). They are merged, and the last
+one decides: data after a demand for verification is a success, a demand after data is a refusal.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pipelines.platform.parsers.fields import JsonNode, parse_json
 from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.streams import read_stream
 from pipelines.platform.parsers.videos import ParseContext, parse_list_item
-from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
-from warehouse.records.search import SearchPage, SearchPosition
+from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
 _VIDEO_CARD = 1  # the type of an item that is a video
-_LONGEST_LENGTH = 8  # hex digits of a frame's length
-_LINE_ENDS = b"\r\n"
 
 
 def parse_search_stream(body: bytes, *, place: SearchPosition, seen: ParseContext) -> SearchPage:
-    """Parse the first screen: frames of a hex length and a document each, ended by a length of 0.
+    """Parse the first screen, a sequence of documents. Documents that arrived whole count.
 
     Raises:
         VerificationDemandedError: The last document demands it.
         LoginRequiredError: The last document requires an account.
-        StructureChangedError: The framing is broken, or keys or types are unknown.
+        StructureChangedError: No document arrived whole, or keys or types are unknown.
     """
-    if body.lstrip()[:1] == b"{":  # unframed, like later pages
-        return parse_search_single(body, place=place, seen=seen)
-    documents = [parse_json(frame, surface=seen.surface) for frame in read_frames(body, seen)]
-    return _page(_merged(documents, seen), place, seen)
+    stream = read_stream(body, surface=seen.surface)
+    return _page(_merged(stream.documents, seen), place, seen, is_cut=stream.is_cut)
 
 
 def parse_search_single(body: bytes, *, place: SearchPosition, seen: ParseContext) -> SearchPage:
@@ -44,50 +40,7 @@ def parse_search_single(body: bytes, *, place: SearchPosition, seen: ParseContex
     return _page(answer, place, seen)
 
 
-def read_frames(body: bytes, seen: ParseContext) -> list[bytes]:
-    """Split a framed body into its documents.
-
-    Raises:
-        StructureChangedError: A length is invalid, a frame is truncated, or the end is missing.
-    """
-    frames: list[bytes] = []
-    rest = body.lstrip(_LINE_ENDS)
-    while rest:
-        line, mark, rest = rest.partition(b"\n")
-        length = _length(line.strip(), seen)
-        if length == 0:
-            return frames
-        if not mark:
-            break
-        frame, rest = _cut(rest, length)
-        frames.append(frame)
-        rest = rest.lstrip(_LINE_ENDS)
-    raise _broken(seen, "the stream ends before its end mark")
-
-
-def _length(line: bytes, seen: ParseContext) -> int:
-    try:
-        if 0 < len(line) <= _LONGEST_LENGTH and line.isalnum():
-            return int(line, 16)
-    except ValueError:
-        pass  # raised below, as for a length with too many digits
-    raise _broken(seen, "the length of a frame is not a hex number")
-
-
-def _cut(rest: bytes, length: int) -> tuple[bytes, bytes]:
-    """Return a frame and the rest.
-
-    If the length does not end at a line end, it counted characters instead of bytes: documents
-    contain no line ends, so the frame is then the line.
-    """
-    frame, after = rest[:length], rest[length:]
-    if len(frame) == length and (not after or after[:1] in {b"\r", b"\n"}):
-        return frame, after
-    line, _, after = rest.partition(b"\n")
-    return line, after
-
-
-def _merged(documents: list[JsonNode], seen: ParseContext) -> JsonNode:
+def _merged(documents: Sequence[JsonNode], seen: ParseContext) -> JsonNode:
     """Merge documents: items concatenated, all other fields from the last document."""
     values: dict[str, object] = {}
     items: list[object] = []
@@ -111,14 +64,19 @@ def _merged(documents: list[JsonNode], seen: ParseContext) -> JsonNode:
     return JsonNode(values, seen.surface, "$")
 
 
-def _page(answer: JsonNode, place: SearchPosition, seen: ParseContext) -> SearchPage:
+def _page(
+    answer: JsonNode, place: SearchPosition, seen: ParseContext, *, is_cut: bool = False
+) -> SearchPage:
+    """Build the page. If it was cut, the document with its end may be the one that is missing."""
     if not answer.has("data"):
         raise answer.missing("data")
     nil_type = _nil_type(answer)
     has_more, cursor = answer.flag("has_more"), answer.whole("cursor")
-    if has_more is None and nil_type is None:
+    if has_more is None and nil_type is None and not is_cut:
         raise answer.missing("has_more")
-    if cursor is None and has_more:
+    if cursor is None and has_more and is_cut:
+        has_more = None  # there is more, but not where
+    elif cursor is None and has_more:
         raise answer.missing("cursor")
     items = list(answer.nodes("data"))
     works = list(_videos(items, seen))
@@ -131,6 +89,7 @@ def _page(answer: JsonNode, place: SearchPosition, seen: ParseContext) -> Search
         has_more=has_more,
         nil_type=nil_type,
         skipped_cards=len(items) - len(works),
+        is_cut=is_cut,
     )
 
 
@@ -148,11 +107,16 @@ def _videos(items: list[JsonNode], seen: ParseContext) -> Iterator[Video]:
 
 
 def _nil_type(answer: JsonNode) -> str | None:
-    """Return the platform's code for "no result"; None if there is none, or there are results."""
+    """Return the platform's code for "no result"; None if there is none, or there are results.
+
+    The platform names a kind and an item. If only one of them is harmless, the other one counts.
+    """
     nil = answer.node("search_nil_info")
     if nil is None or answer.items("data"):
         return None
-    return nil.name("search_nil_type") or nil.name("search_nil_item")
+    named = [nil.name("search_nil_type"), nil.name("search_nil_item")]
+    codes = [code for code in named if code is not None]
+    return next((code for code in codes if code not in HARMLESS_NIL_TYPES), next(iter(codes), None))
 
 
 def _next_place(answer: JsonNode, place: SearchPosition, cursor: int | None) -> SearchPosition:
@@ -164,7 +128,3 @@ def _next_place(answer: JsonNode, place: SearchPosition, cursor: int | None) -> 
         search_id=search_id or place.search_id,
         backtrace=answer.text("backtrace") or place.backtrace,
     )
-
-
-def _broken(seen: ParseContext, detail: str) -> UpstreamError:
-    return refusal_error("broken_frame", detail, surface=seen.surface)

@@ -44,6 +44,7 @@ def page(
     has_more: bool | None = True,
     nil_type: str | None = None,
     skipped_cards: int = 0,
+    is_cut: bool = False,
 ) -> SearchPage:
     videos = tuple(
         Video(aweme_id=name, surface="search_single", observed_at=SEEN_AT) for name in ids
@@ -54,6 +55,7 @@ def page(
         has_more=has_more,
         nil_type=nil_type,
         skipped_cards=skipped_cards,
+        is_cut=is_cut,
     )
 
 
@@ -292,6 +294,12 @@ def test_without_parameters_the_limits_are_the_defaults_of_the_interface() -> No
         ([page(cursor=2, skipped_cards=1, has_more=False)], "exhausted"),
         ([page(cursor=2, skipped_cards=1, nil_type="no_result")], "exhausted"),
         ([page(cursor=2, skipped_cards=1), page(cursor=4, has_more=False)], "empty_ambiguous"),
+        ([page(cursor=0, has_more=False, nil_type="params_check")], "empty_ambiguous"),
+        ([page(cursor=0, has_more=False, nil_type="invalid_app")], "empty_ambiguous"),
+        ([page("a", cursor=2), page(cursor=2, nil_type="hit_sensitive")], "empty_ambiguous"),
+        ([page("a", cursor=0, has_more=None, is_cut=True)], "response_cut"),
+        ([page("a", cursor=2, is_cut=True), page("b", cursor=4, has_more=False)], "response_cut"),
+        ([page("a", cursor=2, is_cut=True), page(cursor=4)], "empty_ambiguous"),
         ([page("a", cursor=2), page(cursor=4, has_more=None)], "empty_ambiguous"),
         ([page("a", cursor=2), page(cursor=4, has_more=False)], "exhausted"),
         ([page("a", cursor=2), page("a", cursor=2)], "cursor_stalled"),

@@ -7,9 +7,21 @@ import pytest
 
 from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
+from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.answers import Shape, read_index
 from warehouse.records.errors import SametrackError
+
+
+class PausedHosts(HostRateLimiter):
+    """Takes note of the pauses that a client begins."""
+
+    def __init__(self) -> None:
+        self.paused: list[str] = []
+
+    async def pause(self, host: str, retry_after: str | None) -> float:
+        self.paused.append(host)
+        return DEFAULT_PAUSE_S if retry_after is None else float(retry_after)
 
 
 class ScriptedClient(GuestClient):
@@ -22,6 +34,8 @@ class ScriptedClient(GuestClient):
         self.limits = HttpLimits()
         self.asked: list[HttpRequest] = []
         self.is_closed = False
+        self.pauses = PausedHosts()
+        self._turns = self.pauses
         self._script = list(script)
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider
 from pipelines.platform.providers.chart_public import ChartPublic
@@ -13,6 +14,7 @@ from pipelines.settings import Settings
 from warehouse.records.errors import (
     ChartUnavailableError,
     ForbiddenError,
+    RateLimitedError,
     StructureChangedError,
     SubstitutionError,
     UnreachableError,
@@ -53,6 +55,15 @@ async def test_issues_and_songs_are_read(play: Any) -> None:
     assert [song.rank for song in songs.value.songs] == [1, 2, 3]
     assert songs.value.chart_date == date(2025, 12, 22)
     assert client.asked[1].params["volid"] == VOLID
+
+
+async def test_chart_that_is_asked_too_often_is_left_alone(play: Any) -> None:
+    chart, client = play("chart_songs/too_frequent.json")
+    with pytest.raises(RateLimitedError) as caught:
+        await chart.fetch_songs(VOLID, 1)
+    assert (caught.value.reason, caught.value.retry_after) == ("errcode 1002", DEFAULT_PAUSE_S)
+    assert _surfaces(client) == ["chart_songs"]
+    assert client.pauses.paused == [client.profile.hosts.chart]
 
 
 async def test_latest_issue_is_asked_without_an_id(play: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.http.host_policy import HostPolicyStore
+from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_music_provider, supported_music_providers
@@ -18,6 +19,7 @@ from warehouse.records.errors import (
     InvalidMusicInputError,
     LoginRequiredError,
     PageWithoutDataError,
+    RateLimitedError,
     RegionBlockedError,
     SametrackError,
     StructureChangedError,
@@ -48,6 +50,15 @@ def play(scripted: Any, shape_named: Any) -> Callable[..., tuple[VidplatPublic, 
 
 def _surfaces(client: Any) -> list[str]:
     return [ask.surface for ask in client.asked]
+
+
+async def test_body_that_asks_for_fewer_requests_pauses_the_host(play: Any) -> None:
+    provider, client = play("music_list/too_frequent.json")
+    with pytest.raises(RateLimitedError) as caught:
+        await provider.fetch_music_page(MUSIC, 0)
+    assert caught.value.retry_after == DEFAULT_PAUSE_S
+    assert client.pauses.paused == [client.profile.hosts.share]
+    assert _surfaces(client) == ["music_list"]
 
 
 async def test_work_comes_from_its_page(play: Any) -> None:
