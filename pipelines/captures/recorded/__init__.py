@@ -1,0 +1,1 @@
+"""Folders of recorded bodies: written by the live check, read again and turned into shape files."""
