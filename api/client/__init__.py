@@ -3,8 +3,8 @@
 Needs only httpx2: the folder can be copied into another project.
 """
 
-from .awaiting.client import AsyncClient
-from .blocking.client import Client
+from .awaiting import AsyncClient
+from .blocking import Client
 from .connection import DEFAULT_URL, Connection
 from .errors import (
     AccessError,
@@ -21,15 +21,20 @@ from .errors import (
     UnsupportedError,
     WaitTimeoutError,
 )
-from .requests.chart_songs import ChartLinkDecision
-from .requests.inspection import AnnotationVerdict, SeriesKind
-from .requests.operations import ApiRequest, JobStatus, RelatedOptions, ScanOptions, SortBy
-from .requests.watchlists import (
+from .operations import (
+    AnnotationVerdict,
+    ChartLinkDecision,
+    JobStatus,
+    RelatedOptions,
+    ScanOptions,
+    SeriesKind,
+    SortBy,
     WatchEntryGiven,
     WatchlistChanges,
     WatchlistOptions,
     WatchThresholdsGiven,
 )
+from .request import ApiRequest
 from .responses import ApiResponse
 
 __all__ = [

@@ -7,7 +7,29 @@ result.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict, cast
+
+from .types.answers import ErrorDocument, JobData, UpstreamResponse
+
+
+class ResponseEnvelope(TypedDict):
+    """The top level of every response."""
+
+    code: int
+    request_id: str
+    message: str
+    message_zh: str
+    time: str
+    time_stamp: int
+    time_zone: str
+    docs: str
+    router: str
+    params: dict[str, object]
+    data: object
+
+
+class _ErrorData(TypedDict):
+    error: ErrorDocument
 
 
 class ClientError(Exception):
@@ -33,18 +55,18 @@ class ServiceError(ClientError):
         upstream: Response of the platform, if any: `surface`, `reason`, `status`.
     """
 
-    def __init__(self, status: int, envelope: Mapping[str, Any]) -> None:
-        error = envelope["data"]["error"]
+    def __init__(self, status: int, envelope: ResponseEnvelope) -> None:
+        error = cast(_ErrorData, envelope["data"])["error"]
         super().__init__(f"{error['type']}: {error['detail']}")
         self.status = status
-        self.type: str = error["type"]
-        self.detail: str = error["detail"]
-        self.hint: str | None = error["hint"]
-        self.retry_after: float | None = error["retry_after"]
-        self.upstream: Mapping[str, Any] | None = error["upstream"]
-        self.request_id: str = envelope["request_id"]
-        self.message: str = envelope["message"]
-        self.message_zh: str = envelope["message_zh"]
+        self.type = error["type"]
+        self.detail = error["detail"]
+        self.hint = error["hint"]
+        self.retry_after = error["retry_after"]
+        self.upstream: UpstreamResponse | None = error["upstream"]
+        self.request_id = envelope["request_id"]
+        self.message = envelope["message"]
+        self.message_zh = envelope["message_zh"]
 
 
 class BadRequestError(ServiceError):
@@ -78,19 +100,19 @@ class UnavailableError(ServiceError):
 class JobFailedError(ClientError):
     """The job failed; `job` is its last document."""
 
-    def __init__(self, job: Mapping[str, Any]) -> None:
-        error = job["error"] or {}
-        super().__init__(f"job {job['job_id']} failed: {error.get('type')}: {error.get('detail')}")
+    def __init__(self, job: JobData) -> None:
+        error = job["error"]
         self.job = job
-        self.type: str | None = error.get("type")
-        self.detail: str | None = error.get("detail")
-        self.hint: str | None = error.get("hint")
+        self.type = error["type"] if error else None
+        self.detail = error["detail"] if error else None
+        self.hint = error["hint"] if error else None
+        super().__init__(f"job {job['job_id']} failed: {self.type}: {self.detail}")
 
 
 class JobCancelledError(ClientError):
     """The job was cancelled; `job` is its last document."""
 
-    def __init__(self, job: Mapping[str, Any]) -> None:
+    def __init__(self, job: JobData) -> None:
         super().__init__(f"job {job['job_id']} was cancelled")
         self.job = job
 
@@ -98,7 +120,7 @@ class JobCancelledError(ClientError):
 class WaitTimeoutError(ClientError):
     """The job did not end in time and continues; `job` is its last document."""
 
-    def __init__(self, job: Mapping[str, Any] | None, *, job_id: str, timeout_s: float) -> None:
+    def __init__(self, job: JobData | None, *, job_id: str, timeout_s: float) -> None:
         super().__init__(f"job {job_id} did not end within {timeout_s:g} s")
         self.job = job
 
@@ -120,6 +142,6 @@ _BY_STATUS: Mapping[int, type[ServiceError]] = {
 }
 
 
-def to_error(status: int, envelope: Mapping[str, Any]) -> ServiceError:
+def to_error(status: int, envelope: ResponseEnvelope) -> ServiceError:
     """Return the error for an error response, of the class for its status."""
     return _BY_STATUS.get(status, ServiceError)(status, envelope)

@@ -1,14 +1,22 @@
-"""Converts HTTP responses to an `ApiResponse` or an error, and decides about retries."""
+"""Converts HTTP responses to an `ApiResponse` or an error; decides about retries, pages, events."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import TypeGuard, cast
 
 import httpx2
 
 from .connection import Connection
-from .errors import ConnectionFailedError, JobCancelledError, JobFailedError, ServiceError, to_error
-from .requests.operations import ApiRequest
+from .errors import (
+    ConnectionFailedError,
+    JobCancelledError,
+    JobFailedError,
+    ResponseEnvelope,
+    ServiceError,
+    to_error,
+)
+from .request import ApiRequest
 from .types.answers import JobData
 
 FIRST_FAILURE = 400
@@ -36,12 +44,12 @@ class ApiResponse[Data]:
     data: Data
     status: int
     request_id: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     message: str
     message_zh: str
     time_stamp: int
     retry_after: float | None
-    envelope: Mapping[str, Any]
+    envelope: ResponseEnvelope
 
 
 def to_api_response[Data](_ask: ApiRequest[Data], response: httpx2.Response) -> ApiResponse[Data]:
@@ -74,7 +82,7 @@ def retry_after(response: httpx2.Response) -> float | None:
 
 
 def retry_delay(
-    ask: ApiRequest[Any], error: Exception, *, attempt: int, limits: Connection
+    ask: ApiRequest[object], error: Exception, *, attempt: int, limits: Connection
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
@@ -85,7 +93,7 @@ def retry_delay(
     return pause if pause is not None and pause <= limits.longest_pause_s else None
 
 
-def _pause(ask: ApiRequest[Any], error: Exception, attempt: int) -> float | None:
+def _pause(ask: ApiRequest[object], error: Exception, attempt: int) -> float | None:
     if isinstance(error, httpx2.TransportError):
         never_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
         return 0.2 * 2.0**attempt if ask.is_safe or never_sent else None
@@ -114,14 +122,43 @@ def completed_job(job: JobData) -> JobData | None:
     return job if job["status"] in FINAL else None
 
 
-def _envelope(response: httpx2.Response) -> Mapping[str, Any]:
+def next_cursor(page: Mapping[str, object], *, now: int) -> int | None:
+    """Return the cursor of the next page of a list; None after the last one.
+
+    An unchanged cursor also ends the list: it would return the same page forever.
+    """
+    cursor = page.get("max_cursor", page.get("cursor"))
+    return cursor if page["has_more"] and isinstance(cursor, int) and cursor != now else None
+
+
+@dataclass(slots=True)
+class EventLines:
+    """Parses server-sent events into job documents. Ignores comments and every field but `data`."""
+
+    _data: list[str] = field(default_factory=list)
+
+    def take(self, line: str) -> JobData | None:
+        """Return the document that this line completes, if any."""
+        if line.startswith("data:"):
+            self._data.append(line.removeprefix("data:").removeprefix(" "))
+        if line or not self._data:
+            return None
+        text, self._data = "\n".join(self._data), []
+        return cast(JobData, json.loads(text))
+
+
+def _envelope(response: httpx2.Response) -> ResponseEnvelope:
     try:
-        document = response.json()
+        document: object = response.json()
     except ValueError as error:
         raise _not_sametrack(response) from error
-    if not isinstance(document, dict) or not document.keys() >= {"code", "request_id", "data"}:
+    if not _is_envelope(document):
         raise _not_sametrack(response)
     return document
+
+
+def _is_envelope(document: object) -> TypeGuard[ResponseEnvelope]:
+    return isinstance(document, dict) and document.keys() >= {"code", "request_id", "data"}
 
 
 def _not_sametrack(response: httpx2.Response) -> ConnectionFailedError:

@@ -7,48 +7,13 @@ nobody edits it.
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from api.openapi.reference import operation_name
+from api.client.operations import OPERATIONS
+from api.openapi.reference import OpenApiDocument
 
-type JsonSchema = dict[str, Any]
+type JsonSchema = OpenApiDocument
 
-DATA_NAMES: Mapping[str, str] = {
-    "get_sec_user_id": "SecUserIdData",
-    "handler_user_profile": "UserProfileData",
-    "fetch_user_post_videos": "UserPostsData",
-    "fetch_user_metrics": "UserMetricsData",
-    "fetch_music_hot_videos": "HotVideosData",
-    "fetch_music_hot_videos_batch": "BatchData",
-    "music_collection_jobs": "JobData",
-    "discover_music_related_videos": "RelatedVideosData",
-    "fetch_multi_video_web": "VideosData",
-    "fetch_music_video_list": "MusicVideosData",
-    "fetch_hashtag_video_list": "HashtagVideosData",
-    "chart_history": "ChartHistoryData",
-    "sametrack_jobs": "JobListData",
-}
-"""Operations and the name of their `data` type; operations with equal `data` share a name."""
-EXTENSION_DATA_NAMES: Mapping[str, str] = {
-    "sametrack_watchlists": "WatchlistsData",
-    "sametrack_watchlist": "WatchlistData",
-    "sametrack_watchlist_delete": "WatchlistDeletedData",
-    "sametrack_watchlist_runs": "WatchRunsData",
-    "sametrack_watchlist_run_of": "WatchRunData",
-    "sametrack_watchlist_digests": "WatchDigestsData",
-    "sametrack_chart_song": "ChartSongData",
-    "sametrack_chart_links": "ChartLinksData",
-    "sametrack_comparison": "ComparisonData",
-    "sametrack_job_comparisons": "ComparisonsData",
-    "sametrack_job_reads": "JobReadsData",
-    "sametrack_annotations": "AnnotationsData",
-    "sametrack_series": "SeriesData",
-    "sametrack_storage": "StorageData",
-    "sametrack_doctor": "DoctorData",
-    "sametrack_reference": "ReferenceData",
-}
-"""The same for extension operations, whose types have their own module."""
-
+INTERFACE_TYPES, EXTENSION_TYPES = "answers", "extensions"
 _HEAD = '''\
 """Response types{of}, generated from the API description.
 
@@ -58,8 +23,6 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 
 # ruff: noqa: {rules} -- packed: generated file
 # fmt: off
-from typing import Any, Literal, TypedDict
-
 '''
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _WIDTH = 100
@@ -69,46 +32,56 @@ _REF = "#/components/schemas/"
 
 def render_types(document: JsonSchema) -> str:
     """Render the types of the interface's responses, sorted by name."""
-    return _render("", document, DATA_NAMES)
+    return _render("", document, _data_types(document, INTERFACE_TYPES), known={})
 
 
 def render_extension_types(document: JsonSchema) -> str:
     """Render the types of extension responses; types of the interface are imported."""
-    return _render(" of the extension operations", document, EXTENSION_DATA_NAMES, known=DATA_NAMES)
+    known = _data_types(document, INTERFACE_TYPES)
+    names = _data_types(document, EXTENSION_TYPES)
+    return _render(" of the extension operations", document, names, known)
+
+
+def _data_types(document: JsonSchema, module: str) -> dict[str, JsonSchema]:
+    """Return the declared names of `data` in a module with their schemas; the first one counts."""
+    found: dict[str, JsonSchema] = {}
+    for one in OPERATIONS:
+        if one.data_module == module:
+            described = document["paths"][one.path][one.method.lower()]
+            schema = {"anyOf": list(_successes(document, described["responses"]))}
+            found.setdefault(one.data_name, schema)
+    return found
 
 
 def _render(
-    of: str, document: JsonSchema, names: Mapping[str, str], known: Mapping[str, str] | None = None
+    of: str,
+    document: JsonSchema,
+    names: Mapping[str, JsonSchema],
+    known: Mapping[str, JsonSchema],
 ) -> str:
     schemas: JsonSchema = document["components"]["schemas"]
-    elsewhere = _needed(document, known or {})
+    elsewhere = _needed(schemas, known)
     made = [
-        _typed_dict(name, schemas[name]) for name in sorted(_needed(document, names) - elsewhere)
+        _typed_dict(name, schemas[name]) for name in sorted(_needed(schemas, names) - elsewhere)
     ]
-    made += [f"type {name} = {_type(_data_of(document, one))}" for one, name in names.items()]
-    used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", "\n".join(made))]
-    imports = [f"from .answers import {', '.join(used)}\n"] if used else []
-    text = "\n".join([*imports, *made]) + "\n"
+    made += [f"type {name} = {_type(schema)}" for name, schema in names.items()]
+    text = "\n".join(made) + "\n"
+    used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", text)]
+    typing = [name for name in ("Literal", "TypedDict") if name in text]
+    imports = f"from typing import {', '.join(typing)}\n\n"
+    imports += f"from .answers import {', '.join(used)}\n\n" if used else ""
     is_wide = any(
         len(line) > _WIDTH for line in text.splitlines()
     )  # a long list of literals cannot be wrapped
-    return _HEAD.format(of=of, rules="UP013, E501" if is_wide else "UP013") + text
+    head = _HEAD.format(of=of, rules="UP013, E501" if is_wide else "UP013")
+    return head + imports + text
 
 
-def _needed(document: JsonSchema, names: Mapping[str, str]) -> set[str]:
+def _needed(schemas: JsonSchema, names: Mapping[str, JsonSchema]) -> set[str]:
     found: dict[str, None] = {}
-    for operation in names:
-        _reach(_data_of(document, operation), document["components"]["schemas"], found)
+    for schema in names.values():
+        _reach(schema, schemas, found)
     return set(found)
-
-
-def _data_of(document: JsonSchema, name: str) -> JsonSchema:
-    """Return the schema of `data` in successful responses; any value where it is not described."""
-    for path, methods in document["paths"].items():
-        for method, described in methods.items():
-            if operation_name(method.upper(), path, described["operationId"]) == name:
-                return {"anyOf": list(_successes(document, described["responses"]))}
-    raise KeyError(name)
 
 
 def _successes(document: JsonSchema, responses: JsonSchema) -> Iterator[JsonSchema]:
@@ -156,7 +129,7 @@ def _type(schema: JsonSchema) -> str:
         return _name(schema)
     if "anyOf" in schema:
         kinds = dict.fromkeys(_type(part) for part in schema["anyOf"])
-        return " | ".join(kinds) or "dict[str, Any]"
+        return " | ".join(kinds) or "dict[str, object]"
     if "enum" in schema or "const" in schema:
         values = schema.get("enum", [schema.get("const")])
         return f"Literal[{', '.join(_literal(value) for value in values)}]"
@@ -165,7 +138,7 @@ def _type(schema: JsonSchema) -> str:
     if schema.get("type") == "object":
         more = schema.get("additionalProperties")
         return f"dict[str, {_type(more if isinstance(more, dict) else {})}]"
-    return _TYPES.get(str(schema.get("type")), "Any")
+    return _TYPES.get(str(schema.get("type")), "object")
 
 
 def _literal(value: object) -> str:

@@ -4,26 +4,26 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from api.app import build_routes
 from api.generate.client_types import render_extension_types, render_types
 from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
-from api.generate.sync_client import GENERATED, render_sync_module
+from api.generate.sync_client import render_sync_client
+from api.openapi.reference import OpenApiDocument
 from api.server.health import Readiness
 from api.services.job_feed import JobBroadcaster
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def read_description() -> dict[str, Any]:
+def read_description() -> OpenApiDocument:
     """Build the API description without opening any store."""
     app = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=0))
     return app.openapi()
 
 
-WHOLE_FILES: Mapping[str, Callable[[dict[str, Any]], str]] = {
+WHOLE_FILES: Mapping[str, Callable[[OpenApiDocument], str]] = {
     "api/client/types/answers.py": render_types,
     "api/client/types/extensions.py": render_extension_types,
     "docs/api.md": render_english,
@@ -37,8 +37,8 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    twins = {f"api/client/{name}": _formatted(render_sync_module(name)) for name in GENERATED}
-    texts = {**whole, **twins, **_overview(root, document), **_pictures(root)}
+    client = {"api/client/blocking.py": _formatted(render_sync_client())}
+    texts = {**whole, **client, **_overview(root, document), **_pictures(root)}
     return {root / name: text for name, text in texts.items()}
 
 
@@ -62,7 +62,7 @@ def _pictures(root: Path) -> dict[str, str]:
     }
 
 
-def _overview(root: Path, document: dict[str, Any]) -> dict[str, str]:
+def _overview(root: Path, document: OpenApiDocument) -> dict[str, str]:
     name, begin, end = OVERVIEW
     text = (root / name).read_text(encoding="utf-8")
     before, _, rest = text.partition(begin)

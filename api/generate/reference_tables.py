@@ -5,15 +5,14 @@ Facts come from `api/openapi/reference.py`; only headings are added here.
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from api.generate.texts import CHINESE, ENGLISH, ReferenceTexts
-from api.openapi.reference import build_reference
+from api.openapi.reference import OpenApiDocument, build_reference
 from api.responses.errors import ERROR_SPECS
 from api.schemas.responses import UPSTREAM_ERRORS
 
-type ReferenceEntry = Mapping[str, Any]
+type ReferenceEntry = OpenApiDocument
 BASE = "localhost:8780"
 
 
@@ -28,17 +27,17 @@ _COMMON_ERRORS = (
 _COMMON_STATUSES = {str(ERROR_SPECS[name].status) for name in _COMMON_ERRORS}
 
 
-def render_english(document: dict[str, Any]) -> str:
+def render_english(document: OpenApiDocument) -> str:
     """Render `docs/api.md`."""
     return _render(build_reference(document), ENGLISH)
 
 
-def render_chinese(document: dict[str, Any]) -> str:
+def render_chinese(document: OpenApiDocument) -> str:
     """Render `docs/api.zh.md`."""
     return _render(build_reference(document), CHINESE)
 
 
-def render_overview(document: dict[str, Any]) -> str:
+def render_overview(document: OpenApiDocument) -> str:
     """Render one line per operation of the interface, for the README."""
     rows = [
         (one["number"], f"`{one['method']} {one['path']}`", one["summary"])

@@ -3,28 +3,24 @@
 import re
 from pathlib import Path
 
-_CLIENT = Path(__file__).parent.parent / "client"
-GENERATED = {
-    "blocking/client.py": "awaiting/client.py",
-    "blocking/extensions.py": "awaiting/extensions.py",
-    "blocking/transport.py": "awaiting/transport.py",
-}
-"""Derived file and its source."""
+CLIENT = Path(__file__).parent.parent / "client"
 
 _RULES = (
-    (r"`make docs` generates the synchronous (client|module) from this (module|one)\.", "{origin}"),
+    (
+        r"`make docs` generates the synchronous client from this module\.",
+        "Written by `make docs` from `awaiting.py`.",
+    ),
     (r"\basynchronous client", "synchronous client"),
     (r"\basync (def|with|for)\b", r"\1"),
     (r"\(await (.*)\)\.data", r"\1.data"),
     (r"\bawait ", ""),
-    (r"`async with`", "`with`"),
-    (r"import asyncio", "import time"),
+    (r"import asyncio\n", ""),
     (r"asyncio\.sleep", "time.sleep"),
     (r"Callable\[\[float\], Awaitable\[None\]\]", "Callable[[float], None]"),
-    (r"AsyncGenerator, AsyncIterator, (Awaitable, )?Callable", "Callable, Generator, Iterator"),
+    (r"AsyncGenerator, AsyncIterator, Awaitable, Callable", "Callable, Generator, Iterator"),
     (r"\bAsyncGenerator\[(.*), None\]:", r"Generator[\1, None, None]:"),
     (r"\baclosing\b", "closing"),
-    (r"\bAsync(Iterator|Sender|Extensions|Client|BaseTransport)\b", r"\1"),
+    (r"\bAsync(Iterator|Client|BaseTransport)\b", r"\1"),
     (r"__a(enter|exit)__", r"__\1__"),
     (r"\baclose\b", "close"),
     (r"\baiter_lines\b", "iter_lines"),
@@ -32,10 +28,9 @@ _RULES = (
 )
 
 
-def render_sync_module(name: str) -> str:
-    """Render a derived module."""
-    source = GENERATED[name]
-    text = (_CLIENT / source).read_text(encoding="utf-8")
+def render_sync_client() -> str:
+    """Render the synchronous client."""
+    text = (CLIENT / "awaiting.py").read_text(encoding="utf-8")
     for pattern, replacement in _RULES:
         text = re.sub(pattern, replacement, text)
-    return text.replace("{origin}", f"Written by `make docs` from `{source}`.")
+    return text

@@ -10,12 +10,11 @@ from mimetypes import guess_extension
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from api.client.operations import OPERATIONS
 from api.openapi.chinese_texts import HINTS_ZH, TAGS_ZH
 from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
 
-VIDPLAT = "/api/v1/vidplat"
-APP = f"{VIDPLAT}/app/v3"
 ZH = "x-description-zh"
 SUMMARY_ZH = "x-summary-zh"
 DEFAULT_FROM = "x-default-from"
@@ -37,34 +36,10 @@ class InterfaceOperation:
     path: str
 
 
-INTERFACE = (
-    InterfaceOperation("1", "get_sec_user_id", "GET", f"{VIDPLAT}/web/get_sec_user_id"),
-    InterfaceOperation("2", "handler_user_profile", "GET", f"{APP}/handler_user_profile"),
-    InterfaceOperation("3", "fetch_user_post_videos", "GET", f"{APP}/fetch_user_post_videos"),
-    InterfaceOperation("4", "fetch_user_metrics", "GET", f"{APP}/fetch_user_metrics"),
-    InterfaceOperation("5", "fetch_music_hot_videos", "GET", f"{APP}/fetch_music_hot_videos"),
-    InterfaceOperation(
-        "6", "fetch_music_hot_videos_batch", "POST", f"{APP}/fetch_music_hot_videos_batch"
-    ),
-    InterfaceOperation("7", "music_collection_jobs", "POST", f"{APP}/music_collection_jobs"),
-    InterfaceOperation(
-        "8", "music_collection_job", "GET", f"{APP}/music_collection_jobs/{{job_id}}"
-    ),
-    InterfaceOperation(
-        "8", "cancel_music_collection_job", "DELETE", f"{APP}/music_collection_jobs/{{job_id}}"
-    ),
-    InterfaceOperation(
-        "9", "discover_music_related_videos", "GET", f"{APP}/discover_music_related_videos"
-    ),
-    InterfaceOperation("10", "fetch_multi_video_web", "POST", f"{VIDPLAT}/web/fetch_multi_video"),
-    InterfaceOperation("11", "fetch_multi_video_app", "POST", f"{APP}/fetch_multi_video"),
-    InterfaceOperation("12", "fetch_music_video_list", "GET", f"{APP}/fetch_music_video_list"),
-    InterfaceOperation("13", "fetch_hashtag_video_list", "GET", f"{APP}/fetch_hashtag_video_list"),
-    InterfaceOperation("14", "fetch_music_search", "POST", f"{VIDPLAT}/search/fetch_music_search"),
-    InterfaceOperation(
-        "15", "fetch_video_search_v1", "POST", f"{VIDPLAT}/search/fetch_video_search_v1"
-    ),
-    InterfaceOperation("16", "chart_history", "GET", "/api/v1/music/chartsrc/top500/history"),
+INTERFACE = tuple(
+    InterfaceOperation(str(one.number), one.id, one.method, one.path)
+    for one in sorted(OPERATIONS, key=lambda one: one.number or 0)
+    if one.number is not None
 )
 _BY_ADDRESS = {(one.method, one.path): one for one in INTERFACE}
 

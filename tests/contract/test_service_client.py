@@ -1,10 +1,12 @@
 """The typed client against the running service, in process; both ways of waiting."""
 
+import inspect
 import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from inspect import Signature
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from starlette.testclient import TestClient
 import api.client
 from api.client import (
     AccessError,
+    ApiRequest,
     AsyncClient,
     BadRequestError,
     Client,
@@ -27,9 +30,9 @@ from api.client import (
     UnavailableError,
     UnsupportedError,
     WaitTimeoutError,
+    operations,
 )
-from api.client.requests.operations import ApiRequest
-from api.generate.client_types import DATA_NAMES
+from api.client.operations import OPERATIONS, Operations
 from api.generate.files import derived_files, read_description
 from api.openapi.reference import INTERFACE, build_reference
 from tests.documents import MUSIC_ID
@@ -154,7 +157,8 @@ def test_a_wait_has_an_end_when_one_is_given() -> None:
         pytest.raises(WaitTimeoutError, match="did not end within") as met,
     ):
         client.wait("j", timeout_s=0.5)
-    assert met.value.job == {"status": "queued"}
+    assert met.value.job is not None
+    assert met.value.job["status"] == "queued"
 
 
 def test_what_the_service_refuses_is_an_error_with_name_advice_and_request_id(
@@ -280,28 +284,59 @@ def test_each_operation_of_the_interface_has_a_method() -> None:
 
 
 def test_every_parameter_that_is_sent_is_one_of_the_operation() -> None:
-    """By the functions of `asking.py`, so that a misspelt name cannot hide behind a default."""
-    operations = {
+    """By every declared argument, so that a misspelt name cannot hide behind a default."""
+    described = {
         (one["method"], one["path"]): {parameter["name"] for parameter in one["parameters"]}
         for one in build_reference(read_description())["operations"]
     }
-    asking = api.client.requests.operations
-    asks: list[ApiRequest[Any]] = [
-        asking.user_posts("u", 0, 1, 1),
-        asking.user_metrics("u", 1, 1),
-        asking.hot_videos("m", ["k"], {"count": 1}),
-        asking.create_job("m", ["k"], {"refresh": True}),
-        asking.create_search_job("m", [], {}),
-        asking.related_videos("m", {"author_limit": 1}),
-        asking.music_videos("m", 0, 1, refresh=True),
-        asking.hashtag_videos("c", 0, 1, 1, refresh=True),
-        asking.chart_history("a", "b"),
-        asking.jobs(1, "queued"),
-    ]
-    for ask in asks:
+    for one in OPERATIONS:
+        ask = one.request(**dict.fromkeys(argument_names(one.signature), "x"))
         body = ask.body if isinstance(ask.body, dict) else {}
-        known = operations[ask.method, ask.path]
-        assert {*ask.params, *body} <= known or not known, ask.path
+        assert {*ask.params, *body} <= described[one.method, one.path], one.path
+
+
+def argument_names(signature: Signature) -> list[str]:
+    """The names of all arguments, with the fields of the options."""
+    names: list[str] = []
+    for one in signature.parameters.values():
+        if one.kind is one.VAR_KEYWORD:
+            options = str(one.annotation).removeprefix("Unpack[").removesuffix("]")
+            names += getattr(operations, options).__annotations__
+        else:
+            names.append(one.name)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("ask", "sent"),
+    [
+        (Operations.hot_videos.request("1", keywords=["a", "b"], refresh=True),
+         {"music_id": "1", "search_keywords": "a,b", "refresh": "true"}),
+        (Operations.create_job.request("1", keywords=["a"]),
+         {"input": "1", "search_keywords": ["a"]}),
+        (Operations.create_search_job.request("a", keywords=[], count=3),
+         {"keyword": "a", "search_only": True, "count": 3}),
+        (Operations.videos.request(["1", "2"]), ["1", "2"]),
+        (Operations.series.request("track", "1/2"), {}),
+        (Operations.change_watchlist.request("songs", entries=[]), {"entries": []}),
+    ],
+)  # fmt: skip
+def test_an_argument_goes_to_the_path_the_query_or_the_body(
+    ask: ApiRequest[object], sent: object
+) -> None:
+    assert (ask.params if ask.body is None else ask.body) == sent
+    assert "{" not in ask.path
+    assert ask.path.count("/") == ask.path.replace("%2F", "").count("/")
+
+
+def test_a_method_is_documented_and_declares_its_arguments() -> None:
+    with Client() as client:
+        assert inspect.signature(client.user_metrics).parameters.keys() == {
+            "sec_user_id", "days", "count",
+        }  # fmt: skip
+        assert (client.jobs.__doc__ or "").startswith("Return the newest jobs")
+    with pytest.raises(TypeError, match="sec_user_id"):
+        Client().user_profile()  # type: ignore[call-arg]  # the point
 
 
 def test_types_twins_and_tables_are_as_the_description_says() -> None:
@@ -312,13 +347,6 @@ def test_types_twins_and_tables_are_as_the_description_says() -> None:
         if path.read_text(encoding="utf-8") != text
     ]
     assert stale == []
-    assert {one.id for one in INTERFACE} - DATA_NAMES.keys() == {
-        "music_collection_job",  # the same shapes as where a job is created
-        "cancel_music_collection_job",
-        "fetch_multi_video_app",
-        "fetch_music_search",  # never answered
-        "fetch_video_search_v1",
-    }
 
 
 def test_the_folder_works_when_it_is_copied_out(tmp_path: Path) -> None:

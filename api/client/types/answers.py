@@ -6,7 +6,7 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 
 # ruff: noqa: UP013 -- packed: generated file
 # fmt: off
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 AccountEntry = TypedDict("AccountEntry", {"sec_uid": "str", "nickname": "str | None",
     "unique_id": "str | None", "follower_count": "int | None", "total_favorited": "int | None",
@@ -40,7 +40,7 @@ ChartSongDocument = TypedDict("ChartSongDocument", {"rank": "int", "title": "str
     "previous_rank": "int | None", "rank_change": "int | None", "is_new": "bool | None",
     "song_key": "str"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
-    "not_reached": "list[Any]", "unseen_estimate": "dict[str, Any] | None"})
+    "not_reached": "list[object]", "unseen_estimate": "dict[str, object] | None"})
 CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": "str | None",
     "follower_count": "int | None", "total_favorited": "int | None", "days": "int",
     "window_start": "str", "window_end": "str", "analyzed_count": "int",
@@ -71,7 +71,7 @@ Discovery = TypedDict("Discovery", {"kind": 'Literal["discovery"]', "music_id": 
     "music": "TrackDocument", "aweme_list": "list[DiscoveredVideo]",
     "candidates": "list[DiscoveryCandidate]", "reference_works": "list[str]",
     "layer_counts": "dict[str, int]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
-    "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, Any]",
+    "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, object]",
     "is_demo_data": "bool", "data_provider": "str", "mobile_emulator_used": "bool",
     "created_at": "str"})
 DiscoveryCandidate = TypedDict("DiscoveryCandidate", {"aweme_id": "str", "desc": "str | None",
@@ -82,7 +82,7 @@ DiscoveryResponse = TypedDict("DiscoveryResponse", {"kind": 'Literal["discovery"
     "music_id": "str", "music": "TrackDocument", "aweme_list": "list[DiscoveredVideo]",
     "candidates": "list[DiscoveryCandidate]", "reference_works": "list[str]",
     "layer_counts": "dict[str, int]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
-    "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, Any]",
+    "algorithm": "str", "confirmed_count": "int", "parameters": "dict[str, object]",
     "is_demo_data": "bool", "data_provider": "str", "mobile_emulator_used": "bool",
     "created_at": "str", "job_id": "str", "poll_url": "str"})
 ErrorDocument = TypedDict("ErrorDocument", {"type": "str", "detail": "str", "hint": "str | None",
@@ -107,7 +107,7 @@ HotVideos = TypedDict("HotVideos", {"music_id": "str | None", "keyword": "str | 
     "requested_count": "int", "count_satisfied": "bool", "count_note_zh": "str",
     "search_related": "SearchRelated", "variants": "Variants", "unique_account_count": "int",
     "account_count_complete": "bool", "account_summary": "AccountSummary",
-    "discovery": "dict[str, Any]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
+    "discovery": "dict[str, object]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
     "algorithm": "str", "is_demo_data": "bool", "data_provider": "str",
     "mobile_emulator_used": "bool", "created_at": "str"})
 HotVideosResponse = TypedDict("HotVideosResponse", {"music_id": "str | None",
@@ -116,14 +116,14 @@ HotVideosResponse = TypedDict("HotVideosResponse", {"music_id": "str | None",
     "requested_count": "int", "count_satisfied": "bool", "count_note_zh": "str",
     "search_related": "SearchRelated", "variants": "Variants", "unique_account_count": "int",
     "account_count_complete": "bool", "account_summary": "AccountSummary",
-    "discovery": "dict[str, Any]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
+    "discovery": "dict[str, object]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
     "algorithm": "str", "is_demo_data": "bool", "data_provider": "str",
     "mobile_emulator_used": "bool", "created_at": "str", "job_id": "str", "poll_url": "str",
     "notes": "list[ResultNote]"})
 ImageUrls = TypedDict("ImageUrls", {"url_list": "list[str]"})
 JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]', "input": "str",
-    "music_id": "str | None", "parameters": "dict[str, Any]", "progress": "JobProgress",
+    "music_id": "str | None", "parameters": "dict[str, object]", "progress": "JobProgress",
     "result": "HotVideos | Discovery | None", "error": "ErrorDocument | None",
     "cancel_requested": "bool", "origin": "str", "created_at": "str", "started_at": "str | None",
     "finished_at": "str | None", "expires_at": "str | None", "notes": "list[ResultNote]",
@@ -167,7 +167,7 @@ ResolvedUser = TypedDict("ResolvedUser", {"sec_user_id": "str", "resolved_url": 
 ResultNote = TypedDict("ResultNote", {"type": "str", "message": "str", "message_zh": "str"})
 SearchPagination = TypedDict("SearchPagination", {"pages_fetched": "int", "terms_paginated": "int",
     "terms": "list[SearchTerm]", "request_budget": "int", "requests_used": "int"})
-SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, Any]]",
+SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, object]]",
     "returned_count": "int", "high_relevance_count": "int", "conflicting_music_title_count": "int",
     "expanded_candidate_count": "int", "visible_ranking_overlap_count": "int",
     "pagination": "SearchPagination"})

@@ -6,7 +6,7 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 
 # ruff: noqa: UP013, E501 -- packed: generated file
 # fmt: off
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from .answers import ErrorDocument, EvidenceDocument
 
@@ -58,7 +58,7 @@ MeasureDocument = TypedDict("MeasureDocument",
 PlotPaths = TypedDict("PlotPaths", {"svg": "str | None", "png": "str | None"})
 Reference = TypedDict("Reference", {"operations": "list[ReferenceOperation]",
     "errors": "list[ReferenceFailure]"})
-ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "Any",
+ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "object",
     "file": "str | None"})
 ReferenceFailure = TypedDict("ReferenceFailure", {"type": "str", "status": "int", "message": "str",
     "message_zh": "str", "hint": "str", "hint_zh": "str"})
@@ -68,10 +68,10 @@ ReferenceOperation = TypedDict("ReferenceOperation", {"id": "str", "number": "st
     "parameters": "list[ReferenceParameter]", "statuses": "dict[str, list[str]]",
     "example": "ReferenceExample | None"})
 ReferenceParameter = TypedDict("ReferenceParameter", {"name": "str", "in": "str", "type": "str",
-    "required": "bool", "default": "Any", "default_from": "str | None", "minimum": "float | None",
-    "maximum": "float | None", "min_items": "int | None", "max_items": "int | None",
-    "pattern": "str | None", "format": "str | None", "allowed": "list[str | int] | None",
-    "meaning": "str", "meaning_zh": "str"})
+    "required": "bool", "default": "object", "default_from": "str | None",
+    "minimum": "float | None", "maximum": "float | None", "min_items": "int | None",
+    "max_items": "int | None", "pattern": "str | None", "format": "str | None",
+    "allowed": "list[str | int] | None", "meaning": "str", "meaning_zh": "str"})
 RobotsReport = TypedDict("RobotsReport", {"host": "str", "surface": "str",
     "decision": 'Literal["allowed", "disallowed", "unknown"]', "reason": "str",
     "decided_at": "str"})
@@ -113,7 +113,7 @@ SurfaceReport = TypedDict("SurfaceReport", {"surface": "str", "label": "str",
     "entity_id": "str | None", "keys_came": "list[str]", "keys_went": "list[str]",
     "observed_at": "str", "last_worked_at": "str | None", "used_by": "list[EndpointName]",
     "suffering": "list[EndpointName]", "read_instead": "str | None", "advice": "str | None"})
-WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, Any]]",
+WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, object]]",
     "returned_count": "int", "is_demo_data": "bool"})
 WatchEntry = TypedDict("WatchEntry", {"kind": 'Literal["track", "account", "hashtag"]',
     "input": "str"})
@@ -124,7 +124,7 @@ WatchRunDetail = TypedDict("WatchRunDetail", {"run_id": "str", "watchlist": "str
     "began_at": "str | None", "ended_at": "str | None", "missed_count": "int",
     "outcome": "str | None", "change_count": "int | None", "files": "WatchFiles | None",
     "told": "WebhookOutcome | None", "entries": "list[WatchRunEntry]",
-    "digest": "dict[str, Any] | None", "is_demo_data": "bool"})
+    "digest": "dict[str, object] | None", "is_demo_data": "bool"})
 WatchRunDocument = TypedDict("WatchRunDocument", {"run_id": "str", "watchlist": "str",
     "status": 'Literal["due", "waiting", "completed", "failed", "skipped"]',
     "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "due_at": "str",
@@ -134,7 +134,7 @@ WatchRunDocument = TypedDict("WatchRunDocument", {"run_id": "str", "watchlist": 
 WatchRunEntry = TypedDict("WatchRunEntry", {"kind": 'Literal["track", "account", "hashtag"]',
     "input": "str", "status": 'Literal["due", "waiting", "completed", "failed"]',
     "subject": "str | None", "job_id": "str | None",
-    "error": "ErrorDocument | dict[str, Any] | None"})
+    "error": "ErrorDocument | dict[str, object] | None"})
 WatchRunList = TypedDict("WatchRunList", {"runs": "list[WatchRunDocument]", "returned_count": "int",
     "is_demo_data": "bool"})
 WatchThresholds = TypedDict("WatchThresholds", {"velocity": "float | None",
@@ -142,25 +142,25 @@ WatchThresholds = TypedDict("WatchThresholds", {"velocity": "float | None",
 WatchlistDeleted = TypedDict("WatchlistDeleted", {"name": "str", "deleted": "bool",
     "is_demo_data": "bool"})
 WatchlistDocument = TypedDict("WatchlistDocument", {"name": "str", "every": "str",
-    "entries": "list[WatchEntry]", "thresholds": "WatchThresholds", "parameters": "dict[str, Any]",
-    "enabled": "bool", "cron": "str", "next_due_at": "str | None",
-    "last_run": "WatchRunDocument | None", "created_at": "str", "updated_at": "str",
-    "is_demo_data": "bool"})
+    "entries": "list[WatchEntry]", "thresholds": "WatchThresholds",
+    "parameters": "dict[str, object]", "enabled": "bool", "cron": "str",
+    "next_due_at": "str | None", "last_run": "WatchRunDocument | None", "created_at": "str",
+    "updated_at": "str", "is_demo_data": "bool"})
 WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocument]",
     "returned_count": "int", "is_demo_data": "bool"})
 WebhookOutcome = TypedDict("WebhookOutcome", {"host": "str", "status": "int | None",
     "error": "str | None"})
+type ComparisonsData = ComparisonList
+type JobReadsData = JobReads
 type WatchlistsData = WatchlistList
 type WatchlistData = WatchlistDocument
 type WatchlistDeletedData = WatchlistDeleted
-type WatchRunsData = WatchRunList
 type WatchRunData = WatchRunDetail
+type WatchRunsData = WatchRunList
 type WatchDigestsData = WatchDigestList
 type ChartSongData = ChartSongComparison
 type ChartLinksData = LinkDecisionList
 type ComparisonData = ComparisonDocument
-type ComparisonsData = ComparisonList
-type JobReadsData = JobReads
 type AnnotationsData = AnnotationList
 type SeriesData = Series
 type StorageData = Storage

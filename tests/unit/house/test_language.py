@@ -16,7 +16,7 @@ NOT_WRITTEN = {
 }  # fmt: skip
 """Private words for things that have a standard term, as whole parts of an identifier."""
 MOST_FILES = 14
-GENERATED = "api/client/blocking"
+GENERATED = "api/client/blocking.py"
 PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 

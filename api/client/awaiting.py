@@ -1,0 +1,199 @@
+"""The asynchronous client: sends requests with retries, and waits for jobs.
+
+`make docs` generates the synchronous client from this module.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Self
+from urllib.parse import quote
+
+import httpx2
+
+from .connection import EVENTS_SILENCE_S, Connection
+from .errors import ServiceError, WaitTimeoutError
+from .operations import JOB_EVENTS, Operations
+from .request import ApiRequest
+from .responses import (
+    FINAL,
+    POLL_S,
+    ApiResponse,
+    EventLines,
+    completed_job,
+    next_cursor,
+    retry_delay,
+    to_api_response,
+    to_connection_error,
+)
+from .types.answers import HashtagVideosData, JobData, MusicVideosData, UserPostsData, VideoDocument
+
+type VideoPage = HashtagVideosData | MusicVideosData | UserPostsData
+
+
+class AsyncClient(Operations):
+    """A client of one service. Close it, or use it as a context manager.
+
+    Its operations are the methods of `Operations`.
+    """
+
+    def __init__(
+        self,
+        connection: Connection | None = None,
+        *,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.connection = connection or Connection()
+        self._sleep = sleep
+        self._http = httpx2.AsyncClient(
+            base_url=self.connection.base_url,
+            headers=dict(self.connection.headers()),
+            timeout=self.connection.timeout_s,
+            transport=transport,
+            trust_env=False,  # ignore proxy variables: the service is local or given by the user
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
+        """Send a request; retry it where that is safe and useful.
+
+        Raises:
+            ServiceError: The service returned an error response.
+            ConnectionFailedError: The service is unreachable, or not a Sametrack service.
+        """
+        attempt = 0
+        while True:
+            try:
+                return await self._send(ask)
+            except ServiceError as error:
+                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
+                if pause is None:
+                    raise
+            except httpx2.HTTPError as error:
+                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
+                if pause is None:
+                    raise to_connection_error(self.connection.base_url, error) from error
+            attempt += 1
+            await self._sleep(pause)
+
+    async def wait(
+        self,
+        job_id: str,
+        *,
+        timeout_s: float = float("inf"),
+        on_change: Callable[[JobData], None] | None = None,
+    ) -> JobData:
+        """Wait for a job by its events, or by polling, and return it when it is completed.
+
+        Raises:
+            JobFailedError, JobCancelledError: It ended without a result.
+            WaitTimeoutError: It did not end within `timeout_s`.
+        """
+        job = None
+        async with aclosing(self.watch(job_id, timeout_s=timeout_s)) as changes:
+            async for job in changes:
+                if on_change is not None:
+                    on_change(job)
+                found = completed_job(job)
+                if found is not None:
+                    return found
+        raise WaitTimeoutError(job, job_id=job_id, timeout_s=timeout_s)
+
+    async def watch(
+        self, job_id: str, *, timeout_s: float = float("inf")
+    ) -> AsyncGenerator[JobData, None]:
+        """Yield the job at each change, until it ends or the time is over."""
+        until = time.monotonic() + timeout_s
+        path = JOB_EVENTS.format(job_id=quote(job_id, safe=""))
+        async with aclosing(self._listen(path, silence_s=max(0.1, timeout_s))) as events:
+            async for job in events:
+                if job is not None:
+                    yield job
+                if time.monotonic() >= until or (job is not None and job["status"] in FINAL):
+                    return
+        while True:
+            answer = await self.job(job_id)
+            yield answer.data
+            pause = answer.retry_after or POLL_S
+            if answer.data["status"] in FINAL or time.monotonic() + pause > until:
+                return
+            await self._sleep(pause)
+
+    def each_user_post(
+        self, sec_user_id: str, *, count: int = 20, sort_type: int = 0
+    ) -> AsyncIterator[VideoDocument]:
+        """Iterate over all available posts of an account."""
+        return self._pages(
+            lambda cursor: Operations.user_posts.request(
+                sec_user_id, max_cursor=cursor, count=count, sort_type=sort_type
+            )
+        )
+
+    def each_music_video(
+        self, music_id: str, *, count: int = 20, refresh: bool = False
+    ) -> AsyncIterator[VideoDocument]:
+        """Iterate over the observed videos of a music id, as of the first page."""
+        return self._pages(
+            lambda cursor: Operations.music_videos.request(
+                music_id, cursor=cursor, count=count, refresh=refresh and not cursor
+            )
+        )
+
+    def each_hashtag_video(
+        self, ch_id: str, *, count: int = 15, sort_type: int = 0, refresh: bool = False
+    ) -> AsyncIterator[VideoDocument]:
+        """Iterate over the observed videos of a hashtag, as of the first page."""
+        return self._pages(
+            lambda cursor: Operations.hashtag_videos.request(
+                ch_id,
+                cursor=cursor,
+                count=count,
+                sort_type=sort_type,
+                refresh=refresh and not cursor,
+            )
+        )
+
+    async def _send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
+        response = await self._http.request(
+            ask.method,
+            ask.path,
+            params=ask.params,
+            json=ask.body,
+            timeout=ask.timeout_s or self.connection.timeout_s,
+        )
+        return to_api_response(ask, response)
+
+    async def _pages[Page: VideoPage](
+        self, ask_at: Callable[[int], ApiRequest[Page]]
+    ) -> AsyncIterator[VideoDocument]:
+        """Yield the videos of every page."""
+        cursor: int | None = 0
+        while cursor is not None:
+            now = cursor
+            data = (await self.send(ask_at(now))).data
+            for video in data["aweme_list"]:
+                yield video
+            cursor = next_cursor(data, now=now)
+
+    async def _listen(self, path: str, *, silence_s: float) -> AsyncGenerator[JobData | None, None]:
+        """Yield the documents of an event stream, and None for its other lines."""
+        lines = EventLines()
+        wait_s = min(EVENTS_SILENCE_S, silence_s)
+        try:
+            async with self._http.stream("GET", path, timeout=wait_s) as response:
+                if response.is_success:
+                    async for line in response.aiter_lines():
+                        yield lines.take(line)
+        except httpx2.HTTPError:
+            return  # the caller continues by polling

@@ -1,0 +1,197 @@
+"""The synchronous client: sends requests with retries, and waits for jobs.
+
+Written by `make docs` from `awaiting.py`.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from typing import Self
+from urllib.parse import quote
+
+import httpx2
+
+from .connection import EVENTS_SILENCE_S, Connection
+from .errors import ServiceError, WaitTimeoutError
+from .operations import JOB_EVENTS, Operations
+from .request import ApiRequest
+from .responses import (
+    FINAL,
+    POLL_S,
+    ApiResponse,
+    EventLines,
+    completed_job,
+    next_cursor,
+    retry_delay,
+    to_api_response,
+    to_connection_error,
+)
+from .types.answers import HashtagVideosData, JobData, MusicVideosData, UserPostsData, VideoDocument
+
+type VideoPage = HashtagVideosData | MusicVideosData | UserPostsData
+
+
+class Client(Operations):
+    """A client of one service. Close it, or use it as a context manager.
+
+    Its operations are the methods of `Operations`.
+    """
+
+    def __init__(
+        self,
+        connection: Connection | None = None,
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.connection = connection or Connection()
+        self._sleep = sleep
+        self._http = httpx2.Client(
+            base_url=self.connection.base_url,
+            headers=dict(self.connection.headers()),
+            timeout=self.connection.timeout_s,
+            transport=transport,
+            trust_env=False,  # ignore proxy variables: the service is local or given by the user
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
+        """Send a request; retry it where that is safe and useful.
+
+        Raises:
+            ServiceError: The service returned an error response.
+            ConnectionFailedError: The service is unreachable, or not a Sametrack service.
+        """
+        attempt = 0
+        while True:
+            try:
+                return self._send(ask)
+            except ServiceError as error:
+                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
+                if pause is None:
+                    raise
+            except httpx2.HTTPError as error:
+                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
+                if pause is None:
+                    raise to_connection_error(self.connection.base_url, error) from error
+            attempt += 1
+            self._sleep(pause)
+
+    def wait(
+        self,
+        job_id: str,
+        *,
+        timeout_s: float = float("inf"),
+        on_change: Callable[[JobData], None] | None = None,
+    ) -> JobData:
+        """Wait for a job by its events, or by polling, and return it when it is completed.
+
+        Raises:
+            JobFailedError, JobCancelledError: It ended without a result.
+            WaitTimeoutError: It did not end within `timeout_s`.
+        """
+        job = None
+        with closing(self.watch(job_id, timeout_s=timeout_s)) as changes:
+            for job in changes:
+                if on_change is not None:
+                    on_change(job)
+                found = completed_job(job)
+                if found is not None:
+                    return found
+        raise WaitTimeoutError(job, job_id=job_id, timeout_s=timeout_s)
+
+    def watch(
+        self, job_id: str, *, timeout_s: float = float("inf")
+    ) -> Generator[JobData, None, None]:
+        """Yield the job at each change, until it ends or the time is over."""
+        until = time.monotonic() + timeout_s
+        path = JOB_EVENTS.format(job_id=quote(job_id, safe=""))
+        with closing(self._listen(path, silence_s=max(0.1, timeout_s))) as events:
+            for job in events:
+                if job is not None:
+                    yield job
+                if time.monotonic() >= until or (job is not None and job["status"] in FINAL):
+                    return
+        while True:
+            answer = self.job(job_id)
+            yield answer.data
+            pause = answer.retry_after or POLL_S
+            if answer.data["status"] in FINAL or time.monotonic() + pause > until:
+                return
+            self._sleep(pause)
+
+    def each_user_post(
+        self, sec_user_id: str, *, count: int = 20, sort_type: int = 0
+    ) -> Iterator[VideoDocument]:
+        """Iterate over all available posts of an account."""
+        return self._pages(
+            lambda cursor: Operations.user_posts.request(
+                sec_user_id, max_cursor=cursor, count=count, sort_type=sort_type
+            )
+        )
+
+    def each_music_video(
+        self, music_id: str, *, count: int = 20, refresh: bool = False
+    ) -> Iterator[VideoDocument]:
+        """Iterate over the observed videos of a music id, as of the first page."""
+        return self._pages(
+            lambda cursor: Operations.music_videos.request(
+                music_id, cursor=cursor, count=count, refresh=refresh and not cursor
+            )
+        )
+
+    def each_hashtag_video(
+        self, ch_id: str, *, count: int = 15, sort_type: int = 0, refresh: bool = False
+    ) -> Iterator[VideoDocument]:
+        """Iterate over the observed videos of a hashtag, as of the first page."""
+        return self._pages(
+            lambda cursor: Operations.hashtag_videos.request(
+                ch_id,
+                cursor=cursor,
+                count=count,
+                sort_type=sort_type,
+                refresh=refresh and not cursor,
+            )
+        )
+
+    def _send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
+        response = self._http.request(
+            ask.method,
+            ask.path,
+            params=ask.params,
+            json=ask.body,
+            timeout=ask.timeout_s or self.connection.timeout_s,
+        )
+        return to_api_response(ask, response)
+
+    def _pages[Page: VideoPage](
+        self, ask_at: Callable[[int], ApiRequest[Page]]
+    ) -> Iterator[VideoDocument]:
+        """Yield the videos of every page."""
+        cursor: int | None = 0
+        while cursor is not None:
+            now = cursor
+            data = self.send(ask_at(now)).data
+            yield from data["aweme_list"]
+            cursor = next_cursor(data, now=now)
+
+    def _listen(self, path: str, *, silence_s: float) -> Generator[JobData | None, None, None]:
+        """Yield the documents of an event stream, and None for its other lines."""
+        lines = EventLines()
+        wait_s = min(EVENTS_SILENCE_S, silence_s)
+        try:
+            with self._http.stream("GET", path, timeout=wait_s) as response:
+                if response.is_success:
+                    for line in response.iter_lines():
+                        yield lines.take(line)
+        except httpx2.HTTPError:
+            return  # the caller continues by polling

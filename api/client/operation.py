@@ -1,0 +1,126 @@
+"""Declares an operation of the service, and makes it a method of both clients.
+
+Read on a client, an operation is a method that sends its request; the asynchronous client's is
+awaited. Read on the class, it is the declaration itself, whose `request` sends nothing.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import update_wrapper
+from inspect import Parameter, signature
+from typing import Concatenate, Literal, Protocol, Self, TypedDict, Unpack, overload
+from urllib.parse import quote
+
+from .request import ApiRequest
+from .responses import ApiResponse
+
+type Method = Literal["GET", "POST", "PATCH", "DELETE"]
+
+
+class AsyncRequestSender(Protocol):
+    """The asynchronous client, as an operation sees it."""
+
+    async def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]: ...
+
+
+class RequestSender(Protocol):
+    """The synchronous client, as an operation sees it."""
+
+    def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]: ...
+
+
+class OperationTraits(TypedDict, total=False):
+    """What an operation does differently from the others.
+
+    Attributes:
+        number: Its number in the interface; operations of our own have none.
+        id: Its short name in the interface. By default the last part of the path.
+        sent_as: Names that arguments have in the request, where they differ.
+        always: Fields that are always sent.
+        body: The argument that is the whole body.
+        is_safe: Whether it may be retried. By default everything but a POST.
+        timeout_s: Read timeout.
+    """
+
+    number: int
+    id: str
+    sent_as: Mapping[str, str]
+    always: Mapping[str, object]
+    body: str
+    is_safe: bool
+    timeout_s: float
+
+
+class Operation[**P, Data]:
+    """An operation: address, arguments and the type of `data`.
+
+    Arguments that the path names go there, the others to the query of a GET or to the body. What
+    is not given, None or empty is not sent, so that the service applies its default; the fields of
+    `**options` are sent as they are.
+    """
+
+    def __init__(
+        self, method: Method, path: str, declared: Callable[..., Data], traits: OperationTraits
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.number = traits.get("number")
+        self.id = traits.get("id", path.rpartition("/")[2])
+        self.data_module, _, self.data_name = declared.__annotations__["return"].rpartition(".")
+        self._traits = traits
+        self._declared = declared
+        parameters = list(signature(declared).parameters.values())[1:]
+        self.signature = signature(declared).replace(parameters=parameters)
+        self._options = [one.name for one in parameters if one.kind is Parameter.VAR_KEYWORD]
+        self.__doc__ = declared.__doc__
+
+    def request(self, *args: P.args, **kwargs: P.kwargs) -> ApiRequest[Data]:
+        """Build the request of a call."""
+        given = self.signature.bind(*args, **kwargs).arguments
+        options = [given.pop(name) for name in self._options if name in given]
+        placed = {name: value for name, value in given.items() if f"{{{name}}}" in self.path}
+        names = self._traits.get("sent_as", {})
+        sent: dict[str, object] = dict(self._traits.get("always", {}))
+        for name, value in given.items():
+            if name not in placed and value is not None and value not in ([], ()):
+                sent[names.get(name, name)] = value
+        for one in options:
+            sent |= one
+        return ApiRequest(
+            self.method,
+            self.path.format_map({name: quote(str(one), safe="") for name, one in placed.items()}),
+            query=sent if self.method == "GET" else None,
+            body=self._body(sent),
+            is_safe=self._traits.get("is_safe", self.method != "POST"),
+            timeout_s=self._traits.get("timeout_s"),
+        )
+
+    def _body(self, sent: Mapping[str, object]) -> object:
+        if self.method == "GET" or not sent:
+            return None
+        return sent[self._traits["body"]] if "body" in self._traits else sent
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Self: ...
+    @overload
+    def __get__(
+        self, client: AsyncRequestSender, owner: type
+    ) -> Callable[P, Coroutine[None, None, ApiResponse[Data]]]: ...
+    @overload
+    def __get__(self, client: RequestSender, owner: type) -> Callable[P, ApiResponse[Data]]: ...
+    def __get__(self, client: AsyncRequestSender | RequestSender | None, owner: type) -> object:
+        if client is None:
+            return self
+
+        def call(*args: P.args, **kwargs: P.kwargs) -> object:
+            return client.send(self.request(*args, **kwargs))
+
+        update_wrapper(call, self._declared)
+        call.__signature__ = self.signature  # type: ignore[attr-defined]  # inspect reads it
+        return call
+
+
+def operation[Owner, **P, Data](
+    method: Method, path: str, **traits: Unpack[OperationTraits]
+) -> Callable[[Callable[Concatenate[Owner, P], Data]], Operation[P, Data]]:
+    """Make a method without a body an operation at an address."""
+    return lambda declared: Operation(method, path, declared, traits)

@@ -1,0 +1,344 @@
+"""The operations of the service, one declaration each.
+
+The methods of both clients, the types of their answers, the table of the interface in the
+reference, and the commands and assistant tools that ask for one thing come from here.
+"""
+
+# A declaration has no body, because `operation` sends the request; and annotations are not
+# evaluated, because the types that they name are written from this table.
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+
+from .connection import DISCOVERY_TIMEOUT_S
+from .operation import Operation, operation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .types import answers, extensions
+
+SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
+JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
+ChartLinkDecision = Literal["same", "different", "withdrawn"]
+SeriesKind = Literal["video", "track", "account"]
+AnnotationVerdict = Literal["same", "not_the_same"]
+
+APP = "/api/v1/vidplat/app/v3"
+WEB = "/api/v1/vidplat/web"
+SEARCH = "/api/v1/vidplat/search"
+JOBS = f"{APP}/music_collection_jobs"
+OWN = "/api/v1/sametrack"
+LISTS = f"{OWN}/watchlists"
+PAIR = f"{OWN}/comparisons/{{comparison_id}}"
+JOB_EVENTS = f"{OWN}/jobs/{{job_id}}/events"
+TRACK_NAMES = {"music": "music_id", "keywords": "search_keywords"}
+
+
+class RelatedOptions(TypedDict, total=False):
+    """Parameters of a discovery; omitted ones use the default of the service."""
+
+    author_limit: int
+    candidate_limit: int
+    match_threshold: float
+    verify_audio: bool
+    viral_threshold: int
+
+
+class ScanOptions(TypedDict, total=False):
+    """Parameters of a scan; omitted ones use the default of the service."""
+
+    candidate_limit: int
+    count: int
+    sort_by: SortBy
+    viral_threshold: int
+    viral_only: bool
+    search_enabled: bool
+    search_candidate_limit: int
+    search_batch_target: int
+    search_page_limit: int
+    search_request_budget: int
+    verify_audio: bool
+    match_threshold: float
+    account_profile_limit: int
+    refresh: bool
+
+
+class WatchEntryGiven(TypedDict):
+    """An entry: its kind, and its id or a link."""
+
+    kind: Literal["track", "account", "hashtag"]
+    input: str
+
+
+class WatchThresholdsGiven(TypedDict, total=False):
+    """Smallest changes that a digest reports; None: never. Omitted ones use the default."""
+
+    velocity: float | None
+    rank_change: int | None
+    new_music_id: bool
+
+
+class WatchlistOptions(TypedDict, total=False):
+    """Optional fields of a new watchlist."""
+
+    thresholds: WatchThresholdsGiven
+    parameters: ScanOptions
+    enabled: bool
+
+
+class WatchlistChanges(WatchlistOptions, total=False):
+    """Changes to a watchlist; omitted fields stay unchanged."""
+
+    every: str
+    entries: Sequence[WatchEntryGiven]
+
+
+class Operations:
+    """All operations of the service that return data, one method each.
+
+    Files (plots, excerpts, exports) are downloaded with a plain GET. Every method raises
+    `ServiceError` for an error response and `ConnectionFailedError` if the service is unreachable.
+    """
+
+    @operation("GET", f"{WEB}/get_sec_user_id", number=1)
+    def sec_user_id(self, url: str) -> answers.SecUserIdData:
+        """Resolve a profile link, a short link or text with one to its `sec_user_id`."""
+
+    @operation("GET", f"{APP}/handler_user_profile", number=2)
+    def user_profile(self, sec_user_id: str) -> answers.UserProfileData:
+        """Return the profile of an account."""
+
+    @operation("GET", f"{APP}/fetch_user_post_videos", number=3)
+    def user_posts(
+        self,
+        sec_user_id: str,
+        *,
+        max_cursor: int = 0,
+        count: int | None = None,
+        sort_type: int | None = None,
+    ) -> answers.UserPostsData:
+        """Return one page of the posts of an account; `sort_type` 0 newest, 1 hottest."""
+
+    @operation("GET", f"{APP}/fetch_user_metrics", number=4)
+    def user_metrics(
+        self, sec_user_id: str, *, days: int | None = None, count: int | None = None
+    ) -> answers.UserMetricsData:
+        """Return followers, likes, and the average and best post of the last `days`."""
+
+    @operation("GET", f"{APP}/fetch_music_hot_videos", number=5, sent_as=TRACK_NAMES)
+    def hot_videos(
+        self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+    ) -> answers.HotVideosData:
+        """Return the stored ranking of a track, or the job that creates it (status 202)."""
+
+    @operation("POST", f"{APP}/fetch_music_hot_videos_batch", number=6, sent_as=TRACK_NAMES)
+    def hot_videos_batch(
+        self, inputs: Sequence[str], *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+    ) -> answers.BatchData:
+        """Return the result, the job or the error of each of up to ten tracks."""
+
+    @operation("POST", JOBS, number=7, sent_as={**TRACK_NAMES, "music": "input"})
+    def create_job(
+        self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+    ) -> answers.JobData:
+        """Start a scan of a track (202), or return a stored result (200)."""
+
+    @operation("POST", JOBS, sent_as=TRACK_NAMES, always={"search_only": True})
+    def create_search_job(
+        self, keyword: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+    ) -> answers.JobData:
+        """Start a search by the name of a song. It confirms nothing."""
+
+    @operation("GET", f"{JOBS}/{{job_id}}", number=8, id="music_collection_job")
+    def job(self, job_id: str) -> answers.JobData:
+        """Return a job."""
+
+    @operation("DELETE", f"{JOBS}/{{job_id}}", number=8, id="cancel_music_collection_job")
+    def cancel_job(self, job_id: str) -> answers.JobData:
+        """Cancel a job. Everything read so far is kept."""
+
+    @operation(
+        "GET",
+        f"{APP}/discover_music_related_videos",
+        number=9,
+        sent_as=TRACK_NAMES,
+        timeout_s=DISCOVERY_TIMEOUT_S,
+    )
+    def related_videos(
+        self, music: str, **options: Unpack[RelatedOptions]
+    ) -> answers.RelatedVideosData:
+        """Return videos related to a track, and the outcome of every candidate. Slow."""
+
+    @operation(
+        "POST",
+        f"{WEB}/fetch_multi_video",
+        number=10,
+        id="fetch_multi_video_web",
+        body="aweme_ids",
+        is_safe=True,
+    )
+    def videos(self, aweme_ids: Sequence[str]) -> answers.VideosData:
+        """Return up to 50 videos by id; unavailable ones are in `filter_list` with a reason."""
+
+    @operation(
+        "POST",
+        f"{APP}/fetch_multi_video",
+        number=11,
+        id="fetch_multi_video_app",
+        body="aweme_ids",
+        is_safe=True,
+    )
+    def videos_v1(self, aweme_ids: Sequence[str]) -> answers.VideosData:
+        """Return up to 10 videos by id, through the app endpoint."""
+
+    @operation("GET", f"{APP}/fetch_music_video_list", number=12)
+    def music_videos(
+        self,
+        music_id: str,
+        *,
+        cursor: int = 0,
+        count: int | None = None,
+        refresh: bool | None = None,
+    ) -> answers.MusicVideosData:
+        """Return one page of the observed videos of a music id."""
+
+    @operation("GET", f"{APP}/fetch_hashtag_video_list", number=13)
+    def hashtag_videos(
+        self,
+        ch_id: str,
+        *,
+        cursor: int = 0,
+        count: int | None = None,
+        sort_type: int | None = None,
+        refresh: bool | None = None,
+    ) -> answers.HashtagVideosData:
+        """Return one page of the observed videos of a hashtag; `sort_type` 1 likes, 2 time."""
+
+    @operation("POST", f"{SEARCH}/fetch_music_search", number=14, is_safe=True)
+    def music_search(self, keyword: str) -> object:
+        """Always raise `UnsupportedError`: the platform protects this search."""
+
+    @operation("POST", f"{SEARCH}/fetch_video_search_v1", number=15, is_safe=True)
+    def video_search(self, keyword: str) -> object:
+        """Always raise `UnsupportedError`: the platform protects this search."""
+
+    @operation("GET", "/api/v1/music/chartsrc/top500/history", number=16, id="chart_history")
+    def chart_history(self, start_date: str, end_date: str) -> answers.ChartHistoryData:
+        """Return the top 20 of one chart issue per ten days of the range (`YYYY-MM-DD`)."""
+
+    @operation("GET", f"{OWN}/jobs")
+    def jobs(
+        self, *, limit: int | None = None, status: JobStatus | None = None
+    ) -> answers.JobListData:
+        """Return the newest jobs, without results."""
+
+    @operation("GET", f"{OWN}/jobs/{{job_id}}/comparisons")
+    def job_comparisons(self, job_id: str) -> extensions.ComparisonsData:
+        """Return the evidence of all pairs compared in a scan, including rejected ones."""
+
+    @operation("GET", f"{OWN}/jobs/{{job_id}}/reads")
+    def job_reads(self, job_id: str) -> extensions.JobReadsData:
+        """Return the reads of a scan by surface and outcome, also while it runs."""
+
+    @operation("GET", LISTS)
+    def watchlists(self) -> extensions.WatchlistsData:
+        """Return all watchlists with their last and next run."""
+
+    @operation("POST", LISTS)
+    def create_watchlist(
+        self,
+        name: str,
+        *,
+        every: str,
+        entries: Sequence[WatchEntryGiven],
+        **options: Unpack[WatchlistOptions],
+    ) -> extensions.WatchlistData:
+        """Create a watchlist. It first runs at the next time of its schedule."""
+
+    @operation("GET", f"{LISTS}/{{name}}")
+    def watchlist(self, name: str) -> extensions.WatchlistData:
+        """Return a watchlist."""
+
+    @operation("PATCH", f"{LISTS}/{{name}}")
+    def change_watchlist(
+        self, name: str, **changes: Unpack[WatchlistChanges]
+    ) -> extensions.WatchlistData:
+        """Change a watchlist; a new schedule starts now."""
+
+    @operation("DELETE", f"{LISTS}/{{name}}", is_safe=False)
+    def delete_watchlist(self, name: str) -> extensions.WatchlistDeletedData:
+        """Delete a watchlist and its runs. Observations are kept."""
+
+    @operation("POST", f"{LISTS}/{{name}}/runs")
+    def run_watchlist(self, name: str) -> extensions.WatchRunData:
+        """Start a run now, or return the running one."""
+
+    @operation("GET", f"{LISTS}/{{name}}/runs")
+    def watchlist_runs(self, name: str, *, limit: int | None = None) -> extensions.WatchRunsData:
+        """Return the newest runs with their due times and outcomes."""
+
+    @operation("GET", f"{LISTS}/{{name}}/runs/{{run_id}}")
+    def watchlist_run(self, name: str, run_id: str) -> extensions.WatchRunData:
+        """Return a run with the outcome of each entry and, once ended, its digest."""
+
+    @operation("GET", f"{LISTS}/{{name}}/digests")
+    def watchlist_digests(
+        self, name: str, *, limit: int | None = None
+    ) -> extensions.WatchDigestsData:
+        """Return the digests: changes by entry with their numbers, newest first."""
+
+    @operation("GET", f"{OWN}/chart/songs/{{song_key}}")
+    def chart_song(self, song_key: str) -> extensions.ChartSongData:
+        """Return chart positions, links with reasons, the curve of the videos, lead or lag."""
+
+    @operation("GET", f"{OWN}/chart/links")
+    def chart_links(self, *, song_key: str | None = None) -> extensions.ChartLinksData:
+        """Return link decisions, including withdrawn ones, oldest first."""
+
+    @operation("POST", f"{OWN}/chart/links")
+    def link_chart_song(
+        self,
+        song_key: str,
+        music_id: str,
+        *,
+        said: ChartLinkDecision,
+        said_by: str | None = None,
+        note: str | None = None,
+    ) -> extensions.ChartSongData:
+        """Link, unlink or withdraw a decision; return the updated song."""
+
+    @operation("GET", PAIR)
+    def comparison(self, comparison_id: str) -> extensions.ComparisonData:
+        """Return a compared pair with its measures and limits."""
+
+    @operation("GET", f"{PAIR}/annotations")
+    def annotations(self, comparison_id: str) -> extensions.AnnotationsData:
+        """Return the annotations of a pair, oldest first."""
+
+    @operation("POST", f"{PAIR}/annotations")
+    def annotate(
+        self, comparison_id: str, verdict: AnnotationVerdict, *, note: str | None = None
+    ) -> extensions.AnnotationsData:
+        """Annotate a pair with a user judgement. It changes no verdict."""
+
+    @operation("GET", f"{OWN}/series/{{kind}}/{{entity_id}}")
+    def series(self, kind: SeriesKind, entity_id: str) -> extensions.SeriesData:
+        """Return all observations of a video, an account, or the confirmed videos of a track."""
+
+    @operation("GET", f"{OWN}/storage")
+    def storage(self) -> extensions.StorageData:
+        """Return disk usage and the requests per host today."""
+
+    @operation("GET", f"{OWN}/doctor")
+    def doctor(self) -> extensions.DoctorData:
+        """Return readiness checks and the last probe of each surface."""
+
+    @operation("GET", f"{OWN}/reference")
+    def reference(self) -> extensions.ReferenceData:
+        """Return all operations, parameters and errors in English and Chinese."""
+
+
+OPERATIONS = tuple(one for one in vars(Operations).values() if isinstance(one, Operation))

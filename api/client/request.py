@@ -1,0 +1,28 @@
+"""A request of the service: method, path, query and body."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest[Data]:
+    """A request for `Data`. `is_safe`: it is idempotent and may be retried."""
+
+    method: str
+    path: str
+    query: Mapping[str, object] | None = None
+    body: object = None
+    is_safe: bool = True
+    timeout_s: float | None = None
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The query as text, without None values."""
+        given = {name: value for name, value in (self.query or {}).items() if value is not None}
+        return {name: _text(value) for name, value in given.items()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

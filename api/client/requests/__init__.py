@@ -1,1 +1,0 @@
-"""Builds the request of each operation: method, path, query and body. No I/O."""
