@@ -5,9 +5,11 @@
 HTTP interface.
 """
 
+import ssl
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx2
 
@@ -85,8 +87,15 @@ class HttpJobClient:
         self, method: str, path: str, *, json: object = None, timeout_s: float = TIMEOUT_S
     ) -> httpx2.Response:
         """Send one request on its own connection, so that the client needs no close."""
-        with httpx2.Client(headers=self._headers, timeout=timeout_s) as client:
+        with httpx2.Client(
+            headers=self._headers, timeout=timeout_s, verify=self._authorities
+        ) as client:
             return client.request(method, f"{self.base_url}{path}", json=json)
+
+    @cached_property
+    def _authorities(self) -> ssl.SSLContext | bool:
+        """The certificate authorities, loaded once: at each poll they cost more than the rest."""
+        return urlsplit(self.base_url).scheme != "http" and httpx2.create_ssl_context()
 
     def _ask(self, method: str, path: str, *, json: object = None) -> Document:
         try:

@@ -52,6 +52,7 @@ class AsyncClient(Operations):
             headers=dict(self.connection.headers()),
             timeout=self.connection.timeout_s,
             transport=transport,
+            verify=self.connection.is_encrypted,
             trust_env=False,  # ignore proxy variables: the service is local or given by the user
         )
 

@@ -51,6 +51,7 @@ class Client(Operations):
             headers=dict(self.connection.headers()),
             timeout=self.connection.timeout_s,
             transport=transport,
+            verify=self.connection.is_encrypted,
             trust_env=False,  # ignore proxy variables: the service is local or given by the user
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 DEFAULT_URL = "http://127.0.0.1:8780"
 DISCOVERY_TIMEOUT_S = 150.0  # the service waits for a discovery up to 120 s
@@ -33,6 +34,11 @@ class Connection:
         """Return the headers of every request."""
         asked = {"Accept": "application/json", "User-Agent": "sametrack-client/2.0.0"}
         return {**asked, "Authorization": f"Bearer {self.token}"} if self.token else asked
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether certificates are needed; loading the authorities takes 20 ms of the processor."""
+        return urlsplit(self.base_url).scheme != "http"
 
     def __repr__(self) -> str:
         """Hide the token."""

@@ -2,11 +2,13 @@
 
 import json
 import signal
+import ssl
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
@@ -120,6 +122,24 @@ def test_a_missing_job_is_a_missing_job(job_api: Any) -> None:
     job_api.answers = [(404, {"error": {"type": "job_not_found", "detail": "none", "hint": None}})]
     with pytest.raises(JobNotFoundError):
         HttpJobClient(job_api.url).cancel("x")
+
+
+@pytest.mark.parametrize(("scheme", "loadings"), [("http", 0), ("https", 1)])
+def test_watching_loads_certificates_at_most_once(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, loadings: int
+) -> None:
+    loaded: list[ssl.SSLContext] = []
+
+    def load() -> ssl.SSLContext:
+        loaded.append(ssl.create_default_context())
+        return loaded[-1]
+
+    monkeypatch.setattr(httpx2, "create_ssl_context", load)
+    client = HttpJobClient(f"{scheme}://127.0.0.1:1")
+    for _poll in range(3):
+        with pytest.raises(UnreachableServiceError):
+            client.job("x")
+    assert len(loaded) == loadings
 
 
 def test_the_token_travels_as_bearer(job_api: Any) -> None:
