@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime
 
-from pipelines.documents.videos import Document, to_ranked_document, to_track_document
+from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import ResultDocument
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
+from warehouse.records.values import Document
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

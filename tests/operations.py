@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pipelines.documents.videos import Document
 from pipelines.platform.providers import build_data_provider
 from tests.documents import MUSIC_ID
 from tests.reads import Desk
+from warehouse.records.values import Document
 
 VIDPLAT = "/api/v1/vidplat"
 APP = f"{VIDPLAT}/app/v3"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.cron import CronCalendar
@@ -18,6 +18,7 @@ from tests.documents import work
 from warehouse.control import ControlStore, NewJob
 from warehouse.records.errors import JobNotFoundError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Origin
+from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)

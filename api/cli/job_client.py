@@ -13,8 +13,8 @@ from urllib.parse import quote, urlsplit
 
 import httpx2
 
-from pipelines.documents.videos import Document
 from warehouse.records.errors import JobNotFoundError, SametrackError
+from warehouse.records.values import Document
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 TIMEOUT_S = 30.0

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from api.cli.job_client import build_job_body
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
-from pipelines.documents.videos import Document
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from api.services.evidence.report_evidence import ReportEvidence

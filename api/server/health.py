@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from api.server.platform_health import PlatformHealth
-from pipelines.documents.videos import Document
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
+from warehouse.records.values import Document
 
 MEGABYTE = 1024 * 1024
 

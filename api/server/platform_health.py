@@ -13,9 +13,10 @@ from pipelines.doctor.documents import (
     to_robots_documents,
     to_surface_documents,
 )
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from warehouse.control import CircuitState, RobotsDecision
 from warehouse.records.health import SurfaceHealth
+from warehouse.records.values import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,9 @@ from uuid import uuid4
 
 from api.params.annotations import ANNOTATION_VERDICTS, AnnotationVerdict
 from api.responses.errors import NotFoundError
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from warehouse.records.jobs import Origin
+from warehouse.records.values import Document
 
 TABLE = "marts.annotations"
 MEASUREMENT_COLUMNS = (

@@ -9,7 +9,6 @@ from api.params.scan import InputText
 from api.responses.errors import with_hint
 from api.services.job_document import notes, poll_url
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
 from pipelines.scan.service.service import ScanJob, ScanService
@@ -20,6 +19,7 @@ from warehouse.records.errors import (
     SametrackError,
     WarehouseError,
 )
+from warehouse.records.values import Document
 
 _TEXT = TypeAdapter[str](InputText)
 _ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)

@@ -20,7 +20,7 @@ from pipelines.charts.rules.platform_comparison import (
     to_lead_document,
     to_video_likes,
 )
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.platform import (
     read_chart_platform,
@@ -29,6 +29,7 @@ from warehouse.queries.charts.platform import (
 )
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
+from warehouse.records.values import Document
 
 PATH = "/api/v1/sametrack/chart"
 TABLE = "marts.chart_links"

@@ -3,11 +3,12 @@
 from typing import Any
 
 from api.responses.errors import with_hint
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters
 from pipelines.scan.rules.results import view_result
 from pipelines.scan.service.service import ScanJob
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, Job
+from warehouse.records.values import Document
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 POLL_AFTER_S = 1

@@ -6,11 +6,12 @@ Blocks. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
 
 from typing import Any
 
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.reads.series import COUNTS, MEASURES, Point, SeriesKind, to_point, total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_track
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
+from warehouse.records.values import Document
 
 
 def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bool) -> Document:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "lake": ("lake",),

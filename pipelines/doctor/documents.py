@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from pipelines.doctor.check_results import CheckResult
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from warehouse.control import CircuitState, RobotsDecision
 from warehouse.records.health import (
     ENDPOINTS,
@@ -17,6 +17,7 @@ from warehouse.records.health import (
     advice_for,
     find_affected_endpoints,
 )
+from warehouse.records.values import Document
 
 MAX_KEYS_SHOWN = 40  # keys shown of one list; the rest is counted
 

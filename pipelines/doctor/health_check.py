@@ -28,13 +28,13 @@ from pipelines.doctor.documents import (
 )
 from pipelines.doctor.probes.probe_round import probe_and_store
 from pipelines.doctor.probes.probe_runner import ProbeListener
-from pipelines.documents.videos import Document
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
+from warehouse.records.values import Document
 
 TOTAL_TIMEOUT_S = 22.0
 """Time limit of a health check. A busy machine is slow to load libraries."""

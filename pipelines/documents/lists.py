@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from pipelines.documents.videos import Document, to_time, to_video_document
+from pipelines.documents.videos import to_time, to_video_document
+from warehouse.records.values import Document
 from warehouse.records.videos import Account, Author, Video
 
 LOCAL_CURSOR = "public_first_screen_local_cursor"

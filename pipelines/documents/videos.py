@@ -6,13 +6,11 @@ ISO 8601 in UTC; ids are text.
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from warehouse.records.evidence import Comparison, variant_kind
+from warehouse.records.values import Document
 from warehouse.records.videos import Author, Music, Statistics, Track, Video
-
-type Document = dict[str, Any]
-"""Plain JSON values; the function that builds a document defines its shape."""
 
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 

@@ -8,7 +8,6 @@ from dagster import DagsterInstance, InitResourceContext, resource
 
 from pipelines.doctor.checks.machine_report import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
-from pipelines.documents.videos import Document
 from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
@@ -32,6 +31,7 @@ from warehouse.maintenance.table_review import TableReview, review_table
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.jobs import STAGES
+from warehouse.records.values import Document
 from warehouse.tables import Table
 
 

@@ -5,7 +5,7 @@ It reuses the stages of a scan; the rules of a candidate's entry are in `rules/d
 
 from typing import Any
 
-from pipelines.documents.videos import Document, to_evidence_document, to_time, to_track_document
+from pipelines.documents.videos import to_evidence_document, to_time, to_track_document
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
 from pipelines.scan.conclude import coverage_document, ranked_document
 from pipelines.scan.confirm import confirm_videos
@@ -21,6 +21,7 @@ from pipelines.scan.rules.ranking import rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens
 from warehouse.records.evidence import ALGORITHM, Comparison
+from warehouse.records.values import Document
 
 type Row = dict[str, object]
 

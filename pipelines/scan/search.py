@@ -4,7 +4,6 @@ Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_wal
 """
 
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
-from pipelines.documents.videos import Document
 from pipelines.scan.collect import add_coverage, to_sighting
 from pipelines.scan.rules.related import to_search_related, to_search_summary
 from pipelines.scan.rules.results import no_search
@@ -12,6 +11,7 @@ from pipelines.scan.rules.search_terms import scene_terms, search_terms
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_videos
 from warehouse.queries.searches import read_search_union
+from warehouse.records.values import Document
 from warehouse.records.videos import Video
 
 NO_TERM = "search:no_title_to_search"

@@ -14,11 +14,12 @@ from uuid import uuid4
 
 import orjson
 
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.watchlists.changes import WatchChanges
 from pipelines.watchlists.digest_page import render_digest
 from pipelines.watchlists.observations import WatchObservation
 from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.values import Document
 from warehouse.records.watchlists import EntryCheck, WatchlistRun
 
 SCHEMA_VERSION = 1

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pipelines.documents.videos import Document, to_statistics
+from pipelines.documents.videos import to_statistics
 from pipelines.scan.rules.ranking import hot_score, rank_documents
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation
+from warehouse.records.values import Document
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
 
 _TITLE_LENGTH = 80

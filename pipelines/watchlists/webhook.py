@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import httpx2
 import orjson
 
-from pipelines.documents.videos import Document
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.link_gate import (
     CheckedAddress,
@@ -24,6 +23,7 @@ from pipelines.platform.http.link_gate import (
 )
 from pipelines.platform.http.transport import DIAL, PinnedTransport
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.values import Document
 
 TIMEOUT_S = 10.0
 _HTTPS_PORT = 443

@@ -17,7 +17,6 @@ from api.server.health import Readiness
 from api.services.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.settings import ApiSettings
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.result_cache import ResultCache
 from pipelines.scan.service.service import ScanConfig, ScanService
@@ -27,6 +26,7 @@ from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job
+from warehouse.records.values import Document
 
 WORLD = "sandbox"
 

@@ -9,11 +9,11 @@ from starlette.testclient import TestClient
 
 from api.schemas.base_models import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument, JobList
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import ScanParameters
 from tests.documents import result
 from tests.operations import BusyWorker
 from warehouse.records.jobs import ProgressRecord
+from warehouse.records.values import Document
 
 ROOT = "/api/v1/vidplat/app/v3"
 HOT = f"{ROOT}/fetch_music_hot_videos"

@@ -31,7 +31,7 @@ from api.cli.terminal import (
 )
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from api.params.chart import ChartLinkBody

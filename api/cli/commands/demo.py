@@ -30,8 +30,8 @@ from api.cli.terminal import (
 )
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
-from pipelines.documents.videos import Document
 from warehouse.records.errors import SametrackError
+from warehouse.records.values import Document
 
 DEFAULT_PARAMETERS: dict[str, object] = {}  # the scan must not use the ground truth
 SHOWN_ROWS = 20

@@ -10,7 +10,7 @@ from rich.table import Table
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
 from api.cli.terminal import out, print_message, safe, show_document_error
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20

@@ -14,7 +14,7 @@ from rich.table import Table
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, exit_with_input_error, out, safe
 from api.services.evidence.report_evidence import ReportEvidence
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from pipelines.reports.catalogue import Notebook

@@ -28,8 +28,8 @@ from api.cli.terminal import (
     sanitize,
     show_document_error,
 )
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import scan_parameters
+from warehouse.records.values import Document
 
 SHOWN_ROWS = 30
 

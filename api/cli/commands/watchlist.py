@@ -11,7 +11,7 @@ import typer
 
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.terminal import EXIT_FAILED, exit_with_input_error, out, print_message, safe
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
     DigestThresholds,

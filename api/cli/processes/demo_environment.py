@@ -23,8 +23,8 @@ from api.cli.processes.child_processes import (
 )
 from api.cli.terminal import err, safe
 from api.services.evidence.report_evidence import ReportEvidence, collect_report_evidence
-from pipelines.documents.videos import Document
 from warehouse.records.errors import SametrackError
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from api.process import Services

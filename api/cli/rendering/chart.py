@@ -4,7 +4,7 @@ from rich import box
 from rich.table import Table
 
 from api.cli.terminal import out, safe
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 _SHOWN_GAPS = 12
 _TITLE_LIMIT = 40

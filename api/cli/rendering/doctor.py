@@ -19,7 +19,7 @@ from rich.text import Text
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
 from api.services.report import messages
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 STATES = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "fail": "[bold red]✗[/]"}
 OUTCOMES = {

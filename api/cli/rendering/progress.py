@@ -19,8 +19,8 @@ from rich.text import Text
 from api.cli.interrupts import Interrupted
 from api.cli.job_client import JobClient
 from api.cli.terminal import err, print_message, sanitize
-from pipelines.documents.videos import Document
 from warehouse.records.jobs import FINAL_STATUSES
+from warehouse.records.values import Document
 
 POLL_EVERY_S = 0.3
 WORKER_MISSED_AFTER_S = 15.0

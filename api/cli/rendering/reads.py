@@ -14,7 +14,7 @@ from rich.table import Table
 from api.cli.rendering.results import print_coverage, print_result
 from api.cli.terminal import format_count, safe
 from api.services.report import messages
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 SHOWN_ROWS = 30
 CAPTION_LIMIT = 48

@@ -14,7 +14,7 @@ from rich.table import Table
 from api.cli.terminal import format_count, safe
 from api.services.report import messages
 from api.services.report.ground_truth import Judgement
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 CAPTION_LIMIT = 60
 LINK_WIDTH = 52

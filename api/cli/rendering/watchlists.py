@@ -6,7 +6,7 @@ from rich.table import Table
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, format_count, safe
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 TITLE_LIMIT = 40
 _STYLES = {

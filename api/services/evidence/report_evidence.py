@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from api.responses.errors import NotFoundError
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from api.services.evidence.service import EvidenceService

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from api.responses.errors import NotFoundError
-from pipelines.documents.videos import Document, to_evidence_document
+from pipelines.documents.videos import to_evidence_document
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison
 from warehouse.records.excerpts import EXCERPT_ROLES, Excerpt, ExcerptRole, find_excerpts
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from pipelines.audio.explanation import Explanation

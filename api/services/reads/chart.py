@@ -28,10 +28,10 @@ from pipelines.charts.rules.history import (
     songs_of,
     to_snapshot_document,
 )
-from pipelines.documents.videos import Document
 from warehouse.queries.charts.history import KnownIssues, read_known_issues, read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.errors import ChartUnavailableError, SametrackError, UpstreamError
+from warehouse.records.values import Document
 
 MAX_PARALLEL_READS = 8
 BACKLOG_RATE = 4.0

@@ -18,12 +18,13 @@ from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.list_walk import ListWalk
 from pipelines.documents.lists import LOCAL_CURSOR, ListHistory, to_list_document
-from pipelines.documents.videos import Document, to_video_document
+from pipelines.documents.videos import to_video_document
 from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.queries.lists.pages import UnionPage, read_union_page
 from warehouse.queries.lists.union import ListOrder
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.values import Document
 from warehouse.records.videos import Video
 
 type CompleteVideo = Callable[[Video], Video]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipelines.documents.videos import Document
 from pipelines.platform.providers import is_experimental
+from warehouse.records.values import Document
 
 
 @dataclass(frozen=True, slots=True)

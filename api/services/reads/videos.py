@@ -15,9 +15,10 @@ from api.services.reads.read_result import with_provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import is_fresh
 from pipelines.captures.session import DetailOrUnavailable
-from pipelines.documents.videos import Document, to_video_document
+from pipelines.documents.videos import to_video_document
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import SametrackError, UpstreamError
+from warehouse.records.values import Document
 from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
 
 SURFACE = "video_page"

@@ -4,8 +4,8 @@ from typing import Any
 
 from api.services.watchlists.service import WatchlistService
 from api.services.watchlists.yaml_files import FilePlan, read_watch_file
-from pipelines.documents.videos import Document
 from warehouse.records.errors import InputError, InvalidParameterError
+from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistPlan
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from api.responses.errors import NotFoundError
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.cron import CronCalendar, check_cron
@@ -18,6 +18,7 @@ from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
+from warehouse.records.values import Document
 from warehouse.records.watchlists import (
     EntryCheck,
     Watchlist,

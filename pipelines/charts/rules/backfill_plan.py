@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 BackfillEnding = Literal["completed", "refused", "cancelled"]
 _DAY = timedelta(days=1)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import Parameter
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.errors import InvalidDateRangeError
+from warehouse.records.values import Document
 
 FIRST_DAY = date(2021, 1, 1)
 INTERVAL_DAYS = 10

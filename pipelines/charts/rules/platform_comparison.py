@@ -20,9 +20,10 @@ from pipelines.charts.rules.lead import (
     find_entry,
 )
 from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.reads.series import total_over_time
 from warehouse.records.charts import ChartSong, PlatformMusic
+from warehouse.records.values import Document
 
 METHOD = f"{LINK_METHOD} {LEAD_METHOD}"
 

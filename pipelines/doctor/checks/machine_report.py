@@ -8,9 +8,9 @@ from functools import partial
 
 from pipelines.doctor.checks import machine
 from pipelines.doctor.health_check import SystemHealthCheck
-from pipelines.documents.videos import Document
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
+from warehouse.records.values import Document
 
 
 def check_machine(settings: Settings) -> Document:

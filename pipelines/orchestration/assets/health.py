@@ -20,10 +20,10 @@ from dagster import (
 )
 
 from pipelines.doctor.documents import to_surface_documents
-from pipelines.documents.videos import Document
 from pipelines.orchestration.assets.decorators import KINDS, OWNERS
 from pipelines.orchestration.resources import HealthResource
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
+from warehouse.records.values import Document
 
 SURFACE_HEALTH = AssetKey(["marts", "surface_health"])
 GROUP = "health"

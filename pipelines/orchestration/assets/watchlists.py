@@ -21,11 +21,12 @@ from dagster import (
 )
 from pydantic import Field
 
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.partitions import watchlists
 from pipelines.orchestration.resources import WatchlistResource
 from pipelines.watchlists.run import WatchlistRunner
+from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistRun
 
 WATCHED_SCREENS = AssetKey(["raw", "watched_screens"])

@@ -6,8 +6,8 @@ read are null, never 0.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pipelines.documents.videos import Document
 from pipelines.scan.rules.ranking import rank_documents
+from warehouse.records.values import Document
 from warehouse.records.videos import Account, Video
 
 VIDEO_PREVIEW_LIMIT = 20

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import Parameter, ScanParameters, fingerprint
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import hot_score, is_viral
 from pipelines.scan.rules.titles import mentions
+from warehouse.records.values import Document
 
 AssociationType = Literal["audio_fingerprint_match", "exact_music_id_discovered"]
 TitleRelation = Literal["names_the_song", "none"]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from math import floor
 
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 MIN_IDS_SEEN = 2  # music ids; fewer have no overlap to estimate from
 NOTE = (

@@ -5,8 +5,8 @@ Not here: which videos are confirmed, how many are returned (`results.py`).
 
 from collections.abc import Callable, Iterable
 
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import SortBy
+from warehouse.records.values import Document
 from warehouse.records.videos import Statistics
 
 COMMENT_WEIGHT = 4

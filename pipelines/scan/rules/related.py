@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pipelines.captures.search_walk import SearchWalk
-from pipelines.documents.videos import Document, to_statistics, to_video_document
+from pipelines.documents.videos import to_statistics, to_video_document
 from pipelines.scan.rules.ranking import hot_score
 from pipelines.scan.rules.relevance import HIGH_RELEVANCE, ORDER, relevance_of
+from warehouse.records.values import Document
 from warehouse.records.videos import Video
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from pipelines.documents.videos import Document, to_statistics
+from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 from warehouse.records.evidence import ALGORITHM
+from warehouse.records.values import Document
 
 Source = Literal["music", "search", "accounts"]
 """The sources of a scan: music lists and their expansion, the guest search, account profiles."""

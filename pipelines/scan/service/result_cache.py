@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipelines.documents.videos import Document
+from warehouse.records.values import Document
 
 MAX_CACHED_RESULTS = 32  # a few hundred kB each
 

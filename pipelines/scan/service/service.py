@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from pipelines.captures.inputs import InputTarget, MusicInput, read_music_input
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
@@ -36,6 +35,7 @@ from warehouse.records.jobs import (
     Origin,
     keyword_subject,
 )
+from warehouse.records.values import Document
 from warehouse.records.worlds import is_demo_world
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.documents.videos import Document
 from pipelines.parameters.scan import SortBy
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from warehouse.records.values import Document
 from warehouse.records.videos import Statistics
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.documents.videos import Document, to_ranked_document, to_track_document
+from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import (
@@ -18,6 +18,7 @@ from pipelines.scan.rules.results import (
     satisfies_request,
     view_result,
 )
+from warehouse.records.values import Document
 from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

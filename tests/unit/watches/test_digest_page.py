@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from pipelines.documents.videos import Document
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest
 from pipelines.watchlists.digest_page import FIGURES, render_digest
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation
 from tests.watching import MONDAY
+from warehouse.records.values import Document
 from warehouse.records.videos import Statistics
 from warehouse.records.watchlists import (
     DigestThresholds,
