@@ -9,22 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, BinaryIO
+from typing import BinaryIO, cast
 
 import orjson
 import structlog
+from structlog.typing import EventDict, Processor
 
 WRITE_INTERVAL_S = 0.05
 
 
-def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
+def configure_logging(
+    *, quiet: bool = False, into: "BinaryIO | BufferedLogWriter | None" = None
+) -> None:
     """Configure structlog. JSON escaping contains hostile text; no secret is ever bound.
 
     Args:
         quiet: Log nothing.
         into: Binary file-like object (`write`, `flush`) that receives the lines instead of stderr.
     """
-    processors: list[Any] = [
+    processors: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         _add_time,
@@ -35,7 +38,7 @@ def configure_logging(*, quiet: bool = False, into: Any = None) -> None:
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.BytesLoggerFactory(into or sys.stderr.buffer),
+        logger_factory=structlog.BytesLoggerFactory(cast("BinaryIO", into or sys.stderr.buffer)),
     )
 
 
@@ -100,7 +103,7 @@ def buffered_logging() -> Iterator[BufferedLogWriter]:
         lines.close()
 
 
-def _add_time(_logger: object, _method: str, event: Any) -> Any:
+def _add_time(_logger: object, _method: str, event: EventDict) -> EventDict:
     now = time.time()
     second = int(now)
     event["timestamp"] = f"{_to_the_second(second)}.{int((now - second) * 1_000_000):06}Z"

@@ -4,7 +4,6 @@ Here: from rows back to records. Which process reads and which waits is decided 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
 from warehouse.engine.duckdb_engine import Engine
@@ -27,9 +26,10 @@ from warehouse.records.errors import (
     UnresolvedIdError,
     UpstreamError,
 )
+from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
 
-SharedCaptureRow = Mapping[str, Any]
+SharedCaptureRow = ReadOnlyRow
 _UNKNOWN: Mapping[str, type[SametrackError]] = {
     error.type: error for error in (InvalidMusicInputError, UnresolvedIdError)
 }
@@ -115,9 +115,7 @@ def _songs(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
     )
 
 
-def _observed(
-    engine: Engine, table: ObservationTable, capture: SharedCaptureRow
-) -> list[dict[str, Any]]:
+def _observed(engine: Engine, table: ObservationTable, capture: SharedCaptureRow) -> list[Row]:
     capture_id = capture["capture_id"]
     return read_observations(engine, table, [capture_id]).get(capture_id, [])
 

@@ -8,7 +8,6 @@ Blocking. Concurrent runs are harmless because the newest row of a pair wins. No
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pipelines.charts.rules.platform_comparison import (
     StoredChart,
@@ -30,11 +29,12 @@ from warehouse.queries.charts.platform import (
     to_song_link_decision,
 )
 from warehouse.records.charts import PlatformMusic
+from warehouse.records.values import ReadOnlyRow, Row
 
 TABLE = "marts.chart_platform"
 _ENDED = {"relation": "none", "confidence": "low", "reason": "no_longer_linked"}
 
-type PlatformRow = dict[str, Any]
+type PlatformRow = Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def _platform_rows(
         yield to_platform_row(link, charted, beside, sounds.get(link.music_id))
 
 
-def _pair(row: Mapping[str, Any]) -> tuple[str, str]:
+def _pair(row: ReadOnlyRow) -> tuple[str, str]:
     return row["song_key"], row["music_id"]
 
 

@@ -5,7 +5,6 @@ service as the API and the command line do, so that there is one queue.
 """
 
 from dataclasses import asdict
-from typing import Any
 
 from dagster import (
     AssetKey,
@@ -26,6 +25,7 @@ from pipelines.orchestration.assets.collect import CANDIDATES, SEARCH_PAGES, VID
 from pipelines.orchestration.assets.conclude import JOB_RESULTS
 from pipelines.orchestration.assets.discovery import DISCOVERED
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
+from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.assets.published_database import DATABASE
 from pipelines.orchestration.assets.watchlists import WATCH_DIGESTS, WATCHED_SCREENS
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
@@ -163,7 +163,7 @@ def examine_machine(
     lines = [
         TableRecord({name: str(line[name] or "") for name in _SHOWN}) for line in report["machine"]
     ]
-    told: dict[str, Any] = {
+    told: RunMetadata = {
         "verdict": MetadataValue.text(report["verdict"]),
         "looks": MetadataValue.table(lines),
     }

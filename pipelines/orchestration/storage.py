@@ -5,10 +5,10 @@ checkpoints and closes the file for each event, which took a third of a scan's o
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, override
+from typing import override
 
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
@@ -16,6 +16,7 @@ from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEven
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
 
 type EventCallback = Callable[[EventLogEntry, str], None]
@@ -71,9 +72,11 @@ class PooledRunStorage(SqliteRunStorage):
 
     @classmethod
     @override
-    def from_config_value(cls, inst_data: Any, config_value: Any) -> "PooledRunStorage":
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
+    ) -> "PooledRunStorage":
         """Build the storage from `dagster.yaml`, as an instance of this class."""
-        return cls.from_local(inst_data=inst_data, **config_value)
+        return cls.from_local(str(config_value["base_dir"]), inst_data)
 
     @cached_property
     def _engine(self) -> Engine:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, override
+from typing import override
 
 import nbformat
 import papermill
@@ -33,7 +33,7 @@ type ReportProgress = Callable[[str], None]
 
 def run_notebook(
     report: Notebook, parameters: Mapping[str, object], *, progress: ReportProgress
-) -> Any:
+) -> nbformat.NotebookNode:
     """Run a notebook and return the executed copy; the file on disk is not changed.
 
     Raises:
@@ -52,7 +52,7 @@ def run_notebook(
 
     with TemporaryDirectory(prefix="sametrack-kernel-") as folder:
         try:
-            return papermill.execute_notebook(
+            executed: nbformat.NotebookNode = papermill.execute_notebook(
                 notebook,
                 None,
                 parameters=dict(parameters),
@@ -71,6 +71,7 @@ def run_notebook(
                 f"the kernel of the report {report.name} ended or hung: {type(error).__name__}",
                 hint="free some memory, or retry when the machine is less busy",
             ) from error
+    return executed
 
 
 def _kernel_in(folder: Path) -> type[AsyncKernelManager]:
@@ -78,12 +79,12 @@ def _kernel_in(folder: Path) -> type[AsyncKernelManager]:
 
     class PrivateKernel(AsyncKernelManager):
         @override
-        def __init__(self, **given: Any) -> None:
+        def __init__(self, **given: object) -> None:
             place = {"ip": str(folder / "kernel"), "connection_file": str(folder / "kernel.json")}
             super().__init__(transport="ipc", **place, **given)
 
         @override
-        async def _async_start_kernel(self, **given: Any) -> None:
+        async def _async_start_kernel(self, **given: object) -> None:
             """Keep IPython's files in the folder too, and drop the kernel's shutdown messages."""
             given |= {"env": os.environ | {"IPYTHONDIR": str(folder)}, "cwd": str(NOTEBOOKS)}
             await super()._async_start_kernel(**given, stderr=subprocess.DEVNULL)

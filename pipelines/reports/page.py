@@ -8,11 +8,11 @@ security policy allows neither scripts nor requests.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
+from nbformat import NotebookNode
 
 from pipelines.reports.catalogue import Notebook
 
@@ -27,21 +27,21 @@ class RenderStamp:
     made_at: str
 
 
-def render_page(report: Notebook, executed: Any, making: RenderStamp) -> str:
+def render_page(report: Notebook, executed: NotebookNode, making: RenderStamp) -> str:
     """Render the page of an executed notebook."""
     cells = [_cell(cell) for cell in executed.cells if not _HIDDEN & set(cell.metadata.tags)]
     template = _environment().get_template("page.html.j2")
     return template.render(report=report, cells=cells, making=making)
 
 
-def _cell(cell: Any) -> Mapping[str, Any]:
+def _cell(cell: NotebookNode) -> Mapping[str, object]:
     if cell.cell_type == "markdown":
         text = MarkdownIt("commonmark", {"html": False}).enable("table").render(cell.source)
         return {"text": Markup(text), "code": None, "outputs": []}  # noqa: S704  # raw HTML is off
     return {"text": None, "code": cell.source, "outputs": [_output(one) for one in cell.outputs]}
 
 
-def _output(output: Any) -> Markup:
+def _output(output: NotebookNode) -> Markup:
     """Return the HTML of a display class if there is any, else escaped text."""
     if output.output_type == "stream":
         return Markup("<pre>{}</pre>").format(output.text)

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from pipelines.documents.videos import (
     to_ranked_document,
@@ -20,6 +19,7 @@ from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import merge_coverage
+from warehouse.records.values import Document
 
 EXHAUSTED_REASONS = frozenset(
     {"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"}
@@ -30,7 +30,7 @@ SEPARATE_SURFACES = frozenset({"search", "user_info"})
 """Surfaces with an entry of their own in `sources_ended_by_exhaustion`."""
 
 
-def result_document(session: ScanRun) -> dict[str, Any]:
+def result_document(session: ScanRun) -> Document:
     """Build the result document of this scan. Queries when each video was first observed."""
     found = session.findings
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
@@ -62,7 +62,7 @@ def result_document(session: ScanRun) -> dict[str, Any]:
 
 def ranked_document(
     session: ScanRun, entry: ConfirmedVideo, first: datetime | None = None
-) -> dict[str, Any]:
+) -> Document:
     """Return the document of a confirmed video, with the public link of its sound."""
     music_id = session.music_of(entry.video)
     return to_ranked_document(
@@ -75,7 +75,7 @@ def ranked_document(
     )
 
 
-def _variants(session: ScanRun) -> dict[str, Any]:
+def _variants(session: ScanRun) -> Document:
     entries = list(session.findings.variants.values())
     documents = [
         to_variant_document(
@@ -94,7 +94,7 @@ def _music_link(session: ScanRun, music_id: str) -> str:
     return session.runtime.profile.public_address("public_music", music_id=music_id)
 
 
-def _discovery(session: ScanRun) -> dict[str, Any]:
+def _discovery(session: ScanRun) -> Document:
     return {
         "official_comprehensive_search": search_summary(session),
         "confirmed_graph_observation_history": _history(session),
@@ -105,7 +105,7 @@ def _discovery(session: ScanRun) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _history(session: ScanRun) -> dict[str, Any]:
+def _history(session: ScanRun) -> Document:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
     confirmed, now = set(session.findings.confirmed), session.clock()
     before = read_confirmed_history(
@@ -120,7 +120,7 @@ def _history(session: ScanRun) -> dict[str, Any]:
     }
 
 
-def coverage_document(session: ScanRun) -> dict[str, Any]:
+def coverage_document(session: ScanRun) -> Document:
     """Build `coverage`: the sources, what was not reached, and the estimate of unseen ids."""
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]

@@ -3,8 +3,6 @@
 It reuses the stages of a scan; the rules of a candidate's entry are in `rules/discovery.py`.
 """
 
-from typing import Any
-
 from pipelines.documents.videos import to_evidence_document, to_time, to_track_document
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
 from pipelines.scan.conclude import coverage_document, ranked_document
@@ -21,9 +19,7 @@ from pipelines.scan.rules.ranking import rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens
 from warehouse.records.evidence import ALGORITHM, Comparison
-from warehouse.records.values import Document
-
-type Row = dict[str, object]
+from warehouse.records.values import Document, Row
 
 
 def discover(session: ScanRun) -> None:
@@ -125,7 +121,7 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> Document
     )
 
 
-def _candidate(session: ScanRun, seen: Sighting) -> dict[str, Any]:
+def _candidate(session: ScanRun, seen: Sighting) -> Row:
     found, name = session.findings, seen.aweme_id
     verdict, reason = found.outcomes.get(name, ("pooled", None))
     comparison = _strongest_comparison(session, name)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 import orjson
 
@@ -12,6 +11,7 @@ from pipelines.scan.rules.results import view_result
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import merge_coverage
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
+from warehouse.records.values import ReadOnlyDocument
 
 type MartRow = dict[str, object]
 
@@ -140,7 +140,7 @@ def coverage_rows(session: ScanRun) -> list[MartRow]:
     ]
 
 
-def ranking_rows(session: ScanRun, document: Mapping[str, Any]) -> list[MartRow]:
+def ranking_rows(session: ScanRun, document: ReadOnlyDocument) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
     view = view_result(document, session.parameters)
     return [

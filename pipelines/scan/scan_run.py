@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.captures.search_walk import SearchWalk
@@ -29,6 +29,7 @@ from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
 from warehouse.records.times import observed_now
+from warehouse.records.values import Document
 from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
 
 PROGRESS_EVERY_S = 0.5
@@ -62,7 +63,7 @@ class ScanFindings:
     sound_files: dict[str, Path] = field(default_factory=dict)
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
     references: list[MeasuredVideo] = field(default_factory=list)
-    known_sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
+    known_sounds: dict[str, Document] = field(default_factory=dict)
     variants: dict[str, VideoVariant] = field(default_factory=dict)
     variant_ids: dict[str, Comparison] = field(default_factory=dict)
     verified: dict[str, Comparison | None] = field(default_factory=dict)
@@ -116,7 +117,7 @@ class ScanRun:
             else scan_parameters(job.parameters)
         )
         self.findings = ScanFindings()
-        self.document: dict[str, Any] = {}
+        self.document: Document = {}
         self.on_canceling: Callable[[], object] = lambda: None
         self.progress = job.progress
         self.stopwatch = Stopwatch()

@@ -8,7 +8,6 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import (
@@ -32,6 +31,7 @@ from pipelines.scan.scan_run import MeasuredVideo, ScanRun
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
+from warehouse.records.values import Row
 from warehouse.records.videos import Video
 
 
@@ -60,7 +60,7 @@ async def _measure_video(session: ScanRun, work: Video) -> MeasuredVideo:
     return MeasuredVideo(work, sound)
 
 
-def _from_stored(row: dict[str, Any]) -> MeasuredSound | NotComparable:
+def _from_stored(row: Row) -> MeasuredSound | NotComparable:
     reason = row["not_comparable_reason"]
     if reason is not None:
         return NotComparable(sha256=str(row["sound_sha256"]), reason=str(reason))

@@ -7,10 +7,10 @@ per 86,400 s between the observation times of the counts.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from pipelines.scan.rules.ranking import hot_score
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation, to_moment
+from warehouse.records.values import Document
 from warehouse.records.watchlists import DigestThresholds
 
 _DAY_S = 86_400.0
@@ -100,7 +100,7 @@ class WatchChanges:
         )  # fmt: skip
         return sum(map(len, named))
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain JSON values."""
         document = asdict(self)
         document["since"] = None if self.since is None else to_moment(self.since)

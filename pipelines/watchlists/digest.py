@@ -5,11 +5,10 @@ the JSON file for other programs. Not here: finding changes (`changes.py`), the 
 (`digest_page.py`), sending (`webhook.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -19,7 +18,7 @@ from pipelines.watchlists.changes import WatchChanges
 from pipelines.watchlists.digest_page import render_digest
 from pipelines.watchlists.observations import WatchObservation
 from warehouse.records.errors import WarehouseUnavailableError
-from warehouse.records.values import Document
+from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import EntryCheck, WatchlistRun
 
 SCHEMA_VERSION = 1
@@ -83,7 +82,7 @@ class DigestFolder:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def write(self, digest: Mapping[str, Any]) -> dict[str, str]:
+    def write(self, digest: ReadOnlyDocument) -> dict[str, str]:
         """Write both files atomically; return their relative paths by suffix.
 
         Raises:

@@ -6,12 +6,12 @@ are in the template.
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+from warehouse.records.values import ReadOnlyDocument
 
 FIGURES = {
     "confirmed_count": ("confirmed videos", "已确认作品"),
@@ -34,7 +34,7 @@ FIGURES = {
 _HIDDEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
 
-def render_digest(digest: Mapping[str, Any]) -> str:
+def render_digest(digest: ReadOnlyDocument) -> str:
     """Render the page of a digest document that `build_digest` made."""
     style = _style()
     return _environment().get_template("digest.html.j2").render(

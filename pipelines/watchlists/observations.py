@@ -6,8 +6,8 @@ Not here: comparing two observations (`changes.py`), building one (`to_observati
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
+from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.videos import Statistics
 from warehouse.records.watchlists import WatchlistEntryKind
 
@@ -48,7 +48,7 @@ class WatchObservation:
     top: int = 30
     is_whole: bool = True
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain JSON values."""
         document = asdict(self)
         document["observed_at"] = to_moment(self.observed_at)
@@ -57,7 +57,7 @@ class WatchObservation:
         return document
 
 
-def to_observation(document: Mapping[str, Any]) -> WatchObservation:
+def to_observation(document: ReadOnlyDocument) -> WatchObservation:
     """Restore an observation from the document of `Observation.to_document`."""
     works = tuple(
         ObservedVideo(

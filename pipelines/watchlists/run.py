@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
@@ -22,6 +22,7 @@ from pipelines.watchlists.webhook import DigestNotifier
 from warehouse.control import ControlStore
 from warehouse.records.errors import JobNotFoundError, RunCancelledError, SametrackError
 from warehouse.records.jobs import FINAL_STATUSES, Origin
+from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
     CronEvaluator,
@@ -167,7 +168,7 @@ class WatchlistRunner:
             self.control.delete_old_runs(self._clock() - self._retention)
         return self.control.watch_run(run_id)
 
-    def _notify(self, run_id: str, digest: Mapping[str, Any]) -> None:
+    def _notify(self, run_id: str, digest: ReadOnlyDocument) -> None:
         told = self._notifier.notify(digest)
         if told is not None:
             self.control.save_notification(run_id, told)

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from pipelines.documents.videos import to_statistics
 from pipelines.scan.rules.ranking import hot_score, rank_documents
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation
-from warehouse.records.values import Document
+from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
 
 _TITLE_LENGTH = 80
 
 
 def to_track_observation(
-    result: Mapping[str, Any], *, top: int, gone: Mapping[str, str | None]
+    result: ReadOnlyDocument, *, top: int, gone: Mapping[str, str | None]
 ) -> WatchObservation:
     """Convert a stored scan result: all confirmed videos, ranked by hot score if known.
 

@@ -7,8 +7,8 @@ status of the response is kept, because this is the only data ever sent to anoth
 
 import asyncio
 import ipaddress
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Collection
+from typing import Protocol
 
 import httpx2
 import orjson
@@ -23,7 +23,7 @@ from pipelines.platform.http.link_gate import (
 )
 from pipelines.platform.http.transport import DIAL, PinnedTransport
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.values import Document
+from warehouse.records.values import Document, ReadOnlyDocument
 
 TIMEOUT_S = 10.0
 _HTTPS_PORT = 443
@@ -34,14 +34,14 @@ _HINT = "DIGEST_WEBHOOK_URL is https://<host>/<path>, its host listed in DIGEST_
 class DigestNotifier(Protocol):
     """Sends digests somewhere."""
 
-    def notify(self, digest: Mapping[str, Any]) -> Document | None:
+    def notify(self, digest: ReadOnlyDocument) -> Document | None:
         """Send a digest; return the outcome, or None if no destination is configured."""
 
 
 class NullNotifier:
     """The default notifier, which sends nothing."""
 
-    def notify(self, _digest: Mapping[str, Any]) -> None:
+    def notify(self, _digest: ReadOnlyDocument) -> None:
         """Send nothing."""
 
 
@@ -69,7 +69,7 @@ class WebhookNotifier:
         self._resolve = resolve
         self._transport = transport
 
-    def notify(self, digest: Mapping[str, Any]) -> Document:
+    def notify(self, digest: ReadOnlyDocument) -> Document:
         """Send a digest; return `{host, status, error}`, one of the last two null."""
         told: Document = {"host": self._address.host, "status": None, "error": None}
         try:
@@ -78,7 +78,7 @@ class WebhookNotifier:
             return {**told, "error": _word(error)}
         return {**told, "status": status, "error": None if status in _GOOD else "refused"}
 
-    async def _post(self, digest: Mapping[str, Any]) -> int:
+    async def _post(self, digest: ReadOnlyDocument) -> int:
         dialled = await self._dial()
         headers = {
             "User-Agent": USER_AGENT,

@@ -8,4 +8,5 @@ from typing import Any
 
 type Row = dict[str, Any]  # columns and their types come from SQL, which no type checker reads
 type Document = dict[str, Any]  # JSON as it is stored or sent; `api/schemas` types the answers
-type ReadOnlyRow = Mapping[str, Any]  # a row that a function only reads, of a query or of a file
+type ReadOnlyRow = Mapping[str, Any]  # the same, for a reader; also of the log of a table
+type ReadOnlyDocument = Mapping[str, Any]

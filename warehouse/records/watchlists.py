@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
+from warehouse.records.values import Document, ReadOnlyDocument
 
 WatchlistEntryKind = Literal["track", "account", "hashtag"]
 ENTRY_KINDS: tuple[WatchlistEntryKind, ...] = get_args(WatchlistEntryKind)
@@ -82,10 +83,10 @@ class WatchlistPlan:
     every: str
     entries: tuple[WatchlistEntry, ...]
     thresholds: DigestThresholds = field(default_factory=DigestThresholds)
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: ReadOnlyDocument = field(default_factory=dict)
     enabled: bool = True
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain JSON values, in the order of the fields."""
         return {
             "name": self.name,
@@ -97,7 +98,7 @@ class WatchlistPlan:
         }
 
 
-def parse_plan(document: Mapping[str, Any]) -> WatchlistPlan:
+def parse_plan(document: ReadOnlyDocument) -> WatchlistPlan:
     """Parse a document made by `Plan.to_document`."""
     return WatchlistPlan(
         name=document["name"],
@@ -147,8 +148,8 @@ class WatchlistRun:
     began_at: datetime | None
     ended_at: datetime | None
     outcome: str | None
-    digest: dict[str, Any] | None
-    told: dict[str, Any] | None
+    digest: Document | None
+    told: Document | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +163,8 @@ class EntryCheck:
     status: EntryCheckStatus
     subject: str | None = None
     job_id: str | None = None
-    error: dict[str, Any] | None = None
-    observation: dict[str, Any] | None = None
+    error: Document | None = None
+    observation: Document | None = None
 
 
 class CronEvaluator(Protocol):

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
@@ -37,6 +36,7 @@ from warehouse.queries.captures import (
 )
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPosition
+from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import UnavailableVideo
 
 EXAMPLES = 3
@@ -54,8 +54,8 @@ _KEYS = {
     "chart_songs": "rank",
 }
 
-type StoredCapture = Mapping[str, Any]
-type StoredObservations = Mapping[ObservationTable, list[dict[str, Any]]]
+type StoredCapture = ReadOnlyRow
+type StoredObservations = Mapping[ObservationTable, list[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Replay:
             on_step(done, total)
         return [found[surface] for surface in sorted(found)]
 
-    def _outcomes(self, captures: list[dict[str, Any]]) -> Iterator[_Outcome]:
+    def _outcomes(self, captures: list[Row]) -> Iterator[_Outcome]:
         bodies = read_payloads(
             self._engine, sorted({capture["payload_sha256"] for capture in captures})
         )
@@ -153,7 +153,7 @@ class Replay:
             )
         return _compared(capture, stored, attempt)
 
-    def _write(self, captures: list[dict[str, Any]], outcomes: list[_Outcome]) -> None:
+    def _write(self, captures: list[Row], outcomes: list[_Outcome]) -> None:
         for capture, outcome in zip(captures, outcomes, strict=True):
             if outcome.attempt is None or outcome.kind not in {"changed", "now_parsed"}:
                 continue
@@ -217,9 +217,7 @@ def _compared(
     return _Outcome("changed", shown, tuple(differing), attempt=attempt)
 
 
-def _differences(
-    table: str, before: list[dict[str, Any]], after: list[dict[str, object]]
-) -> list[str]:
+def _differences(table: str, before: list[Row], after: list[dict[str, object]]) -> list[str]:
     """Return the names of differing fields, once per record."""
     key = _KEYS[table]
     old = {row[key]: row for row in before}

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
-from typing import Any
 
 from pipelines.charts.rules.history import song_key
 from pipelines.charts.rules.lead import (
@@ -23,11 +22,11 @@ from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
 from pipelines.documents.videos import to_time
 from pipelines.reads.series import total_over_time
 from warehouse.records.charts import ChartSong, PlatformMusic
-from warehouse.records.values import Document
+from warehouse.records.values import Document, ReadOnlyDocument
 
 METHOD = f"{LINK_METHOD} {LEAD_METHOD}"
 
-type ObservedRow = Mapping[str, Any]
+type ObservedRow = ReadOnlyDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +131,7 @@ def compare_with_platform(
 
 def to_platform_row(
     link: SongMatch, charted: SongPositions, beside: PlatformComparison, sound: PlatformMusic | None
-) -> dict[str, Any]:
+) -> Document:
     """Return a row of `marts.chart_platform` without its commit time."""
     is_seen = beside.first_observed_at is not None
     lead = asdict(beside.lead)
@@ -159,7 +158,7 @@ def to_platform_row(
     }
 
 
-def summarize_positions(charted: SongPositions) -> dict[str, Any]:
+def summarize_positions(charted: SongPositions) -> Document:
     """Summarize the positions of a song: issue count, best rank, first and last date."""
     return {
         "issue_count": len(charted.places),

@@ -11,7 +11,7 @@ GROUP = "scan"
 OWNERS = ["team:sametrack"]
 KINDS = {"delta"}
 
-Result = MaterializeResult[Any]  # a `type` statement is refused by Dagster
+Result = MaterializeResult[Any]  # of no value; Dagster refuses None here, and a `type` statement
 
 
 def scan_asset(

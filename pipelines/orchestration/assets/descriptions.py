@@ -6,7 +6,6 @@ of one run (`metadata.py`).
 
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
-from typing import Any
 
 from dagster import (
     AssetDep,
@@ -39,7 +38,7 @@ WRITES: Mapping[str, str] = {
 
 _BARS = "▁▂▃▄▅▆▇█"
 
-type AssetMetadata = Mapping[str, Any]
+type AssetMetadata = Mapping[str, object]
 
 
 def asset_key(table: Table) -> AssetKey:
@@ -105,7 +104,7 @@ def _of_key(key: AssetKey) -> AssetMetadata:
     if table is None:
         written = BY_NAME.get(WRITES.get(key.to_user_string(), ""))
         return {} if written is None else _of_step(written)
-    told: dict[str, Any] = {
+    told: dict[str, object] = {
         "dagster/column_schema": table_schema(table),
         "dagster/table_name": name,
         "dagster/storage_kind": "delta",

@@ -5,13 +5,20 @@ Text from outside is shown as text, never as markup: titles go through `Metadata
 
 from typing import Any
 
-from dagster import MetadataValue, TableColumn, TableRecord, TableSchema
+from dagster import (
+    MetadataValue,
+    PathMetadataValue,
+    TableColumn,
+    TableRecord,
+    TableSchema,
+    UrlMetadataValue,
+)
 
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import merge_coverage
 from warehouse.records.videos import Track
 
-type RunMetadata = dict[str, Any]
+type RunMetadata = dict[str, Any]  # what Dagster converts; its own name for it is private
 
 _COVERAGE_COLUMNS = TableSchema(
     columns=[
@@ -35,7 +42,7 @@ def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
     }
 
 
-def _job_link(session: ScanRun) -> MetadataValue[Any]:
+def _job_link(session: ScanRun) -> PathMetadataValue | UrlMetadataValue:
     """Link to the job in the console, or its API path if no console address is configured."""
     console_url = session.runtime.settings.console_url
     if console_url is None:

@@ -5,7 +5,7 @@ Not here: the content of a report (its notebook), rendering (`pipelines/reports`
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dagster import (
     AssetExecutionContext,
@@ -18,10 +18,12 @@ from dagster import (
     TableColumn,
     TableRecord,
     TableSchema,
+    TextMetadataValue,
     asset,
 )
 
-from pipelines.orchestration.assets.decorators import OWNERS
+from pipelines.orchestration.assets.decorators import OWNERS, Result
+from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.report_resource import ReportResource
 from pipelines.reports.catalogue import Notebook, read_catalogue
 from warehouse.records.errors import InvalidParameterError
@@ -69,7 +71,7 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
     )
     def page(
         context: AssetExecutionContext, reports: ResourceParam[ReportResource]
-    ) -> Iterator[MaterializeResult[Any]]:
+    ) -> Iterator[Result]:
         config = dict(context.op_execution_context.op_config)
         usual = {one.name: one.default for one in notebook.parameters}
         try:
@@ -85,8 +87,8 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
     return page
 
 
-def _metadata(made: "RenderedReport") -> dict[str, MetadataValue[Any]]:
-    told: dict[str, MetadataValue[Any]] = {
+def _metadata(made: "RenderedReport") -> RunMetadata:
+    told: RunMetadata = {
         "page": _place(made.page),
         "size_bytes": MetadataValue.int(made.page.stat().st_size),
         "tables": MetadataValue.table(records=_records(made.tables), schema=_FILES_SCHEMA),
@@ -95,7 +97,7 @@ def _metadata(made: "RenderedReport") -> dict[str, MetadataValue[Any]]:
     return told if made.pdf is None else {**told, "pdf": _place(made.pdf)}
 
 
-def _place(file: Path) -> MetadataValue[Any]:
+def _place(file: Path) -> TextMetadataValue:
     """Return the location of a file without absolute paths."""
     return MetadataValue.text(f"reports/{file.name} in the home of this world")
 

@@ -6,7 +6,6 @@ A step scans its table once, reports all of its checks and the row count. Not he
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from dagster import (
     AssetCheckExecutionContext,
@@ -24,6 +23,7 @@ from dagster import (
 
 from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days
+from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.resources import ReviewResource
 from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.tables import TABLES, Table
@@ -32,7 +32,7 @@ from warehouse.tables.row_rules import MEANINGS, rule_names
 
 def to_result(key: AssetKey, finding: RuleResult, row_count: int) -> AssetCheckResult:
     """Convert a finding to a check result. Row keys are shown as text, never as markup."""
-    told: dict[str, Any] = {"row_count": row_count, "wrong_count": finding.wrong_count}
+    told: RunMetadata = {"row_count": row_count, "wrong_count": finding.wrong_count}
     if finding.examples:
         told["examples"] = MetadataValue.json([_plain(row) for row in finding.examples])
     if finding.says:

@@ -106,7 +106,7 @@ def _show_single(
     return DisplayOutput(html, f"[table] {caption}: 1 row")
 
 
-def show_value(value: Any) -> str:
+def show_value(value: object) -> str:
     """Format a value: counts with thousands separators, times in UTC to the minute."""
     if value is None:
         return UNKNOWN
@@ -120,7 +120,7 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _row(table: ExportTable, row: Sequence[Any], at: Sequence[int]) -> Markup:
+def _row(table: ExportTable, row: Sequence[object], at: Sequence[int]) -> Markup:
     cells = Markup("").join(
         Markup('<td class="{}">{}</td>').format(_side(table, number), _with_breaks(row[number]))
         for number in at
@@ -128,7 +128,7 @@ def _row(table: ExportTable, row: Sequence[Any], at: Sequence[int]) -> Markup:
     return Markup("<tr>{}</tr>").format(cells)
 
 
-def _with_breaks(value: Any) -> Markup:
+def _with_breaks(value: object) -> Markup:
     """Allow line breaks after underscores and within very long words."""
     text = show_value(value)
     ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
@@ -144,6 +144,7 @@ def _count_words(rows: int, shown: int) -> str:
     return told if rows <= shown else f"{told}, first {shown} shown"
 
 
+# Each formatter takes the type beside it, which a tuple cannot express.
 _FORMATTERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (bool, lambda value: "yes" if value else "no"),
     (int, lambda value: f"{value:,}"),

@@ -4,10 +4,11 @@ Not here: the plots (`plots.py`).
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import date
-from typing import Any
+from datetime import date, datetime
 
 import altair as alt
+
+from warehouse.records.values import Row
 
 WIDTH, HEIGHT = 620, 260
 FILLS = ("#d4d4d4", "#111111", "#8a8a8a", "#555555", "#f4f4f4", "#b0b0b0")
@@ -19,7 +20,9 @@ _TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
 _FONT = "'Noto Sans', 'Noto Sans CJK SC', 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 
 
-def styled(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
+def styled(
+    chart: alt.Chart | alt.LayerChart | alt.FacetChart, *, height: int | alt.Step = HEIGHT
+) -> alt.TopLevelMixin:
     """Apply size, fonts and axes to a plot."""
     dressed: alt.TopLevelMixin = (
         chart.properties(width=WIDTH, height=height, background="white")
@@ -37,7 +40,7 @@ def styled(chart: Any, *, height: Any = HEIGHT) -> alt.TopLevelMixin:
     return dressed
 
 
-def vertical_rules(lines: Sequence[float]) -> list[Any]:
+def vertical_rules(lines: Sequence[float]) -> list[alt.Chart]:
     """Return a dashed vertical rule at each value of x."""
     return [
         alt.Chart(to_data([{"x": line}]))
@@ -47,9 +50,9 @@ def vertical_rules(lines: Sequence[float]) -> list[Any]:
     ]
 
 
-def to_time_axis(name: str, moments: Iterable[Any]) -> alt.X:
+def to_time_axis(name: str, moments: Iterable[datetime | date | str | None]) -> alt.X:
     """Return a UTC time axis whose labels have the year, or the hour for short spans."""
-    known = sorted(to_plain(moment) for moment in moments if moment is not None)
+    known = sorted(str(to_plain(moment)) for moment in moments if moment is not None)
     days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
     told = next(form for most, form in _TIME_FORMS if days <= most)
     axis = alt.Axis(
@@ -85,7 +88,7 @@ def label_axis() -> alt.Axis:
 
 def count_axis() -> alt.Axis:
     """Return an axis with integer ticks only: `tickMinStep` alone allows halves on short axes."""
-    shown: dict[str, Any] = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
+    shown: Row = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
     return alt.Axis(
         format=",~r", tickMinStep=1, labelExpr="datum.value % 1 ? '' : datum.label",
         gridOpacity=shown, tickOpacity=shown,
@@ -96,9 +99,10 @@ def log_axis() -> alt.Axis:
     return alt.Axis(format=",~s", labelOverlap="greedy")
 
 
-def to_data(rows: list[dict[str, Any]]) -> alt.Data:
+def to_data(rows: list[Row]) -> alt.Data:
     return alt.Data(values=rows)  # type: ignore[no-untyped-call]  # the library's own
 
 
-def to_plain(value: Any) -> Any:
-    return value.isoformat() if hasattr(value, "isoformat") else value
+def to_plain[T](value: T | date) -> T | str:
+    """Return a date or a time as text for the plot's JSON, other values as they are."""
+    return value.isoformat() if isinstance(value, date) else value

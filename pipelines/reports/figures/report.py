@@ -4,11 +4,10 @@ Not here: queries (`tracks.py` and its siblings), formatting (`display.py`).
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import pyarrow as pa
@@ -21,8 +20,9 @@ from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import to_csv
 from warehouse.home.folder import open_home
 from warehouse.lake.as_of import parse_as_of
-from warehouse.lake.store import open_lake
+from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.values import ReadOnlyRow
 
 SHOWN_ROWS = 20
 
@@ -124,7 +124,7 @@ def open_report(
     return NotebookReport(name, engine, moment, Path(tables) if tables else None)
 
 
-def _newest_commit(lake: Any) -> datetime | None:
+def _newest_commit(lake: Lake) -> datetime | None:
     """Return the newest commit time, so that every report is as of a fixed moment."""
     engine = Engine(lake)
     try:
@@ -132,7 +132,7 @@ def _newest_commit(lake: Any) -> datetime | None:
             f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
             for table in lake.tables
         )
-        found: Mapping[str, Any] = engine.rows(f"select max(moment) as moment from ({newest})")[0]  # noqa: S608  # the contract's names
+        found: ReadOnlyRow = engine.rows(f"select max(moment) as moment from ({newest})")[0]  # noqa: S608  # the contract's names
         moment: datetime | None = found["moment"]
         return moment
     finally:

@@ -5,9 +5,8 @@ the full score of a rejected pair is unknown, so the count of pairs within the d
 bound. Videos of music ids that no scan read cannot be ranked.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
@@ -18,12 +17,13 @@ from warehouse.records.evidence import (
     is_confirmed_unshifted,
     meets_rule,
 )
+from warehouse.records.values import ReadOnlyRow
 
 CHROMA_LIMITS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SCORE_LIMITS = CHROMA_LIMITS
 VIRAL_LINES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 
-type ReportRow = Mapping[str, Any]
+type ReportRow = ReadOnlyRow
 
 
 def read_pairs(engine: Engine, music_id: str) -> pa.Table:
@@ -173,7 +173,7 @@ def _judge(
     top: int,
     values: Iterable[float],
     usual: float,
-    to_limits: Any,
+    to_limits: Callable[[float], MatchThresholds],
 ) -> pa.Table:
     kept, works = pairs.to_pylist(), pool.to_pylist()
     now = _top(works, _confirmed_ids(kept, to_limits(usual)), top)

@@ -5,13 +5,13 @@ count; an unknown count is null. Videos are the union of all jobs' confirmed vid
 """
 
 from collections.abc import Mapping
-from typing import Any, cast
 
 import pyarrow as pa
 
 from pipelines.reads.series import COUNTS, total_over_time
 from pipelines.reports.figures.subjects import ReportSubject
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.values import ReadOnlyRow
 
 _CONFIRMED = """
     confirmed as (
@@ -160,7 +160,7 @@ def read_growth(engine: Engine, subject: ReportSubject) -> pa.Table:
         {"id": subject.id},
     )
     observations = ((row["observed_at"], row["aweme_id"], row) for row in found)
-    points = total_over_time(cast("Any", observations))
+    points = total_over_time(observations)
     schema = pa.schema(
         [
             ("track", pa.string()),
@@ -266,7 +266,7 @@ def joined(tables: Mapping[str, pa.Table], *, name: str = "track") -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _growth_row(label: str, observed_at: object, values: Mapping[str, Any]) -> dict[str, object]:
+def _growth_row(label: str, observed_at: object, values: ReadOnlyRow) -> dict[str, object]:
     return {
         "track": label,
         "observed_at": observed_at,

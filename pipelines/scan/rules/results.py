@@ -8,13 +8,13 @@ by `view_result` on each read, so they never force another scan.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 from warehouse.records.evidence import ALGORITHM
-from warehouse.records.values import Document
+from warehouse.records.values import Document, ReadOnlyDocument
 
 Source = Literal["music", "search", "accounts"]
 """The sources of a scan: music lists and their expansion, the guest search, account profiles."""
@@ -109,7 +109,7 @@ _COPIED = (
 )
 
 
-def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Document:
+def view_result(document: ReadOnlyDocument, parameters: ScanParameters) -> Document:
     """Return the view of a result for one request: the top N confirmed videos in its sort order.
 
     Args:
@@ -137,7 +137,7 @@ def view_result(document: Mapping[str, Any], parameters: ScanParameters) -> Docu
 
 
 def satisfies_request(
-    document: Mapping[str, Any],
+    document: ReadOnlyDocument,
     wanted: ScanParameters,
     *,
     finished_at: datetime,
@@ -159,7 +159,7 @@ def satisfies_request(
     return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
 
 
-def _is_deep_enough(document: Mapping[str, Any], wanted: ScanParameters) -> bool:
+def _is_deep_enough(document: ReadOnlyDocument, wanted: ScanParameters) -> bool:
     ended = document["sources_ended_by_exhaustion"]
     had = document["parameters"]
     return all(
@@ -208,9 +208,7 @@ def _view_search(related: Document, top: list[Document]) -> Document:
     return related | {"aweme_list": videos, "visible_ranking_overlap_count": overlap}
 
 
-def _count_note_zh(
-    document: Mapping[str, Any], parameters: ScanParameters, *, returned: int
-) -> str:
+def _count_note_zh(document: ReadOnlyDocument, parameters: ScanParameters, *, returned: int) -> str:
     if returned >= parameters.count:
         return f"已返回请求的 {parameters.count} 条作品"
     if document.get("keyword") is not None:

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
@@ -18,6 +18,7 @@ from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
+from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
@@ -87,7 +88,7 @@ def build_scan_service(
     )
 
 
-def _read_result(engine: "Engine", job_id: str) -> dict[str, Any] | None:
+def _read_result(engine: "Engine", job_id: str) -> Document | None:
     """Read a result; refresh the engine once, because another process may just have stored it."""
     from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB
 

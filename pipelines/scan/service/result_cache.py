@@ -2,10 +2,9 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from warehouse.records.values import Document
+from warehouse.records.values import Document, ReadOnlyDocument
 
 MAX_CACHED_RESULTS = 32  # a few hundred kB each
 
@@ -13,7 +12,7 @@ MAX_CACHED_RESULTS = 32  # a few hundred kB each
 class ResultCache:
     """LRU cache of result documents by job id. Thread-safe."""
 
-    def __init__(self, read: Callable[[str], Mapping[str, Any] | None]) -> None:
+    def __init__(self, read: Callable[[str], ReadOnlyDocument | None]) -> None:
         self._read = read
         self._kept: OrderedDict[str, Document] = OrderedDict()
         self._lock = threading.Lock()

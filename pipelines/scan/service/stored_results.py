@@ -4,10 +4,8 @@ The track of a link is known only once a worker has resolved it; the worker then
 stored result or an equal running job, as the API does for a music id.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import satisfies_request
@@ -15,6 +13,7 @@ from pipelines.scan.runtime import Runtime
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL_STATUSES, Job
+from warehouse.records.values import ReadOnlyDocument
 
 LEASE_S = 24 * 3600.0  # longer than any scan; a lease ends with its job
 
@@ -83,7 +82,7 @@ def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
     return True
 
 
-def _copy(runtime: Runtime, job: Job, document: Mapping[str, Any]) -> None:
+def _copy(runtime: Runtime, job: Job, document: ReadOnlyDocument) -> None:
     row = {
         "job_id": job.job_id,
         "music_id": document["music_id"],

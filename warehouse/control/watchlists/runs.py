@@ -4,15 +4,14 @@ A run is held by one process at a time. A hold expires, so the run of a process 
 over by the next. Creating runs is in `definitions`, executing them in `pipelines.watchlists`.
 """
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
-from sqlalchemy import RowMapping, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, RowMapping, delete, func, or_, select, update
 
 from warehouse.control.database import Database
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS
+from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_CHECK_STATUSES,
     ENDED_RUN_STATUSES,
@@ -99,7 +98,7 @@ class WatchlistRunRows:
         *,
         status: RunStatus,
         outcome: str,
-        digest: Mapping[str, Any] | None,
+        digest: ReadOnlyDocument | None,
     ) -> bool:
         """End a run; False if another process has taken it over, whose result counts."""
         values = {
@@ -118,7 +117,7 @@ class WatchlistRunRows:
             done = connection.execute(update(WATCHLIST_RUNS).where(mine).values(held_until=until))
             return bool(done.rowcount)
 
-    def save_notification(self, run_id: str, told: Mapping[str, Any]) -> None:
+    def save_notification(self, run_id: str, told: ReadOnlyDocument) -> None:
         """Store the result of the notification."""
         row = WATCHLIST_RUNS.c.run_id == run_id
         with self._database.writing() as connection:
@@ -153,7 +152,7 @@ class WatchlistRunRows:
 
     def last_observation(
         self, name: str, kind: str, subject: str, *, before_run: str
-    ) -> dict[str, Any] | None:
+    ) -> Document | None:
         """Return what an earlier run of this watchlist last observed of a subject, or None."""
         query = (
             select(WATCHLIST_CHECKS.c.observation)
@@ -216,7 +215,7 @@ class WatchlistRunRows:
             connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id.in_(gone)))
         return len(gone)
 
-    def _write(self, run_id: str, owner: str, values: Mapping[str, Any]) -> bool:
+    def _write(self, run_id: str, owner: str, values: ReadOnlyDocument) -> bool:
         mine = (WATCHLIST_RUNS.c.run_id == run_id) & (WATCHLIST_RUNS.c.owner == owner)
         with self._database.writing() as connection:
             done = connection.execute(
@@ -225,12 +224,12 @@ class WatchlistRunRows:
             return bool(done.rowcount)
 
 
-def _is_free(now: float) -> Any:
+def _is_free(now: float) -> ColumnElement[bool]:
     return or_(WATCHLIST_RUNS.c.owner.is_(None), WATCHLIST_RUNS.c.held_until <= now)
 
 
 def _to_run(row: RowMapping) -> WatchlistRun:
-    values: dict[str, Any] = {
+    values: Document = {
         name: value for name, value in row.items() if name not in {"owner", "held_until"}
     }
     for name in _TIMES:
@@ -255,5 +254,5 @@ def _to_check(row: RowMapping) -> EntryCheck:
     )
 
 
-def _json(document: Mapping[str, Any] | None) -> str | None:
+def _json(document: ReadOnlyDocument | None) -> str | None:
     return None if document is None else orjson.dumps(document).decode()
