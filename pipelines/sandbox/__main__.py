@@ -4,11 +4,15 @@ import argparse
 from pathlib import Path
 
 from pipelines.sandbox.server.app import SandboxOptions, serve
+from pipelines.sandbox.server.switches import MODES, switch_help, switches_of
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 
 
 def _options() -> SandboxOptions:
-    reader = argparse.ArgumentParser(description="Run the sandbox on loopback.")
+    reader = argparse.ArgumentParser(
+        description="Run the sandbox on loopback.", epilog=switch_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--size", type=float, default=1.0)
     reader.add_argument("--tracks", type=int, default=None)
@@ -18,11 +22,18 @@ def _options() -> SandboxOptions:
     reader.add_argument("--renderers", type=int, default=2)
     reader.add_argument("--altered-share", type=float, default=ALTERED_SHARE)
     reader.add_argument("--adb-port", type=int, default=None)
+    reader.add_argument("--mode", choices=tuple(MODES), default="generous")
+    reader.add_argument("--switch", action="append", default=[], metavar="NAME[=VALUE]")
     given = reader.parse_args()
+    try:
+        switches = switches_of(given.mode, given.switch)
+    except ValueError as exc:
+        reader.error(str(exc))
     return SandboxOptions(
         seed=given.seed, size=given.size, port=given.port, cache_dir=given.cache,
         latency_ms=given.latency_ms, tracks=given.tracks, renderers=given.renderers,
         altered_share=given.altered_share, adb_port=given.adb_port,
+        switches=switches,
     )  # fmt: skip
 
 

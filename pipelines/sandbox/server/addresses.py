@@ -15,6 +15,16 @@ SHORT = f"v.{DOMAIN}"
 MEDIA = f"media.{DOMAIN}"
 PLAY = f"play.{DOMAIN}"
 OVERSEAS = f"overseas.{DOMAIN}"
+MUSIC = f"music.{DOMAIN}"
+"""Pages of the platform's music service."""
+MUSIC_SHORT = f"songs.{DOMAIN}"
+"""Older short links of the music service; newer ones are on `SHORT`."""
+CDN_DOMAIN = "cdnplat.localhost"
+OTHER_MEDIA = f"v3.{CDN_DOMAIN}"
+"""A second media host, outside of the platform's domain."""
+PAGE_SCRIPTS = f"scripts.{CDN_DOMAIN}"
+PAGE_STYLES = f"styles.{CDN_DOMAIN}"
+"""Where the files of pages are under `page_scripts_elsewhere`; no profile lists the second."""
 CHART_DOMAIN = "chartsrc.localhost"
 CHART = f"chart.{CHART_DOMAIN}"
 CHART_MOBILE = f"m.{CHART_DOMAIN}"
@@ -23,13 +33,19 @@ CHART_OLD = f"old.{CHART_DOMAIN}"
 FOREIGN = "elsewhere.example"
 """Target of the short link that leaves the platform; never contacted."""
 
-LinkKind = Literal["video", "music", "user", "hashtag", "music_query", "modal", "odd"]
-"""Target of a short link; `music_query` has the id in the query, `modal` is a desktop page."""
+PAGE_HOSTS = (WEB, SHARE, MOBILE, FEATURED, MUSIC)
+"""Hosts with pages that show media."""
+
+LinkKind = Literal[
+    "video", "music", "user", "hashtag", "music_query", "modal", "trends", "track", "odd"
+]  # fmt: skip
+"""Target of a short link; `music_query` has the id in the query, `modal` is a desktop page, `track`
+a page of the music service."""
 
 _DIGITS = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _LETTERS: dict[LinkKind, str] = {
     "video": "i", "music": "m", "user": "u", "hashtag": "h", "music_query": "n", "modal": "d",
-    "odd": "x",
+    "trends": "t", "track": "s", "odd": "x",
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from pipelines.sandbox.server.surfaces import (
     hashtags,
     media,
     music,
+    music_service,
     search,
     slides_info,
     users,
@@ -42,6 +43,7 @@ from pipelines.sandbox.world.world import SandboxWorld
 
 SURFACES: tuple[Callable[[SandboxPlatform], list[BaseRoute]], ...] = (
     control.routes, knowledge.routes, share_pages.routes, music.routes, hashtags.routes,
+    music_service.routes,
     users.routes,
     user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
     media.routes, static.routes, short_links.routes,
@@ -65,6 +67,7 @@ class SandboxOptions:
         altered_share: Part of the videos with a track whose own sound differs from that of the
             music id that they name.
         adb_port: Port of the adb server with the simulated device; None for no device.
+        switches: The switches that are on at first, see `switches.py`.
     """
 
     seed: int = 1
@@ -76,6 +79,7 @@ class SandboxOptions:
     renderers: int = 2
     altered_share: float = ALTERED_SHARE
     adb_port: int | None = None
+    switches: tuple[str, ...] = ()
 
 
 def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
@@ -94,7 +98,7 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
     check_hardness(world)
     platform = SandboxPlatform(
         world, cache_dir=options.cache_dir, renderers=options.renderers,
-        addresses=SandboxUrls(options.port if port is None else port),
+        addresses=SandboxUrls(options.port if port is None else port), switches=options.switches,
     )  # fmt: skip
     phone = SimulatedPhone(platform)
     routes = device.routes(phone) + [one for surface in SURFACES for one in surface(platform)]

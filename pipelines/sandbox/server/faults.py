@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 FaultKind = Literal[
-    "empty", "blocked", "shell", "challenge", "captcha", "403", "429", "500", "timeout", "reset",
+    "empty", "blocked", "shell", "challenge", "captcha", "argus", "no_container", "403", "404",
+    "429", "500", "timeout", "reset",
     "region", "gone", "verify_redirect", "text_body", "wrong_id", "robots_deny",
     "substitution", "slow", "huge",
     "structure", "verify_check", "verify_then_healthy", "login_2483", "nil", "empty_ambiguous",
     "empty_but_more", "stalled_cursor", "no_new_items", "cold_edge", "timestamp_only",
-    "chart_status", "chart_errcode", "res_tag", "overseas", "empty_detail",
+    "chart_status", "chart_errcode", "chart_1002", "res_tag", "overseas", "empty_detail",
+    "hit_shark", "antispam_check", "params_check", "invalid_app",
+    "status_code_8", "captcha_json", "code_10001010A",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(FaultKind)
 
@@ -36,6 +39,17 @@ CAPTCHA_PAGE = (
     "<!doctype html><html><head><title>验证码中间页</title></head><body>"
     '<div id="verify_page"></div></body></html>'
 )
+ARGUS_PAGE = (
+    '<!doctype html><html><head><meta name="argus-csp-token" content="dG9rZW4">'
+    "<script>var _$jsvmprt=function(b,e,f){return b};_$jsvmprt('484e4f4a');</script></head>"
+    "<body></body></html>"
+)
+"""An obfuscated script in place of the page. The token alone also stands on healthy pages."""
+NO_CONTAINER_PAGE = (
+    "<!doctype html><html><head><title>分享</title></head><body>"
+    '<div id="root"></div><script src="/captcha-sdk.js"></script></body></html>'
+)
+MISSING_PAGE = "<html><head><title>404</title></head><body>404</body></html>"
 FORBIDDEN_PAGE = "<html><head><title>访问受限</title></head><body>访问受限</body></html>"
 DENIED_TEXT = "Access Deny ! No Actions !"
 WRONG_ID_TEXT = "You need get the right classid!"

@@ -17,7 +17,12 @@ from pipelines.sandbox.server.faults import Fault
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import host_of
 from pipelines.sandbox.server.substitution import substitute
-from pipelines.sandbox.server.surface_states import CURSORS, StateNotApplicableError, rewrite
+from pipelines.sandbox.server.surface_states import (
+    CURSORS,
+    StateNotApplicableError,
+    reform,
+    rewrite,
+)
 
 CONTROL = "/_world/"
 _CONDITIONS = (b"if-none-match", b"if-modified-since")  # a 304 has no body to rewrite
@@ -55,7 +60,8 @@ class SandboxGateway:
             return
         surface, host = self._surface(scope), host_of(scope)
         query = scope["query_string"].decode("latin-1")
-        fault = self.platform.faults.due(surface, host, f"{scope['path']}?{unquote(query)}")
+        due = self.platform.faults.due(surface, host, f"{scope['path']}?{unquote(query)}")
+        fault = due or self.platform.switches.state_of(surface)
         status = _StatusOf(send)
         target = f"{scope['path']}?{query}" if query else scope["path"]
         entry = self.platform.log.begin(surface, host, target=target)
@@ -78,10 +84,8 @@ class SandboxGateway:
     async def _answer(
         self, fault: Fault | None, scope: Scope, receive: Receive, send: "_StatusOf"
     ) -> None:
-        if fault is None:
-            await self.surfaces(scope, receive, send)
-            return
-        page = self._page(fault, self._surface(scope))
+        surface = self._surface(scope)
+        page = None if fault is None else self._page(fault, surface)
         if page is not None:
             await page(scope, receive, send)
             return
@@ -89,7 +93,12 @@ class SandboxGateway:
             "timeout": self._time_out, "reset": self._reset, "huge": self._huge,
             "slow": self._slow, "substitution": self._substituted,
         }  # fmt: skip
-        await acts.get(fault.kind, self._rewritten)(fault, scope, receive, send)
+        if fault is not None and fault.kind in acts:
+            await acts[fault.kind](fault, scope, receive, send)
+        elif fault is not None or self.platform.switches.forms_of(surface):
+            await self._rewritten(fault, scope, receive, send)
+        else:
+            await self.surfaces(scope, receive, send)
 
     def _page(self, fault: Fault, surface: str) -> Response | None:
         """Return the response of a fault that only replaces the response."""
@@ -103,7 +112,10 @@ class SandboxGateway:
             "shell": HTMLResponse(faults.shell_page(surface)),
             "challenge": HTMLResponse(faults.CHALLENGE_PAGE),
             "captcha": HTMLResponse(faults.CAPTCHA_PAGE),
+            "argus": HTMLResponse(faults.ARGUS_PAGE),
+            "no_container": HTMLResponse(faults.NO_CONTAINER_PAGE),
             "403": HTMLResponse(faults.FORBIDDEN_PAGE, status_code=403),
+            "404": HTMLResponse(faults.MISSING_PAGE, status_code=404),
             "429": Response("", status_code=429, headers={"retry-after": f"{fault.retry_after:g}"}),
             "500": Response("Internal Error", status_code=500),
             "text_body": HTMLResponse(faults.DENIED_TEXT),
@@ -143,19 +155,22 @@ class SandboxGateway:
         await send({"type": "http.response.body", "body": b""})
 
     async def _rewritten(
-        self, fault: Fault, scope: Scope, receive: Receive, send: "_StatusOf"
+        self, fault: Fault | None, scope: Scope, receive: Receive, send: "_StatusOf"
     ) -> None:
-        """Rewrite a good response into the state that the fault is named after."""
+        """Rewrite a good response into the state of a fault, and into the forms of switches."""
         surface, asked = self._surface(scope), QueryParams(scope["query_string"])
-        if fault.kind == "no_new_items":
+        if fault is not None and fault.kind == "no_new_items":
             first = {key: "0" if key in CURSORS else value for key, value in asked.items()}
             scope["query_string"] = urlencode(first).encode()
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in _CONDITIONS]
         start, body = await self._collected(scope, receive)
         try:
-            body = rewrite(fault.kind, surface, body, asked)
+            body = body if fault is None else rewrite(fault.kind, surface, body, asked)
         except StateNotApplicableError as exc:
             start["status"], body = 500, str(exc).encode()
+        else:
+            for form in self.platform.switches.forms_of(surface):
+                body = reform(form, body, self.platform.addresses)
         dropped = (b"content-length", b"etag", b"last-modified")
         kept = [pair for pair in start["headers"] if pair[0] not in dropped]
         start["headers"] = [*kept, (b"content-length", str(len(body)).encode())]

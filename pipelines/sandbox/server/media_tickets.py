@@ -5,7 +5,7 @@ The checksum uses no secret; it makes an invented or altered URL fail, as on the
 
 import hashlib
 
-from pipelines.sandbox.server.addresses import MEDIA
+from pipelines.sandbox.server.addresses import MEDIA, OTHER_MEDIA
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.world.content.sounds import SandboxSound
 from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
@@ -34,10 +34,16 @@ def video_address(platform: SandboxPlatform, work: SandboxVideo) -> str:
     return _address(platform, media_path(name, codec="aac"))
 
 
+def song_address(platform: SandboxPlatform, track_id: str) -> str:
+    """Return the URL of a track's recording on the music service."""
+    return _address(platform, f"/obj/song/{track_id}.mp4")
+
+
 def _address(platform: SandboxPlatform, path: str) -> str:
     expires = platform.now + LIFETIME_S
     query = f"x-expires={expires}&x-signature={_mark(path, expires)}"
-    return platform.addresses.on(MEDIA, f"{path}?{query}")
+    host = OTHER_MEDIA if platform.switches.is_on("media_other_host") else MEDIA
+    return platform.addresses.on(host, f"{path}?{query}")
 
 
 def silent_address(platform: SandboxPlatform) -> str:

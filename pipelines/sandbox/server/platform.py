@@ -4,7 +4,7 @@ Every surface receives this object. Responses are not built here.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property, partial
@@ -15,12 +15,15 @@ from pipelines.sandbox.server.access_log import AccessLog
 from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.documents.directory import Directory
 from pipelines.sandbox.server.faults import ActiveFaults
+from pipelines.sandbox.server.switches import ActiveSwitches
 from pipelines.sandbox.world.chart import SandboxChart
 from pipelines.sandbox.world.content.sounds import SandboxSound
 from pipelines.sandbox.world.content.videos import SandboxVideo
+from pipelines.sandbox.world.guest_view import GuestView
 from pipelines.sandbox.world.sound.encoding import Codec
 from pipelines.sandbox.world.sound.render_process import (
     make_file,
+    make_song_file,
     make_video_file,
     open_sound_cache,
     warm_up,
@@ -37,10 +40,17 @@ class SandboxPlatform:
         cache_dir: Folder of rendered sounds.
         addresses: The server's own addresses.
         renderers: Processes that render sound, so that the event loop never waits for it.
+        switches: The switches that are on at first.
     """
 
     def __init__(
-        self, world: SandboxWorld, *, cache_dir: Path, addresses: SandboxUrls, renderers: int = 2
+        self,
+        world: SandboxWorld,
+        *,
+        cache_dir: Path,
+        addresses: SandboxUrls,
+        renderers: int = 2,
+        switches: Iterable[str] = (),
     ) -> None:
         self.first = world
         self.world = world
@@ -48,6 +58,7 @@ class SandboxPlatform:
         self.sound_cache = SoundCache(world, cache_dir)
         self.log = AccessLog()
         self.faults = ActiveFaults()
+        self.switches = ActiveSwitches(switches)
         self._cache_dir = cache_dir
         self._renderers = renderers
         self._pool = self._new_pool()
@@ -63,6 +74,14 @@ class SandboxPlatform:
     def clock_offset_s(self) -> int:
         """Seconds by which the clock was moved."""
         return self.world.passed_s
+
+    @property
+    def view(self) -> GuestView:
+        """What guests can page through, as the switches have it."""
+        return GuestView(
+            world=self.world, foreign_share=self.switches.share("list_foreign_rows"),
+            has_author_screens=not self.switches.is_on("no_user_posts"),
+        )  # fmt: skip
 
     async def move_clock(self, seconds: int) -> None:
         """Move the clock, and with it the world: videos gain counts, appear and vanish."""
@@ -98,6 +117,13 @@ class SandboxPlatform:
         path = self.sound_cache.video_path(work)
         if not path.exists():
             await self._made(path, partial(make_video_file, work.index))
+        return path
+
+    async def song_file(self, track: int, *, length_s: float) -> Path:
+        """Return the file of a track's recording, or of its first seconds; rendered as above."""
+        path = self.sound_cache.song_path(track, length_s=length_s)
+        if not path.exists():
+            await self._made(path, partial(make_song_file, track, length_s))
         return path
 
     async def _made(self, path: Path, make: Callable[[], bool]) -> None:

@@ -1,7 +1,8 @@
-"""Faulty states that look healthy at first sight: rewrites of a good response.
+"""Rewrites of a good response: faulty states that look healthy at first sight, and other forms.
 
 What belongs here: one function per state, from the documents of a good response to those of the
-faulty one. Faults that replace the response are in `faults.py`; both are applied in `gateway.py`.
+faulty one, and one per form of a switch. Faults that replace the response are in `faults.py`; all
+are applied in `gateway.py`.
 """
 
 import json
@@ -9,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
+from pipelines.sandbox.server.addresses import PAGE_SCRIPTS, PAGE_STYLES, SandboxUrls
 from pipelines.sandbox.server.documents.framing import read_frames, to_frames
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.search import login_wall, nil_info
@@ -55,6 +57,45 @@ def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
         raise StateNotApplicableError(f"{kind} does not apply to {surface}")
     changed = _ON_DOCUMENTS[kind](documents, query)
     return to_frames(changed) if is_framed else _dumped(changed[-1])
+
+
+def reform(form: str, body: bytes, addresses: SandboxUrls) -> bytes:
+    """Return a body in the form of a switch."""
+    return _FORMS[form](body, addresses)
+
+
+def _with_token(body: bytes, _: SandboxUrls) -> bytes:
+    return body.replace(b"<head>", b'<head><meta name="argus-csp-token" content="dG9rZW4">', 1)
+
+
+def _with_scripts_elsewhere(body: bytes, addresses: SandboxUrls) -> bytes:
+    scripts = addresses.on(PAGE_SCRIPTS, "/").encode()
+    styles = addresses.on(PAGE_STYLES, "/static/page.css").encode()
+    linked = b'<head><link rel="stylesheet" href="' + styles + b'">'
+    return body.replace(b'src="/', b'src="' + scripts).replace(b"<head>", linked, 1)
+
+
+def _unended(body: bytes, _: SandboxUrls) -> bytes:
+    return body.removesuffix(b"0\r\n\r\n")
+
+
+def _cut(body: bytes, addresses: SandboxUrls) -> bytes:
+    return _unended(body, addresses)[:-40]
+
+
+def _glued(body: bytes, _: SandboxUrls) -> bytes:
+    return b"".join(map(_dumped, read_frames(body)))
+
+
+def _in_lines(body: bytes, _: SandboxUrls) -> bytes:
+    return b"".join(_dumped(document) + b"\n" for document in read_frames(body))
+
+
+_FORMS: dict[str, Callable[[bytes, SandboxUrls], bytes]] = {
+    "argus_csp_token": _with_token, "page_scripts_elsewhere": _with_scripts_elsewhere,
+    "search_stream_unended": _unended, "search_stream_cut": _cut, "search_stream_glued": _glued,
+    "search_stream_lines": _in_lines,
+}  # fmt: skip
 
 
 def _restructured(surface: str, body: bytes) -> bytes:
@@ -107,6 +148,26 @@ def _login(_: Documents, __: Query) -> Documents:
     return [login_wall()]
 
 
+def _status_code_8(_: Documents, __: Query) -> Documents:
+    return [{"status_code": 8, "status_msg": "用户未登录"}]
+
+
+def _captcha_json(_: Documents, __: Query) -> Documents:
+    demand = {"subtype": "slide", "verify_event": "", "fp": "verify_0"}
+    return [{"code": "10000", "from": "", "type": "verify", "version": "2", **demand}]
+
+
+def _too_often(_: Documents, __: Query) -> Documents:
+    return [{"code": "10001010A", "msg": "访问过于频繁，请稍后重试"}]
+
+
+def _nil_of(kind: str) -> Callable[[Documents, Query], Documents]:
+    """Return the state of a search that is empty for a reason of its own."""
+    return lambda documents, _: _emptied(
+        documents, has_more=0, search_nil_info=nil_info(kind, is_first=True)
+    )
+
+
 def _nil(documents: Documents, _: Query) -> Documents:
     return _emptied(documents, has_more=0, search_nil_info=nil_info("no_result", is_first=True))
 
@@ -157,6 +218,11 @@ def _chart_errcode(documents: Documents, _: Query) -> Documents:
     return [{**documents[-1], "errcode": 30001, "error": "param"}]
 
 
+def _chart_1002(documents: Documents, _: Query) -> Documents:
+    del documents
+    return [{"status": 0, "errcode": 1002, "error": "操作太频繁", "data": {}}]
+
+
 def _empty_detail(documents: Documents, _: Query) -> Documents:
     """Return neither the video nor a reason."""
     last = dict(documents[-1])
@@ -173,7 +239,10 @@ _ON_DOCUMENTS: dict[str, Callable[[Documents, Query], Documents]] = {
     "login_2483": _login, "nil": _nil, "empty_ambiguous": _empty_ambiguous,
     "empty_but_more": _empty_but_more, "stalled_cursor": _stalled, "no_new_items": _nothing_new,
     "cold_edge": _cold_edge, "timestamp_only": _timestamp_only, "chart_status": _chart_status,
-    "chart_errcode": _chart_errcode, "empty_detail": _empty_detail,
+    "chart_errcode": _chart_errcode, "chart_1002": _chart_1002, "empty_detail": _empty_detail,
+    "status_code_8": _status_code_8, "captcha_json": _captcha_json, "code_10001010A": _too_often,
+    **{kind: _nil_of(kind)
+       for kind in ("hit_shark", "antispam_check", "params_check", "invalid_app")},
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ with them for precision and recall. Two labels are kept apart: what the music id
 promises, and what the video really plays.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Literal
@@ -19,6 +20,7 @@ from pipelines.sandbox.world.content.sounds import (
     SandboxSound,
 )
 from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
+from pipelines.sandbox.world.guest_view import GuestView
 from pipelines.sandbox.world.random_streams import Ints
 from pipelines.sandbox.world.world import SandboxWorld
 
@@ -61,7 +63,8 @@ class VideoTruth:
         is_listed: List surfaces show it, whether it can be opened or not.
         round: After how many rounds over confirmed ids a guest finds it, None for never.
             0 = in the list of the requested music id, 1 = on the screens of those authors, …
-            An id is confirmed when some public video under it carries the recording.
+            An id is confirmed when some public video under it carries the recording. Where screens
+            of authors cannot be read, the list of the hashtag with the title takes their place.
     """
 
     aweme_id: str
@@ -142,22 +145,26 @@ class GroundTruth:
     Args:
         world: The world.
         music_id: The music id.
+        view: What guests can page through; all of it by default.
 
     Raises:
         KeyError: No sound has this id.
     """
 
-    def __init__(self, world: SandboxWorld, music_id: str) -> None:
+    def __init__(
+        self, world: SandboxWorld, music_id: str, *, view: GuestView | None = None
+    ) -> None:
         asked = world.sound_of(music_id)
         if asked is None:
             raise KeyError(music_id)
         self.world = world
+        self.view = GuestView(world=world) if view is None else view
         self.asked = asked
         self.relations = self._relations()
         self.heard = self._heard()
         self.rounds = self._rounds()
-        self._listed = cache(lambda sound: set(world.music_list(sound).tolist()))
-        self._shown = cache(lambda account: set(world.first_screen(account).tolist()))
+        self._listed = cache(lambda sound: set(self.view.music_list(sound).tolist()))
+        self._shown = cache(lambda account: set(self.view.first_screen(account).tolist()))
 
     def works(self, *, everything: bool = False) -> list[VideoTruth]:
         """Return videos related to the music id, including hidden ones.
@@ -247,16 +254,25 @@ class GroundTruth:
         sounds, authors = {self.asked.index}, set[int]()
         fresh_sounds, step = {self.asked.index}, 0
         while fresh_sounds:
-            listed = [row for index in fresh_sounds for row in self.world.music_list(index)]
+            listed = [row for index in fresh_sounds for row in self.view.music_list(index)]
             fresh_authors = self._meet(listed, found, step, confirmed) - authors
             authors |= fresh_authors
-            shown = [row for author in fresh_authors for row in self.world.first_screen(author)]
-            self._meet(shown, found, step + 1, confirmed)
+            shown = [row for author in fresh_authors for row in self.view.first_screen(author)]
+            self._meet([*shown, *self._titled(found)], found, step + 1, confirmed)
             heard = {int(self.world.works.sound[row]) for row in found}
             fresh_sounds = heard - sounds
             sounds |= heard
             step += 2
         return found
+
+    def _titled(self, found: Iterable[int]) -> list[np.int64]:
+        """Return the list of the hashtag with the title, where it is the way past the own list.
+
+        It needs a video with this hashtag, whose id nothing else names.
+        """
+        tagged = self.view.title_list(self.asked.score)
+        is_way = not self.view.has_author_screens and not set(found).isdisjoint(tagged.tolist())
+        return list(tagged) if is_way else []
 
     def _confirmed_sounds(self) -> set[int]:
         """Return the rows of the sounds that a perfect matcher confirms.

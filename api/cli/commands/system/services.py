@@ -53,14 +53,29 @@ def sandbox(
         int | None,
         typer.Option(min=1, max=65535, help="Also serve the stand-in device by adb, here."),
     ] = None,
+    mode: Annotated[
+        str, typer.Option(help="`generous`, or `autumn-2026`: as the platform is believed to be.")
+    ] = "generous",
+    switch: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME or NAME=VALUE, repeatable; `list` prints them all."),
+    ] = None,
 ) -> None:
     """Serve the sandbox: a simulated platform with generated audio, on loopback."""
     from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
     from pipelines.sandbox.server import serve as serve_sandbox  # noqa: PLC0415 -- as above
+    from pipelines.sandbox.server.switches import switch_help, switches_of  # noqa: PLC0415 -- as above
     from pipelines.sandbox.world.content.alterations import ALTERED_SHARE  # noqa: PLC0415 -- loads numpy
     from pipelines.settings import Settings  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
+    if switch == ["list"]:
+        print_message(switch_help())
+        return
+    try:
+        switches = switches_of(mode, switch or ())
+    except ValueError as exc:
+        raise typer.BadParameter(str(exc)) from exc
     settings = Settings()
     cache = cache or open_home(settings.data_home, "sandbox").cache_dir / "sounds"
     options = SandboxOptions(
@@ -72,6 +87,7 @@ def sandbox(
         tracks=tracks,
         altered_share=ALTERED_SHARE if altered_share is None else altered_share,
         adb_port=adb_port,
+        switches=switches,
     )
     serve_sandbox(options)
 

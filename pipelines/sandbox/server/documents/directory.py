@@ -5,10 +5,9 @@ Reading every caption takes time, so the directory is built once, in a thread, o
 
 import hashlib
 
-from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
-from pipelines.sandbox.world.random_streams import Ints
+from pipelines.sandbox.world.random_streams import Ints, share_of
 from pipelines.sandbox.world.search import HASHTAG_DEPTH, VideoTextIndex
 from pipelines.sandbox.world.world import SandboxWorld
 

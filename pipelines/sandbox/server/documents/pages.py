@@ -69,6 +69,12 @@ def to_page(document: Document, *, calls: list[Document] | None = None, title: s
     return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
 
 
+def to_service_page(document: Document) -> str:
+    """Render a page of the music service, whose container is followed by code in one line."""
+    carried = f"<script>_ROUTER_DATA = {to_script(document)};(function(){{}})();</script>"
+    return _HEAD.format(title="音乐") + carried + _FOOT.format(loading="")
+
+
 def to_desktop_page(
     document: Document, *, calls: list[Document] | None = None, title: str = "分享"
 ) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.videos import detail_video
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.stable_shares import share_of
+from pipelines.sandbox.world.random_streams import share_of
 
 _MIX = 0.08
 """Share of videos that are the first of a collection."""

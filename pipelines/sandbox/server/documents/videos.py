@@ -8,12 +8,13 @@ import json
 
 from pipelines.sandbox.server.addresses import SHARE
 from pipelines.sandbox.server.documents.directory import hashtag_id, mapped_title
-from pipelines.sandbox.server.media_tickets import media_address, silent_address
+from pipelines.sandbox.server.documents.songs import track_id_of
+from pipelines.sandbox.server.media_tickets import media_address, silent_address, video_address
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.sounds import LAST_VARIANT, SandboxSound
 from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
+from pipelines.sandbox.world.random_streams import share_of
 from pipelines.sandbox.world.search import hashtags_in
 from pipelines.sandbox.world.world import AccountFacts
 
@@ -26,6 +27,8 @@ _REASONS = {
     VideoState.PRIVATE: "status_self_see",
     VideoState.REVIEWING: "status_reviewing",
 }
+_NAMED_SHARE = 0.6
+"""Share of the user sounds with a song whose titles name it, where titles do."""
 _VIDEO_PREFIX = "v0200fg10000"
 
 
@@ -94,24 +97,45 @@ def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
 
 def music_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a music id: trimmed, bookmarks unknown as 0."""
-    return {
+    is_on = platform.switches.is_on
+    counts: Document = {"aweme_id": work.aweme_id, **counts_of(work), "collect_count": 0}
+    item: Document = {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
-        "music": {}, "cha_list": None, "text_extra": None, "video_labels": None,
-        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), "collect_count": 0},
-        "video": video_of(platform, work, with_play=False),
+        "music": _named_id(platform, work) if is_on("list_foreign_rows") else {},
+        "cha_list": None, "text_extra": None, "video_labels": None, "statistics": counts,
+        "video": video_of(platform, work, with_play=is_on("media_other_host")),
         "images": images_of(platform, work), "aweme_type": 4,
     }  # fmt: skip
+    if is_on("list_bare"):
+        del item["author"], counts["collect_count"]
+    return _as_listed(platform, work, item)
+
+
+def _named_id(platform: SandboxPlatform, work: SandboxVideo) -> Document:
+    """Return the music of a row that names nothing but its id."""
+    music_id = str(platform.world.sounds.music_id[work.sound])
+    return {"id_str": music_id, "mid": music_id}
+
+
+def _as_listed(platform: SandboxPlatform, work: SandboxVideo, item: Document) -> Document:
+    """Return a row of a list; a photo post may come without its pictures and its length."""
+    if not work.is_photo or not platform.switches.is_on("list_photos_without_images"):
+        return item
+    video = item["video"]
+    kept = dict(video) if isinstance(video, dict) else {}
+    kept.pop("duration", None)
+    return {**item, "images": None, "aweme_type": 2, "video": kept}
 
 
 def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of its author, mobile form: likes only, no time, no music."""
-    return {
+    return _as_listed(platform, work, {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
         "is_top": int(work.is_pinned),
         "statistics": {"digg_count": work.digg_count},
         "video": {"cover": picture(platform, work.aweme_id)},
         "images": images_of(platform, work),
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
@@ -120,6 +144,7 @@ def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     if sound.owner >= 0:
         extra["owner_nickname"] = texts.nickname(platform.world.seed, sound.owner)
         extra["extract_item_id"] = _first_video(platform, sound)
+    extra |= song_link(platform, sound)
     followed = {"music_use_count": int(platform.world.videos_by_sound(sound.index).size)}
     extra["high_level_follow_info"] = json.dumps(followed)
     return {
@@ -143,22 +168,26 @@ def hashtag_info(platform: SandboxPlatform, name: str, *, members: int) -> Docum
 def hashtag_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a hashtag: who posted it and what it says, no counts at all."""
     caption = platform.world.caption(work)
-    return {
+    return _as_listed(platform, work, {
         "aweme_id": work.aweme_id, "desc": caption, "aweme_type": 4,
         "author": {"sec_uid": platform.world.sec_uid(work.account)},
         "text_extra": tags_of(caption, as_text=False),
         "video": {"cover": picture(platform, work.aweme_id)},
         "images": images_of(platform, work),
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def user_info(platform: SandboxPlatform, account: AccountFacts) -> Document:
     """An account as `user/info` shows it; the sum of likes comes as text."""
+    is_on = platform.switches.is_on
+    followers = (
+        "mplatform_followers_count" if is_on("mplatform_followers_only") else "follower_count"
+    )
     return {
         "uid": account.uid, "short_id": account.short_id, "unique_id": account.unique_id,
-        "sec_uid": account.sec_uid, "nickname": account.nickname, "signature": account.signature,
-        **avatars(platform, account),
-        "follower_count": account.follower_count, "following_count": account.following_count,
+        **({} if is_on("sec_uid_missing") else {"sec_uid": account.sec_uid}),
+        "nickname": account.nickname, "signature": account.signature, **avatars(platform, account),
+        followers: account.follower_count, "following_count": account.following_count,
         "aweme_count": int(platform.world.videos_by_account(account.index).size),
         "total_favorited": str(account.total_favorited),
         "favoriting_count": account.favoriting_count,
@@ -185,15 +214,25 @@ def counts_of(work: SandboxVideo) -> Document:
 
 
 def _song(platform: SandboxPlatform, sound: SandboxSound) -> Document:
-    world = platform.world
+    world, title = platform.world, platform.world.sound_title(sound)
+    if platform.switches.is_on("sound_title_names_song") and names_song(sound):
+        artist = texts.artist_name(world.seed, sound.score)
+        title += f"（原声中的歌曲：{world.title_of(sound.score)}-{artist}）"
     return {
-        "title": world.sound_title(sound), "author": world.sound_author(sound),
+        "title": title, "author": world.sound_author(sound),
         "duration": round(sound.duration_s), "cover_medium": picture(platform, sound.music_id),
     }  # fmt: skip
 
 
+def names_song(sound: SandboxSound) -> bool:
+    """Return True for a user sound whose title may name the song in it."""
+    is_known = share_of(sound.music_id, "named") < _NAMED_SHARE and sound.kind <= LAST_VARIANT
+    return sound.owner >= 0 and sound.score >= 0 and is_known
+
+
 def _detail_music(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
     extra: Document = {"extract_item_id": int(_first_video(platform, sound))}
+    extra |= song_link(platform, sound)
     mapped = mapped_title(platform.world, sound)
     if mapped is not None:
         extra["music_display_mapping_title"] = mapped
@@ -235,6 +274,8 @@ def _play_address(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxS
         )
         return {"uri": address, "url_list": [address]}
     name = to_video_id(work.aweme_id)
+    if platform.switches.is_on("media_other_host"):
+        return {"uri": name, "url_list": [video_address(platform, work)]}
     return {"uri": name, "url_list": [platform.addresses.play(name)]}
 
 
@@ -290,6 +331,14 @@ def avatars(platform: SandboxPlatform, account: AccountFacts) -> Document:
 
 def picture(platform: SandboxPlatform, name: str) -> Document:
     return {"uri": f"tos/{name}", "url_list": [platform.addresses.image(name)]}
+
+
+def song_link(platform: SandboxPlatform, sound: SandboxSound) -> Document:
+    """Return where the extra of a music id names its track on the music service."""
+    track_id = track_id_of(platform.world, sound)
+    if track_id is None:
+        return {}
+    return {"diversion_music_detail_preload": {"luna_song_id": track_id}}
 
 
 def _first_video(platform: SandboxPlatform, sound: SandboxSound) -> str:

@@ -4,6 +4,7 @@ All paths begin with `/_world/`; they are not logged, delayed or subject to faul
 """
 
 import asyncio
+from dataclasses import replace
 from functools import lru_cache
 
 import psutil
@@ -16,8 +17,10 @@ from pipelines.sandbox.server.documents.videos import Document
 from pipelines.sandbox.server.faults import Fault
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.surfaces.paging import read_non_negative
+from pipelines.sandbox.server.switches import switches_of
 from pipelines.sandbox.world.content.sounds import SandboxSound
 from pipelines.sandbox.world.ground_truth import GroundTruth
+from pipelines.sandbox.world.guest_view import GuestView
 from pipelines.sandbox.world.hardness import check_hardness
 
 _SHOWN_TRACKS = 24
@@ -44,7 +47,7 @@ class _TrackFacts:
 
     def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
-        self._truths = lru_cache(maxsize=_MAX_CACHED_TRUTHS)(GroundTruth)
+        self._truths = lru_cache(maxsize=_MAX_CACHED_TRUTHS)(_ground_truth)
 
     async def tracks(self, request: Request) -> Response:
         counted = request.query_params.get("counts") != "0"
@@ -58,7 +61,7 @@ class _TrackFacts:
         return JSONResponse({"seed": self.platform.world.seed, "tracks": listed})
 
     def truth_of(self, music_id: str) -> GroundTruth:
-        return self._truths(self.platform.world, music_id)
+        return self._truths(self.platform.view, music_id)
 
     async def truth(self, request: Request) -> Response:
         """Return the ground truth now, or `at` so many seconds after the world's start."""
@@ -77,7 +80,8 @@ class _TrackFacts:
         passed_s = read_non_negative(request, "at", now_s)
         if passed_s == now_s:
             return self.truth_of(music_id)
-        return GroundTruth(self.platform.first.at(passed_s), music_id)
+        then = replace(self.platform.view, world=self.platform.first.at(passed_s))
+        return _ground_truth(then, music_id)
 
     async def hardness(self, _: Request) -> Response:
         report = await asyncio.to_thread(check_hardness, self.platform.first)
@@ -85,6 +89,10 @@ class _TrackFacts:
 
     def _counts(self, sound: SandboxSound) -> Document:
         return {"expected": self.truth_of(sound.music_id).counts()}
+
+
+def _ground_truth(view: GuestView, music_id: str) -> GroundTruth:
+    return GroundTruth(view.world, music_id, view=view)
 
 
 def _access_log_routes(platform: SandboxPlatform) -> list[BaseRoute]:
@@ -117,6 +125,13 @@ def _access_log_routes(platform: SandboxPlatform) -> list[BaseRoute]:
 
 
 def _control_routes(platform: SandboxPlatform) -> list[BaseRoute]:
+    async def switches(request: Request) -> Response:
+        try:
+            await _switched(platform, request)
+        except ValueError as exc:
+            return JSONResponse({"error": str(exc)}, status_code=400)
+        return JSONResponse(platform.switches.to_document())
+
     async def faults(request: Request) -> Response:
         if request.method == "DELETE":
             platform.faults.clear()
@@ -134,8 +149,19 @@ def _control_routes(platform: SandboxPlatform) -> list[BaseRoute]:
 
     return [
         Route("/_world/faults", faults, methods=["POST", "DELETE"], name="control"),
+        Route("/_world/switches", switches, methods=["GET", "POST", "DELETE"], name="control"),
         Route("/_world/clock", clock, methods=["GET", "POST"], name="control"),
     ]
+
+
+async def _switched(platform: SandboxPlatform, request: Request) -> None:
+    """Turn on the `switches` and those of the `mode` of a POST; DELETE turns all off."""
+    if request.method == "DELETE":
+        platform.switches.clear()
+    elif request.method == "POST":
+        asked = await request.json()
+        for text in switches_of(asked.get("mode", "generous"), asked.get("switches", ())):
+            platform.switches.set(text)
 
 
 def _track(platform: SandboxPlatform, sound: SandboxSound) -> Document:

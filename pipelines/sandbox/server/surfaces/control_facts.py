@@ -96,7 +96,7 @@ class _ContentFacts:
         """Return a function: a video's relation to a track, and the scan round that finds it."""
         if self.world.sound_of(music_id) is None:
             return lambda _: {}
-        truth = GroundTruth(self.world, music_id)
+        truth = GroundTruth(self.world, music_id, view=self.platform.view)
 
         def tie(row: int) -> Document:
             relation = truth.relations.get(int(self.world.works.sound[row]), "none")
@@ -112,7 +112,8 @@ class _ContentFacts:
     def _gains(self, directory: Directory) -> list[Document]:
         told: list[Document] = []
         for track in self.world.tracks:
-            truth, title = GroundTruth(self.world, track.music_id), self.world.title_of(track.score)
+            truth = GroundTruth(self.world, track.music_id, view=self.platform.view)
+            title = self.world.title_of(track.score)
             ids = self.world.works.aweme_id
             shown = {str(ids[row]) for row in directory.finding.ranked(title)[:SEARCH_DEPTH]}
             missed = truth.wanted() - truth.reachable()
@@ -126,11 +127,11 @@ class _ContentFacts:
     def _seen(self, work: SandboxVideo) -> Document:
         """Return a video, and the other surfaces that show it."""
         works, sound = self.world.works, work.sound
-        shown = self.world.first_screen(work.account)
+        shown = self.platform.view.first_screen(work.account)
         return {
             "aweme_id": work.aweme_id, "music_id": str(self.world.sounds.music_id[sound]),
             "digg_count": work.digg_count, "is_photo": bool(works.is_photo[work.index]),
-            "in_music_list": work.index in self.world.music_list(sound),
+            "in_music_list": work.index in self.platform.view.music_list(sound),
             "in_author_screen": work.index in shown,
         }  # fmt: skip
 

@@ -13,13 +13,13 @@ from starlette.routing import BaseRoute, Route
 from pipelines.sandbox.server.documents.pages import first_screen, to_page, with_guest_cookie
 from pipelines.sandbox.server.documents.videos import Document, hashtag_info, hashtag_list_video
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.server.surfaces.paging import (
     MAX_PAGE_SIZE,
     page_size,
     read_non_negative,
     with_status,
 )
+from pipelines.sandbox.world.random_streams import share_of
 
 UNKNOWN = 5
 _REPEATS_CURSOR = 0.2

@@ -4,21 +4,27 @@ Route names: `play` (302 to the media host), `media`, `image`. Sound is rendered
 outside of the event loop.
 """
 
+import asyncio
 import struct
 import zlib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from pipelines.sandbox.server.addresses import PAGE_HOSTS
+from pipelines.sandbox.server.documents.songs import length_of, track_of
 from pipelines.sandbox.server.documents.videos import read_video_id
 from pipelines.sandbox.server.media_tickets import SILENT_FILE, is_valid, video_address
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content.videos import Alteration
+from pipelines.sandbox.world.random_streams import share_of
 from pipelines.sandbox.world.sound.encoding import Codec
 
+_ALTERED = b"\x7b"
+"""What some media hosts put in place of the first byte, which belongs to the file type box."""
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
@@ -38,6 +44,8 @@ class _Media:
         self.platform = platform
 
     async def play(self, request: Request) -> Response:
+        if not self._may_load(request):
+            return PlainTextResponse("", status_code=403)
         world = self.platform.world
         aweme_id = read_video_id(request.query_params.get("video_id", ""))
         work = None if aweme_id is None else world.video_of_id(aweme_id)
@@ -47,27 +55,42 @@ class _Media:
 
     async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name == SILENT_FILE:
-            return FileResponse(self.platform.sound_cache.placeholder(), media_type=_TYPES["mp3"])
         identifier, _, ending = name.partition(".")
         codec: Codec = "mp3" if ending == "mp3" else "aac"
-        path = await self._file(identifier, codec) if self._is_valid(request) else None
+        if not self._may_load(request):
+            path = None
+        elif name == SILENT_FILE:
+            path = self.platform.sound_cache.placeholder()
+        else:
+            path = await self._file(identifier, codec) if self._is_valid(request) else None
         if path is None:
             return PlainTextResponse("", status_code=403)
+        if codec == "aac" and self.platform.switches.is_on("media_altered"):
+            data = await asyncio.to_thread(path.read_bytes)
+            return Response(_ALTERED + data[1:], media_type=_TYPES[codec])
         return FileResponse(path, media_type=_TYPES[codec])
 
     async def _file(self, identifier: str, codec: Codec) -> Path | None:
-        """Return the file of a music id, or of a video with its own sound."""
-        sound = self.platform.world.sound_of(identifier)
+        """Return the file of a music id, of a song, or of a video with its own sound."""
+        world = self.platform.world
+        sound, track = world.sound_of(identifier), track_of(world, identifier)
         if sound is not None:
             return await self.platform.sound_file(sound, codec=codec)
-        work = self.platform.world.video_of_id(identifier)
+        if track is not None:
+            length_s = length_of(world.tracks[track])
+            return await self.platform.song_file(track, length_s=length_s)
+        work = world.video_of_id(identifier)
         if work is None or work.alteration is Alteration.NONE:
             return None
         return await self.platform.video_file(work)
 
     async def image(self, request: Request) -> Response:
         return Response(_png(request.path_params["name"]), media_type="image/png")
+
+    def _may_load(self, request: Request) -> bool:
+        """Return False for a request without the Referer that the platform's own pages send."""
+        page = urlsplit(request.headers.get("referer", "")).hostname
+        return page in PAGE_HOSTS or not self.platform.switches.is_on("media_needs_referer")
 
     def _is_valid(self, request: Request) -> bool:
         query = request.query_params

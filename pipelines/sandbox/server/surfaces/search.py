@@ -31,8 +31,8 @@ from pipelines.sandbox.server.documents.search import (
 )
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import HostRoute
-from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.server.surfaces.paging import read_non_negative
+from pipelines.sandbox.world.random_streams import share_of
 
 SEARCH_DEPTH = 300
 """Videos that a guest can page through for one term."""

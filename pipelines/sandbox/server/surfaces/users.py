@@ -44,6 +44,8 @@ class _Users:
         return JSONResponse(with_status(user_info=user_info(self.platform, account)))
 
     async def posts(self, request: Request) -> Response:
+        if self.platform.switches.is_on("no_user_posts"):
+            return Response(b"", media_type="application/json")
         index = _account(self.platform, request)
         cursor, size = read_non_negative(request, "max_cursor", 0), page_size(request)
         found = post_page(self.platform, index, cursor=cursor, size=size)

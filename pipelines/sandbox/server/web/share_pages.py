@@ -12,8 +12,8 @@ from pipelines.sandbox.server.documents.pages import GUEST_COOKIE, set_guest_coo
 from pipelines.sandbox.server.documents.videos import Document, filtered_video, page_video
 from pipelines.sandbox.server.faults import shell_page
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.stable_shares import share_of
 from pipelines.sandbox.world.content.videos import SandboxVideo
+from pipelines.sandbox.world.random_streams import share_of
 
 _SHELL_SHARE = 0.08
 _COOKIE_SHARE = 0.12
@@ -25,7 +25,8 @@ def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     async def share_page(request: Request) -> Response:
         aweme_id = request.path_params["aweme_id"]
         work = platform.world.video_of_id(aweme_id)
-        if work is not None and is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies):
+        has_cookie, shells = GUEST_COOKIE in request.cookies, platform.switches.share("page_shells")
+        if work is not None and is_withheld(work, has_cookie=has_cookie, shell_share=shells):
             answer: Response = HTMLResponse(shell_page("video_page"))
         else:
             answer = HTMLResponse(to_page(_page(platform, request, aweme_id, work)))
@@ -38,10 +39,12 @@ def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     ]
 
 
-def is_withheld(work: SandboxVideo, *, has_cookie: bool, page: str = "page") -> bool:
+def is_withheld(
+    work: SandboxVideo, *, has_cookie: bool, page: str = "page", shell_share: float = 0.0
+) -> bool:
     """Return True if a video's page comes without data; always the same for a video and page."""
-    share = share_of(work.aweme_id, page)
-    return share < _SHELL_SHARE or (share < _SHELL_SHARE + _COOKIE_SHARE and not has_cookie)
+    share, shells = share_of(work.aweme_id, page), max(_SHELL_SHARE, shell_share)
+    return share < shells or (share < shells + _COOKIE_SHARE and not has_cookie)
 
 
 def _page(

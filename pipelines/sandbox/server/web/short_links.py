@@ -17,7 +17,10 @@ from pipelines.sandbox.server.addresses import (
     read_code,
     to_code,
 )
+from pipelines.sandbox.server.documents.songs import track_of
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.surfaces.music import trends_path
+from pipelines.sandbox.server.surfaces.music_service import track_address
 
 LEAVES, CIRCLES, GONE, REGION, DETOUR, VERIFIES = 1, 2, 3, 4, 5, 6
 """Numbers of the error cases: off the platform, a loop, the page for deleted videos, overseas, a
@@ -47,14 +50,17 @@ async def _target(platform: SandboxPlatform, code: str) -> str | None:
     kind, number = found
     if kind == "hashtag":
         return await _hashtag(platform, str(number))
+    if kind == "track":
+        known = track_of(platform.world, str(number)) is not None
+        return track_address(platform, str(number)) if known else None
     if kind in ("odd", "user"):
         return _error_case(platform, code, number) if kind == "odd" else _user(platform, number)
     return _of_work(platform, kind, str(number))
 
 
 def _of_work(platform: SandboxPlatform, kind: LinkKind, number: str) -> str | None:
-    if kind in ("music", "music_query"):
-        return _music(platform, number, in_query=kind == "music_query")
+    if kind in ("music", "music_query", "trends"):
+        return _music(platform, number, kind)
     return _modal(platform, number) if kind == "modal" else _video(platform, number)
 
 
@@ -81,12 +87,14 @@ def _video(platform: SandboxPlatform, aweme_id: str) -> str | None:
     return platform.addresses.on(SHARE, f"/share/{kind}/{aweme_id}/?{query}")
 
 
-def _music(platform: SandboxPlatform, music_id: str, *, in_query: bool) -> str | None:
+def _music(platform: SandboxPlatform, music_id: str, kind: LinkKind) -> str | None:
     if platform.world.sound_of(music_id) is None:
         return None
-    if in_query:
-        return platform.addresses.on(SHARE, f"/share/music/?music_id={music_id}")
-    return platform.addresses.on(SHARE, f"/share/music/{music_id}/?from=web_code_link")
+    paths = {
+        "music": f"/share/music/{music_id}/?from=web_code_link",
+        "music_query": f"/share/music/?music_id={music_id}", "trends": trends_path(music_id),
+    }  # fmt: skip
+    return platform.addresses.on(SHARE, paths[kind])
 
 
 def _user(platform: SandboxPlatform, index: int) -> str | None:

@@ -44,8 +44,12 @@ def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     async def kit(_: Request) -> Response:
         return Response("/* on every page, proves nothing */", media_type=_SCRIPT)
 
+    async def styles(_: Request) -> Response:
+        return Response("li { margin: 0 }", media_type="text/css")
+
     return [
         Route("/robots.txt", robots, name="robots"),
         Route("/static/first-screen.js", loader, name="static"),
         Route("/captcha-sdk.js", kit, name="static"),
+        Route("/static/page.css", styles, name="static"),
     ]

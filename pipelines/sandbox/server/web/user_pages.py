@@ -43,6 +43,11 @@ def has_list(index: int) -> bool:
     return index % _WITHOUT_LIST != _WITHOUT_LIST - 1
 
 
+def shows_list(platform: SandboxPlatform, index: int) -> bool:
+    """Return True if the page of an account contains its first screen at present."""
+    return has_list(index) and not platform.switches.is_on("no_user_posts")
+
+
 def user_calls(sec_uid: str) -> list[Document]:
     """Return the requests of an account page's script."""
     given = f"?sec_uid={quote(sec_uid, safe='')}"
@@ -69,7 +74,7 @@ def user_page(platform: SandboxPlatform, index: int | None) -> Document:
     page: Document = {
         "lastPath": account.uid, "itemId": "", "query": {"sec_uid": account.sec_uid},
         "userInfoRes": with_status(user_info=info),
-        "postListData": _posts(platform, index) if has_list(index) else None,
+        "postListData": _posts(platform, index) if shows_list(platform, index) else None,
     }  # fmt: skip
     return {"loaderData": {"user_layout": None, "user_(id)/page": page}, "errors": None}
 

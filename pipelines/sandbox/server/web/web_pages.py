@@ -106,7 +106,10 @@ class _Desktop:
         work = self.platform.world.video_of_id(aweme_id)
         if work is None or not self.platform.world.is_public(work):
             return RedirectResponse(self._gone(work), status_code=302)
-        if is_withheld(work, has_cookie=GUEST_COOKIE in request.cookies, page="desktop"):
+        if is_withheld(
+            work, has_cookie=GUEST_COOKIE in request.cookies, page="desktop",
+            shell_share=self.platform.switches.share("page_shells"),
+        ):  # fmt: skip
             shell = HTMLResponse(shell_page("web_video_page"))
             return set_guest_cookie(request, shell, entity=aweme_id)
         result = video_result(self.platform, aweme_id, work)

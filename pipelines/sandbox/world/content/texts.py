@@ -83,6 +83,11 @@ def user_sound_title(seed: int, account: int) -> str:
     return words.SOUND_OF.format(name=nickname(seed, account))
 
 
+def lyric_line(rng: Generator) -> str:
+    """One line of a song."""
+    return f"{pick(rng, words.MOODS_ZH)}的{pick(rng, words.THINGS_ZH)} {pick(rng, words.PLACES_ZH)}"
+
+
 def release_title(rng: Generator, title: str) -> str:
     """Title of a re-upload that still names the song."""
     return pick(rng, words.RELEASES).format(title=title)

@@ -26,19 +26,24 @@ def open_sound_cache(
     # Rows of sounds and videos never change, so the last point in time contains all of them.
     last = HORIZON_DAYS * DAY_S
     world = SandboxWorld(seed, size, tracks=tracks, passed_s=last, altered_share=altered_share)
-    _opened["shelf"] = SoundCache(world, folder)
+    _opened["cache"] = SoundCache(world, folder)
 
 
 def make_file(index: int, codec: Codec) -> bool:
     """Render the file of a sound, by its row; return True if it exists."""
-    sound_cache = _opened["shelf"]
+    sound_cache = _opened["cache"]
     return sound_cache.file(sound_cache.world.sounds.row(index), codec=codec).exists()
 
 
 def make_video_file(index: int) -> bool:
     """Render the file of a video with its own sound, by its row; return True if it exists."""
-    sound_cache = _opened["shelf"]
+    sound_cache = _opened["cache"]
     return sound_cache.video_file(sound_cache.world.works.row(index)).exists()
+
+
+def make_song_file(track: int, length_s: float) -> bool:
+    """Render the file of a track's recording; return True if it exists."""
+    return _opened["cache"].song_file(track, length_s=length_s).exists()
 
 
 def warm_up() -> int:

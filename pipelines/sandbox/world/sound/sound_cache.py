@@ -66,6 +66,18 @@ class SoundCache:
             _write(path, encode(samples, codec="aac", stereo=sound.stereo))
         return path
 
+    def song_path(self, track: int, *, length_s: float) -> Path:
+        """Return the path of the file of a track's recording, rendered or not."""
+        return self.folder / f"song{track}-{length_s:g}.{_SUFFIX['aac']}"
+
+    def song_file(self, track: int, *, length_s: float) -> Path:
+        """Return the first seconds of a track's clean recording, and render them if needed."""
+        path = self.song_path(track, length_s=length_s)
+        if not path.exists():
+            samples = self.base(self.world.tracks[track].score)[: int(length_s * RATE)]
+            _write(path, encode(samples, codec="aac", stereo=False))
+        return path
+
     def placeholder(self) -> Path:
         """Return the silent file of photo posts without a sound."""
         path = self.folder / "silent.mp3"
