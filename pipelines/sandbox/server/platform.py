@@ -95,6 +95,13 @@ class SandboxPlatform:
         """The music chart with issues of all times, generated on first use."""
         return SandboxChart(self.first)
 
+    @property
+    def issue_count(self) -> int:
+        """Number of issues of the chart that have appeared by now."""
+        calendar = self.chart.calendar
+        is_late = self.switches.is_on("chart_late")
+        return (calendar.released_count_at if is_late else calendar.count_at)(self.now)
+
     def warm(self) -> None:
         """Start a rendering process, so that the first sound does not wait for it."""
         self._pool.submit(warm_up)

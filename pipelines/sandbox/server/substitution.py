@@ -38,7 +38,7 @@ def _asked_place(scope: Scope, platform: SandboxPlatform) -> int:
     in_path = re.search(r"-([0-9]+)\.html", scope["path"])
     volid = fields.get("volid", [in_path[1] if in_path else ""])[0]
     issue = calendar.find(volid)
-    return calendar.count_at(platform.now) - 1 if issue is None else issue.place
+    return platform.issue_count - 1 if issue is None else issue.place
 
 
 def _other_ids(text: str, world: SandboxWorld, hashtags: list[str]) -> str:

@@ -208,6 +208,11 @@ def switches_of(mode: str, chosen: Iterable[str] = ()) -> tuple[str, ...]:
     return every
 
 
+def switch_rows() -> list[str]:
+    """Return the rows of the table of switches in `docs/sandbox.md`."""
+    return [f"| `{switch.name}`{_value_hint(switch)} | {switch.effect} |" for switch in SWITCHES]
+
+
 def switch_help() -> str:
     """Return the table of switches as plain text, for the command line."""
     rows = [f"  {switch.name}{_value_hint(switch)}: {switch.effect}" for switch in SWITCHES]

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from pipelines.sandbox.world.random_streams import Ints, stream
+from pipelines.sandbox.world.random_streams import Ints, share_of, stream
 
 FIRST_DAY = date(2021, 1, 1)
 LAST_YEAR = 2045
@@ -23,6 +23,7 @@ _GAP = 0.025
 _GAP_GOES_ON = 0.35
 _SHANGHAI_S = 8 * 3600
 _APPEARS_S = 8 * 3600 + 30 * 60
+_LATEST_BY_S = 90 * 60
 _DAY_S = 86_400
 
 DateForm = Literal["both", "text", "none"]
@@ -86,6 +87,12 @@ class IssueCalendar:
         today = passed - (FIRST_DAY - date(1970, 1, 1)).days
         return int(np.searchsorted(self.days, today, side="right"))
 
+    def released_count_at(self, now: int) -> int:
+        """Return the number of issues that have appeared by a unix time if issues come late."""
+        count = self.count_at(now)
+        is_awaited = count > 0 and issue_release_time(self.at(count - 1)) > now
+        return count - is_awaited
+
     def at(self, place: int) -> SandboxIssue:
         """Return the issue at a position."""
         forms: tuple[DateForm, ...] = ("both", "text", "none")
@@ -109,3 +116,9 @@ def issue_publication_time(day: date) -> int:
     """Return the unix seconds at which the issue of a day is published."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
     return int(midnight.timestamp()) - _SHANGHAI_S + _APPEARS_S
+
+
+def issue_release_time(issue: SandboxIssue) -> int:
+    """Return the unix seconds at which a late issue appears: up to 10:00, though dated 08:30."""
+    share = share_of(str(issue.volid), "late")
+    return issue_publication_time(issue.day) + int(share * _LATEST_BY_S)

@@ -59,6 +59,6 @@ def to_token(seed: int, kind: str, index: int, *, length: int) -> str:
 
 
 def share_of(name: str, salt: str) -> float:
-    """Return a stable number in 0..1 for an id and a salt, so that an id is always treated alike."""
+    """Return a stable number in 0..1 for an id and a salt: an id is always treated alike."""
     digest = hashlib.blake2b(f"{salt}:{name}".encode(), digest_size=4).digest()
     return int.from_bytes(digest) / 2**32

@@ -8,6 +8,7 @@ from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.app import SURFACES
 from pipelines.sandbox.server.faults import KINDS
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.switches import MODES, switch_rows
 from pipelines.sandbox.world.world import SandboxWorld
 
 TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
@@ -15,6 +16,12 @@ TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="u
 
 def test_every_fault_is_described() -> None:
     assert [kind for kind in KINDS if f"`{kind}`" not in TEXT] == []
+
+
+def test_the_table_of_switches_is_that_of_the_declaration() -> None:
+    rows = [line for line in TEXT.splitlines() if line.startswith("| `")]
+    assert [row for row in switch_rows() if row not in rows] == []
+    assert [name for name in MODES["autumn-2026"] if f"`{name}`" not in TEXT] == []
 
 
 def test_every_surface_and_every_path_of_its_own_is_described(tmp_path: Path) -> None:

@@ -5,35 +5,46 @@ What belongs here: which fields a form has. Hosts, paths and refusals are in `su
 
 import json
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 from itertools import groupby
 
 from pipelines.sandbox.server.addresses import CHART_DOMAIN, SandboxUrls
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.world.chart import ChartedSong
-from pipelines.sandbox.world.chart_issues import SandboxIssue, issue_publication_time
+from pipelines.sandbox.world.chart_issues import (
+    SandboxIssue,
+    issue_publication_time,
+    issue_release_time,
+)
 
 NAMED_SINCE = date(2022, 1, 1)
 """Songs of issues before this day have little more than a file name."""
+_SHANGHAI = timezone(timedelta(hours=8))
 ZONE = "tx6_gz_kmr"
 
 
-def issue_years(issues: Iterable[SandboxIssue]) -> list[Document]:
+def issue_years(issues: Iterable[SandboxIssue], *, is_late: bool) -> list[Document]:
     """Return issues grouped by year, newest first."""
     return [
-        {"year": year, "vols": [issue_entry(issue) for issue in found]}
+        {"year": year, "vols": [issue_entry(issue, is_late=is_late) for issue in found]}
         for year, found in groupby(issues, key=lambda issue: issue.day.year)
     ]
 
 
-def issue_entry(issue: SandboxIssue) -> Document:
-    """Return one issue; some have no date, and some ids are text."""
+def issue_entry(issue: SandboxIssue, *, is_late: bool) -> Document:
+    """Return one issue; some have no date, and some ids are text.
+
+    A late one appears after its `voltime`, at its `scheduled_release_time`.
+    """
     volid: object = str(issue.volid) if issue.volid % 97 == 0 else issue.volid
     entry: Document = {"volid": volid, "volname": issue.name}
     if issue.date_form == "both":
         entry["voltime"] = f"{issue.day} 08:30:00"
     if issue.date_form != "none":
         entry["outer_text"] = f"{issue.day} 第{issue.name}"
+    if is_late:
+        released = datetime.fromtimestamp(issue_release_time(issue), _SHANGHAI)
+        entry["scheduled_release_time"] = f"{released:%Y-%m-%d %H:%M:%S}"
     return entry
 
 

@@ -107,9 +107,10 @@ class _Charts:
         """Return all published issues, newest first."""
         at = self.platform.chart.calendar.at
         issues = [at(place) for place in range(count - 1, -1, -1)]
+        is_late = self.platform.switches.is_on("chart_late")
         return {
             "timestamp": self.platform.now, "rank_cid": issues[0].volid if issues else 0,
-            "zone": ZONE, "vol_format": 0, "info": issue_years(issues),
+            "zone": ZONE, "vol_format": 0, "info": issue_years(issues, is_late=is_late),
         }  # fmt: skip
 
     def _songs(self, issue: SandboxIssue, page: int, size: int) -> Document:
@@ -128,15 +129,15 @@ class _Charts:
 
     def _latest(self, request: Request) -> SandboxIssue:
         place = request.scope.get(CHART_PLACE)
-        chart = self.platform.chart
-        return chart.latest(self.platform.now) if place is None else chart.calendar.at(place)
+        newest = self.platform.issue_count - 1
+        return self.platform.chart.calendar.at(newest if place is None else place)
 
     def _found(self, request: Request, volid: str) -> SandboxIssue | None:
         """Return an issue if it has been published by now."""
         if CHART_PLACE in request.scope:
             return self._latest(request)
         issue = self.platform.chart.calendar.find(volid)
-        count = self.platform.chart.calendar.count_at(self.platform.now)
+        count = self.platform.issue_count
         return issue if issue is not None and issue.place < count else None
 
     def _page(self, issue: SandboxIssue, page: int, size: int) -> list[ChartedSong]:

@@ -12,10 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from pipelines.sandbox.server.addresses import SHARE
+from pipelines.sandbox.server.addresses import MUSIC_SHORT, SHARE, to_code
+from pipelines.sandbox.server.documents.songs import track_id_of
 from pipelines.sandbox.server.documents.videos import Document
 from pipelines.sandbox.server.faults import Fault
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.surfaces.music import trends_path
+from pipelines.sandbox.server.surfaces.music_service import track_address
 from pipelines.sandbox.server.surfaces.paging import read_non_negative
 from pipelines.sandbox.server.switches import switches_of
 from pipelines.sandbox.world.content.sounds import SandboxSound
@@ -179,6 +182,20 @@ def _track(platform: SandboxPlatform, sound: SandboxSound) -> Document:
         "prose": f"7.43 复制打开看看【{author}创作的《{title}》】{short}，快来听听！ # 音乐",
         "aweme_id": first,
         "video_link": addresses.short_link("video", int(first)) if first else None,
+        "trends_link": addresses.on(SHARE, trends_path(sound.music_id)),
+        **_on_music_service(platform, track_id_of(world, sound)),
+    }  # fmt: skip
+
+
+def _on_music_service(platform: SandboxPlatform, track_id: str | None) -> Document:
+    """Return the links of a track on the music service; None for one that it lacks."""
+    if track_id is None:
+        return {"track_id": None, "track_link": None}
+    old = platform.addresses.on(MUSIC_SHORT, f"/s/{to_code('track', int(track_id))}/")
+    return {
+        "track_id": track_id, "track_link": track_address(platform, track_id),
+        "track_short_link": platform.addresses.short_link("track", int(track_id)),
+        "track_short_link_old": old,
     }  # fmt: skip
 
 

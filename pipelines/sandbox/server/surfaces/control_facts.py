@@ -232,7 +232,7 @@ class _ChartFacts:
     async def issues(self, _: Request) -> Response:
         """Return all published issues, oldest first, including dates hidden from guests."""
         at = self.platform.chart.calendar.at
-        count = self.platform.chart.calendar.count_at(self.platform.now)
+        count = self.platform.issue_count
         return JSONResponse({"issues": [_issue(at(place)) for place in range(count)]})
 
     async def issue(self, request: Request) -> Response:
@@ -242,7 +242,7 @@ class _ChartFacts:
         except ValueError:
             return JSONResponse({"error": "date is YYYY-MM-DD"}, status_code=400)
         calendar = self.platform.chart.calendar
-        place = calendar.count_at(self.platform.now) - 1
+        place = self.platform.issue_count - 1
         while place >= 0:
             found = calendar.at(place)
             if found.day <= day and found.date_form != "none":
@@ -273,7 +273,7 @@ class _ChartFacts:
 
     def _tracks(self) -> list[Document]:
         chart = self.platform.chart
-        count = chart.calendar.count_at(self.platform.now)
+        count = self.platform.issue_count
         return [
             {
                 "music_id": self.world.tracks[career.track].music_id,
