@@ -13,7 +13,11 @@ from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
 from pipelines.scan.rules.expansion import (
     ConfirmedVideo,
     VideoVariant,
+    best_comparisons,
+    credibility,
     group_by_music,
+    link_by_audio,
+    variant_comparison,
     verification_order,
 )
 from pipelines.scan.scan_run import MeasuredVideo, ScanRun
@@ -26,7 +30,6 @@ from pipelines.scan.verify_audio import (
     verify_music,
     write_sounds,
 )
-from warehouse.records.evidence import Comparison, Verdict
 from warehouse.records.videos import Video
 
 MAX_ROUNDS = 8  # each round needs a newly verified id, so only a hostile platform reaches this
@@ -148,7 +151,7 @@ async def _verify_group(
     if not heard:
         _mark(session, works, "not_comparable", "silent_placeholder")
         return None
-    best = max(comparisons, key=_credibility)
+    best = max(comparisons, key=credibility)
     has_it = verdict.verdict in {"confirmed", "variant"}
     cut_group_excerpts(session, heard, best if has_it else None)
     if verdict.verdict == "variant":
@@ -160,59 +163,40 @@ async def _verify_group(
     return music_id
 
 
-_RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
-
-
-def _credibility(comparison: Comparison) -> tuple[int, float]:
-    """Sort key: the stronger verdict, then the higher score."""
-    return (_RANK[comparison.pair.verdict], comparison.pair.score or 0.0)
-
-
 def _confirm(session: ScanRun, number: int) -> None:
     found = session.findings
-    heard = {
-        comparison.candidate_aweme_id: comparison
-        for comparison in sorted(found.comparisons, key=lambda entry: entry.pair.score or 0.0)
-        if comparison.pair.verdict == "confirmed"
-    }
+    compared = best_comparisons(found.comparisons)
     for video in found.videos():
         music_id = video.music.music_id if video.music else None
         if video.aweme_id in found.confirmed or music_id not in found.verified:
             continue
-        evidence = found.verified[music_id]
-        found.confirmed[video.aweme_id] = (
+        of_group, own = found.verified[music_id], compared.get(video.aweme_id)
+        linked = (
             ConfirmedVideo(video=video, link_type="exact_music_id", expansion_round=number)
-            if evidence is None
-            else _audio_link(video, heard.get(video.aweme_id), evidence, number)
+            if of_group is None
+            else link_by_audio(video, own=own, of_group=of_group, expansion_round=number)
         )
-        found.outcomes[video.aweme_id] = ("confirmed", None)
+        if linked is not None:
+            found.confirmed[video.aweme_id] = linked
+            found.outcomes[video.aweme_id] = ("confirmed", None)
+        elif own is not None:
+            found.outcomes[video.aweme_id] = (own.pair.verdict, own.pair.reason)
 
 
 def _collect_variants(session: ScanRun) -> None:
-    """Collect the videos of music ids that carry the track at another speed or pitch."""
+    """Collect the videos that carry the track at another speed or pitch."""
     found = session.findings
-    own = {
-        comparison.candidate_aweme_id: comparison
-        for comparison in found.comparisons
-        if comparison.pair.verdict == "variant"
-    }
+    compared = best_comparisons(found.comparisons)
     for video in found.videos():
-        music_id = video.music.music_id if video.music else ""
-        if music_id in found.variant_ids:
-            comparison = own.get(video.aweme_id, found.variant_ids[music_id])
+        if video.aweme_id in found.confirmed:
+            continue
+        own = compared.get(video.aweme_id)
+        of_group = found.variant_ids.get(video.music.music_id if video.music else "")
+        comparison = variant_comparison(own, of_group)
+        if comparison is not None:
             found.variants[video.aweme_id] = VideoVariant(video=video, comparison=comparison)
-
-
-def _audio_link(
-    video: Video, own: Comparison | None, of_group: Comparison, number: int
-) -> ConfirmedVideo:
-    """Link by audio if the video itself was compared, else by its verified music id."""
-    return ConfirmedVideo(
-        video=video,
-        link_type="audio_fingerprint_match" if own else "verified_music_id_graph",
-        expansion_round=number,
-        comparison=own or of_group,
-    )
+        elif of_group is not None and own is not None:
+            found.outcomes[video.aweme_id] = (own.pair.verdict, own.pair.reason)
 
 
 def _mark(session: ScanRun, works: Sequence[Video], outcome: str, reason: str) -> None:

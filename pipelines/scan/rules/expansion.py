@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipelines.documents.videos import LinkType
 from pipelines.scan.rules.titles import mentions
-from warehouse.records.evidence import Comparison
+from warehouse.records.evidence import Comparison, Verdict
 from warehouse.records.videos import Video
 
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
@@ -34,6 +34,45 @@ class VideoVariant:
 
     video: Video
     comparison: Comparison
+
+
+_STRENGTH: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
+
+
+def credibility(comparison: Comparison) -> tuple[int, float]:
+    """Sort key: the stronger verdict, then the higher score."""
+    return (_STRENGTH[comparison.pair.verdict], comparison.pair.score or 0.0)
+
+
+def best_comparisons(comparisons: Iterable[Comparison]) -> dict[str, Comparison]:
+    """Return the most credible comparison of each compared video, by its id."""
+    return {entry.candidate_aweme_id: entry for entry in sorted(comparisons, key=credibility)}
+
+
+def link_by_audio(
+    video: Video, *, own: Comparison | None, of_group: Comparison, expansion_round: int
+) -> ConfirmedVideo | None:
+    """Link a video of a verified music id, or return None if its own sound says otherwise.
+
+    A video that was compared itself is linked by audio, one that was not by its verified music id.
+    The same id does not prove that a video plays the sound: people mute and replace it.
+    """
+    if own is not None and own.pair.verdict in {"rejected", "variant"}:
+        return None
+    is_heard = own is not None and own.pair.verdict == "confirmed"
+    return ConfirmedVideo(
+        video=video,
+        link_type="audio_fingerprint_match" if is_heard else "verified_music_id_graph",
+        expansion_round=expansion_round,
+        comparison=own if is_heard else of_group,
+    )
+
+
+def variant_comparison(own: Comparison | None, of_group: Comparison | None) -> Comparison | None:
+    """Return the comparison that makes a video a variant: its own if it was compared."""
+    if own is None or own.pair.verdict == "not_comparable":
+        return of_group
+    return own if own.pair.verdict == "variant" else None
 
 
 def group_by_music(

@@ -2,13 +2,25 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from pipelines.scan.rules.expansion import (
     MOST_BATCHES,
     authors_to_scan,
+    best_comparisons,
     group_by_music,
+    link_by_audio,
+    variant_comparison,
     verification_batches,
     verification_order,
     videos_to_verify,
+)
+from warehouse.records.evidence import (
+    ALGORITHM,
+    Comparison,
+    MatchThresholds,
+    PairEvidence,
+    Verdict,
 )
 from warehouse.records.videos import Author, MediaType, Music, Statistics, Video
 
@@ -89,3 +101,69 @@ def test_authors_with_most_works_come_first_and_none_twice() -> None:
         work("4", author="c"),
     ]
     assert authors_to_scan(works, scanned={"c"}) == ("a", "b")
+
+
+def compared(verdict: Verdict, *, aweme_id: str = "1", score: float | None = None) -> Comparison:
+    return Comparison(
+        comparison_id=f"{aweme_id}-{verdict}-{score}",
+        reference_aweme_id="9",
+        candidate_aweme_id=aweme_id,
+        reference_music_id="m9",
+        candidate_music_id="m1",
+        pair=PairEvidence(verdict=verdict, reason="made up", score=score),
+        limits=MatchThresholds(),
+        algorithm=ALGORITHM,
+        feature_version="1",
+        library_version="1",
+    )
+
+
+GROUP = compared("confirmed", aweme_id="2", score=0.9)
+
+
+def test_of_several_comparisons_of_a_video_the_most_credible_counts() -> None:
+    weak, strong, other = (
+        compared("rejected", score=0.99),
+        compared("confirmed", score=0.7),
+        compared("variant", aweme_id="2", score=0.8),
+    )
+    assert best_comparisons([strong, weak, other]) == {"1": strong, "2": other}
+
+
+def test_a_video_that_was_compared_itself_is_linked_by_its_own_audio() -> None:
+    own = compared("confirmed", score=0.8)
+    link = link_by_audio(work("1"), own=own, of_group=GROUP, expansion_round=1)
+    assert link is not None
+    assert (link.link_type, link.comparison) == ("audio_fingerprint_match", own)
+
+
+@pytest.mark.parametrize("own", [None, compared("not_comparable")])
+def test_a_video_without_a_verdict_of_its_own_is_linked_by_its_music_id(
+    own: Comparison | None,
+) -> None:
+    link = link_by_audio(work("1"), own=own, of_group=GROUP, expansion_round=1)
+    assert link is not None
+    assert (link.link_type, link.comparison) == ("verified_music_id_graph", GROUP)
+
+
+@pytest.mark.parametrize("verdict", ["rejected", "variant"])
+def test_a_video_whose_own_sound_differs_is_not_confirmed_by_its_music_id(verdict: Verdict) -> None:
+    own = compared(verdict)
+    assert link_by_audio(work("1"), own=own, of_group=GROUP, expansion_round=1) is None
+
+
+@pytest.mark.parametrize(
+    ("own", "of_group", "expected"),
+    [
+        (None, None, None),
+        (None, GROUP, GROUP),
+        (compared("not_comparable"), GROUP, GROUP),
+        (compared("rejected"), GROUP, None),
+        (compared("variant"), None, compared("variant")),
+        (compared("variant"), GROUP, compared("variant")),
+    ],
+)
+def test_a_video_is_a_variant_by_its_own_comparison_where_it_has_one(
+    own: Comparison | None, of_group: Comparison | None, expected: Comparison | None
+) -> None:
+    assert variant_comparison(own, of_group) == expected
