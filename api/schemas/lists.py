@@ -6,6 +6,7 @@ from pydantic import Field
 
 from api.schemas.base_models import Count, IsExperimental, OptionalCount, ResponseModel, Timestamp
 from api.schemas.video import ImageUrls, VideoDocument
+from warehouse.records.videos import FollowerCountSource
 
 
 class ResolvedUser(ResponseModel):
@@ -33,6 +34,10 @@ class User(ResponseModel):
     signature: str | None
     avatar_thumb: ImageUrls
     follower_count: OptionalCount
+    follower_count_source: Annotated[
+        FollowerCountSource | None,
+        Field(description="field of the platform that held the number; null: unknown"),
+    ]
     following_count: OptionalCount
     aweme_count: OptionalCount
     total_favorited: OptionalCount

@@ -16,8 +16,8 @@ LOCAL_CURSOR = "public_first_screen_local_cursor"
 PLATFORM_CURSOR = "platform_cursor"
 _NAMES = ("sec_uid", "uid", "unique_id", "short_id", "nickname", "signature")
 _COUNTS = (
-    "follower_count", "following_count", "aweme_count", "total_favorited", "favoriting_count",
-    "ip_location",
+    "follower_count", "follower_count_source", "following_count", "aweme_count", "total_favorited",
+    "favoriting_count", "ip_location",
 )  # fmt: skip
 _AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
 

@@ -22,6 +22,7 @@ from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
+from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.stopwatch import Stopwatch
 from warehouse.records.coverage import SourceCoverage
@@ -165,8 +166,14 @@ class ScanRun:
 
     @property
     def song_title(self) -> str | None:
-        """The title that texts are matched against; None if the track has none."""
-        return self.keyword or (self.findings.track.title if self.findings.track else None)
+        """The title that texts are matched against; None if there is none.
+
+        The title of a user sound names its uploader; the platform may name the song inside it.
+        """
+        track = self.findings.track
+        if self.keyword or track is None:
+            return self.keyword
+        return title_to_match(track.title, track.mapped_title)
 
     @property
     def verifies_audio(self) -> bool:

@@ -37,7 +37,9 @@ def _terms(session: ScanRun) -> tuple[str, ...]:
     if session.keyword is not None:
         return scene_terms(session.keyword)
     track, keywords = session.findings.track, session.parameters.search_keywords
-    title, author = (track.title, track.author) if track else (None, None)
+    title = session.song_title
+    # The author of a user sound is its uploader, who has nothing to do with a song named inside it.
+    author = track.author if track and title == track.title else None
     return search_terms(title, author, keywords)
 
 

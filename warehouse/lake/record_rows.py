@@ -36,12 +36,12 @@ _MUSIC = {
 _STATISTICS = ("digg_count", "comment_count", "collect_count", "share_count")
 _TRACK = (
     "music_id", "surface", "observed_at", "title", "author", "owner_nickname", "duration_s",
-    "is_original_sound", "cover_url", "source_aweme_id",
+    "is_original_sound", "cover_url", "source_aweme_id", "mapped_title",
 )  # fmt: skip
 _ACCOUNT = (
     "sec_uid", "surface", "observed_at", "uid", "unique_id", "short_id", "nickname", "signature",
-    "avatar_url", "follower_count", "following_count", "aweme_count", "total_favorited",
-    "favoriting_count", "ip_location",
+    "avatar_url", "follower_count", "follower_count_source", "following_count", "aweme_count",
+    "total_favorited", "favoriting_count", "ip_location",
 )  # fmt: skip
 _HASHTAG = ("ch_id", "surface", "observed_at", "name", "user_count", "view_count", "is_exact")
 

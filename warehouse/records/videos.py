@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Literal
 
 MediaType = Literal["video", "photo"]
+FollowerCountSource = Literal["follower_count", "mplatform_followers_count"]
+"""The platform's own field, or its sum over sister platforms, which is all that guests may get."""
 
 LIST_SURFACES = frozenset({
     "music_list", "music_page", "music_app", "hashtag_list", "hashtag_page", "user_posts",
@@ -138,7 +140,7 @@ class UnavailableVideo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One observation of one music id."""
+    """One observation of one music id. `mapped_title` is as in `Music`."""
 
     music_id: str
     surface: str
@@ -150,11 +152,12 @@ class Track:
     is_original_sound: bool | None = None
     cover_url: str | None = None
     source_aweme_id: str | None = None
+    mapped_title: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """One observation of one account."""
+    """One observation of one account. `follower_count_source` is the field that held the number."""
 
     sec_uid: str
     surface: str
@@ -166,6 +169,7 @@ class Account:
     signature: str | None = None
     avatar_url: str | None = None
     follower_count: int | None = None
+    follower_count_source: FollowerCountSource | None = None
     following_count: int | None = None
     aweme_count: int | None = None
     total_favorited: int | None = None

@@ -24,6 +24,7 @@ _KEPT = frozenset({
     "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
     "candidate_music_id", "capture_id", "ch_id", "codec", "comparison_id", "confidence",
     "content_type", "data_provider", "direction", "erasure_id", "error_type", "feature_version",
+    "follower_count_source",
     "hashtag_ids", "job_id", "kind", "lead_reason", "library_version", "limits", "link_id",
     "link_type", "media_type", "method", "music_id", "music_ids", "not_comparable_reason",
     "observation", "origin", "outcome", "parser_version", "probe_id", "reference_music_id",
@@ -33,11 +34,12 @@ _KEPT = frozenset({
 })  # fmt: skip
 LEFT_OUT = frozenset({
     "artist", "author", "avatar_url", "backtrace", "came", "candidate_sha256", "cover_url", "desc",
-    "hashtag_names", "ip_location", "key_paths", "marks", "music_author", "music_mapped_title",
-    "music_title", "name", "next_backtrace", "next_search_id", "nickname", "nil_type", "note",
-    "owner_nickname", "payload_sha256", "reason", "reference_sha256", "said_by", "salt",
-    "search_id", "search_terms", "sha256", "share_url", "short_id", "signature", "sound_sha256",
-    "source_music_title", "source_path", "term", "title", "uid", "unique_id", "went",
+    "hashtag_names", "ip_location", "key_paths", "mapped_title", "marks", "music_author",
+    "music_mapped_title", "music_title", "name", "next_backtrace", "next_search_id", "nickname",
+    "nil_type", "note", "owner_nickname", "payload_sha256", "reason", "reference_sha256", "said_by",
+    "salt", "search_id", "search_terms", "sha256", "share_url", "short_id", "signature",
+    "sound_sha256", "source_music_title", "source_path", "term", "title", "uid", "unique_id",
+    "went",
 })  # fmt: skip
 """Names, texts, links, and hashes that anyone with the same sound or body could compute."""
 

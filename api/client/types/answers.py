@@ -184,9 +184,10 @@ UpstreamResponse = TypedDict("UpstreamResponse", {"surface": "str", "reason": "s
     "status": "int | None"})
 User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "str | None",
     "short_id": "str | None", "nickname": "str | None", "signature": "str | None",
-    "avatar_thumb": "ImageUrls", "follower_count": "int | None", "following_count": "int | None",
-    "aweme_count": "int | None", "total_favorited": "int | None", "favoriting_count": "int | None",
-    "ip_location": "str | None"})
+    "avatar_thumb": "ImageUrls", "follower_count": "int | None",
+    "follower_count_source": 'Literal["follower_count", "mplatform_followers_count"] | None',
+    "following_count": "int | None", "aweme_count": "int | None", "total_favorited": "int | None",
+    "favoriting_count": "int | None", "ip_location": "str | None"})
 UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
 VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None",

@@ -9,7 +9,7 @@ from pipelines.platform.parsers.refusals import refuse_status, says_unknown
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import SubstitutionError, UnresolvedIdError
-from warehouse.records.videos import Account
+from warehouse.records.videos import Account, FollowerCountSource
 
 _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
 
@@ -28,9 +28,9 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account
     refuse_status(answer)
     info = answer.must_node("user_info")
     found = info.name("sec_uid")
-    if found is None:
+    if found is None and not _has_id(info):  # old forms show only the other ids
         raise info.missing("sec_uid")
-    if found != sec_uid:
+    if found not in {None, sec_uid}:
         raise SubstitutionError("the response is another account", surface=seen.surface)
     return _account(info, sec_uid, seen)
 
@@ -82,6 +82,7 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Acco
     return replace(
         account,
         follower_count=account.follower_count or None,
+        follower_count_source=account.follower_count_source if account.follower_count else None,
         following_count=account.following_count or None,
         aweme_count=account.aweme_count or None,
         total_favorited=account.total_favorited or None,
@@ -91,6 +92,7 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Acco
 
 def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
     avatars = (first_address(info.node(key)) for key in _AVATARS)
+    followers, source = _followers(info)
     return Account(
         sec_uid=sec_uid,
         surface=seen.surface,
@@ -101,13 +103,30 @@ def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
         nickname=info.name("nickname"),
         signature=info.text("signature"),
         avatar_url=next((avatar for avatar in avatars if avatar), None),
-        follower_count=_exact(info, "follower_count"),
+        follower_count=followers,
+        follower_count_source=source,
         following_count=_exact(info, "following_count"),
         aweme_count=_exact(info, "aweme_count"),
         total_favorited=_exact(info, "total_favorited"),
         favoriting_count=_exact(info, "favoriting_count"),
         ip_location=info.name("ip_location"),
     )
+
+
+def _followers(info: JsonNode) -> tuple[int | None, FollowerCountSource | None]:
+    """Return the followers and the field that holds them.
+
+    Guests may get only the sum over sister platforms, beside no count or a count of 0. A sum of 0
+    is unknown: surfaces that do not show it send 0.
+    """
+    own, everywhere = _exact(info, "follower_count"), _exact(info, "mplatform_followers_count")
+    if not own and everywhere:
+        return everywhere, "mplatform_followers_count"
+    return own, None if own is None else "follower_count"
+
+
+def _has_id(info: JsonNode) -> bool:
+    return bool(info.id("uid") or info.id("short_id") or info.name("unique_id"))
 
 
 def _exact(info: JsonNode, key: str) -> int | None:

@@ -4,6 +4,7 @@ On a detail surface a 0 is a real 0 and the essential fields are required. A lis
 its zeros mean unknown, and what it does not show stays None.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import (
     Author,
     Hashtag,
+    MediaType,
     Music,
     Statistics,
     UnavailableVideo,
@@ -26,6 +28,9 @@ from warehouse.records.videos import (
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
+_PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
+_VIDEO_TYPES = frozenset({0, 4})
+_NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s*$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +113,7 @@ def _video(
     aweme_id = item.must_id("aweme_id")
     video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
     images = len(item.items("images"))
-    # A photo post has no length, and a trimmed item may leave out its pictures.
-    is_video = not images and (item.has("images") or video.whole("duration"))
+    media_type = _media_type(item, video)
     return Video(
         aweme_id=aweme_id,
         surface=seen.surface,
@@ -117,7 +121,7 @@ def _video(
         desc=item.text("desc"),
         create_time=item.whole("create_time") or None,
         share_url=seen.link_of(aweme_id),
-        media_type="photo" if images else "video" if is_video else None,
+        media_type=media_type,
         is_top=item.flag("is_top"),
         author=author,
         music=_music(item.node("music")),
@@ -125,11 +129,27 @@ def _video(
         width=video.whole("width") or None,
         height=video.whole("height") or None,
         cover_url=first_address(video.node("cover")),
-        images_count=images if item.has("images") else None,
+        images_count=images or (0 if item.has("images") and media_type == "video" else None),
         hashtags=_hashtags(item),
         statistics=statistics,
         is_exact=is_exact,
     )
+
+
+def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
+    """Return what kind of post it is, or None if the item does not show it.
+
+    A photo post has pictures and no length. A trimmed item may show neither; then its type number
+    decides. The number alone is never trusted: the same video has different ones on two surfaces.
+    """
+    kind = item.whole("aweme_type")
+    if item.items("images"):
+        return "photo"
+    if video.whole("duration"):
+        return "video"
+    if kind in _PHOTO_TYPES:
+        return "photo"
+    return "video" if item.has("images") and kind in {*_VIDEO_TYPES, None} else None
 
 
 def _statistics(node: JsonNode, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
@@ -169,18 +189,33 @@ def _music(node: JsonNode | None) -> Music | None:
         author=node.name("author") or node.name("owner_nickname"),
         duration_s=node.whole("duration") or None,
         is_original_sound=node.flag("is_original_sound"),
-        mapped_title=_mapped_title(node),
+        mapped_title=read_mapped_title(node),
     )
 
 
-def _mapped_title(node: JsonNode) -> str | None:
-    """Return the title of the song that the platform maps a user sound to; None if unreadable."""
+def read_mapped_title(node: JsonNode) -> str | None:
+    """Return the title of the song that the platform names inside a user sound, else None."""
     extra = read_extra(node)
     mapped = extra.get("music_display_mapping_title")
     if isinstance(mapped, str) and mapped.strip():
         return mapped.strip()
     matched = node.node("matched_pgc_sound")
-    return None if matched is None else matched.name("title")
+    named = None if matched is None else matched.name("title")
+    return named or _named_song(node.text("title") or "")
+
+
+def _named_song(title: str) -> str | None:
+    """Return the song of a title such as "…创作的原声（原声中的歌曲：Song-Artist）", else None.
+
+    The first hyphen ends the song: artists' names contain hyphens more often than titles do. If
+    hyphens between blanks are there, they are the separator.
+    """
+    found = _NAMED_SONG.search(title)
+    if found is None:
+        return None
+    named = found["song"].strip()
+    song = named.partition(" - " if " - " in named else "-")[0].strip()
+    return song or named
 
 
 def read_extra(node: JsonNode) -> dict[str, object]:

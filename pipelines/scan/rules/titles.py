@@ -32,6 +32,14 @@ def song_names(title: str | None) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if len(name) >= MIN_TITLE_CHARS)
 
 
+def title_to_match(title: str | None, mapped_title: str | None) -> str | None:
+    """Return the title if it names a song, else the song that the platform names inside the sound.
+
+    Without either the title stays: it is shown, and matches nothing.
+    """
+    return title if song_names(title) else mapped_title or title
+
+
 def mentions(title: str | None, texts: Iterable[str | None]) -> bool:
     """Whether one of the texts contains a full name of the song."""
     names = song_names(title)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.scan.rules.titles import mentions, song_names
+from pipelines.scan.rules.titles import mentions, song_names, title_to_match
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,19 @@ def test_a_hashtag_or_caption_with_the_full_title_mentions_it() -> None:
 
 def test_half_a_title_is_no_mention() -> None:
     assert not mentions("Night Flight", ["good night"])
+
+
+@pytest.mark.parametrize(
+    ("title", "mapped", "matched"),
+    [
+        ("夜航", "晚风", "夜航"),
+        ("@小明创作的原声", "晚风", "晚风"),
+        ("@小明创作的原声", None, "@小明创作的原声"),
+        (None, "晚风", "晚风"),
+        (None, None, None),
+    ],
+)
+def test_a_user_sound_is_matched_by_the_song_named_inside_it(
+    title: str | None, mapped: str | None, matched: str | None
+) -> None:
+    assert title_to_match(title, mapped) == matched

@@ -34,7 +34,7 @@ REQUIRED: dict[str, tuple[set[str], ...]] = {
     "user_posts": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),
     "user_page": ({"postListData"}, {"aweme_list", "awemeList", "items"}, {"has_more", "hasMore"}),
     "user_account": ({"userInfoRes"}, {"user_info"}, {"sec_uid", "lastPath"}),
-    "user_info": ({"user_info"}, {"sec_uid"}),
+    "user_info": ({"user_info"}, {"sec_uid", "uid", "short_id", "unique_id"}),
     "search_stream": ({"data"}, {"has_more"}, {"cursor"}, {"aweme_id"}),
     "search_single": ({"data"}, {"aweme_id"}),
     "chart_issues": ({"data"}, {"info"}, {"vols"}, {"volid"}),

@@ -127,7 +127,12 @@ class FileProvider:
         user = self._users.get(sec_uid)
         if user is None:
             raise UnresolvedIdError("USERS_FILE contains no such account", hint=GUIDE)
-        account = Account(surface="user_info", observed_at=datetime.now(UTC), **user.model_dump())
+        account = Account(
+            surface="user_info",
+            observed_at=datetime.now(UTC),
+            follower_count_source=None if user.follower_count is None else "follower_count",
+            **user.model_dump(),
+        )
         return self._reading("user_info", sec_uid, account)
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:

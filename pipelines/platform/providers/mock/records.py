@@ -71,6 +71,7 @@ def to_account(view: WorldSnapshot, index: int) -> Account:
         nickname=facts.nickname,
         signature=facts.signature,
         follower_count=facts.follower_count,
+        follower_count_source="follower_count",
         following_count=facts.following_count,
         aweme_count=int(view.world.videos_by_account(index).size),
         total_favorited=facts.total_favorited,

@@ -1,0 +1,105 @@
+"""Fields that guests get in a reduced form: followers, kinds of posts, songs in user sounds."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from pipelines.platform.parsers.accounts import parse_user_info
+from pipelines.platform.parsers.lists import parse_music_list
+from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.videos import ParseContext
+from warehouse.records.errors import StructureChangedError, SubstitutionError
+from warehouse.records.videos import Account, Video
+
+SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
+MUSIC = "7361234567890123456"
+SEEN = ParseContext(surface="any", observed_at=datetime(2026, 11, 20, tzinfo=UTC), link_of=str)
+
+
+def account(**fields: object) -> Account:
+    return parse_user_info(orjson.dumps({"user_info": fields}), sec_uid=SEC, seen=SEEN)
+
+
+def item(**fields: object) -> Video:
+    work: dict[str, Any] = {"aweme_id": "7568123456789012346", **fields}
+    body = orjson.dumps({"aweme_list": [work], "has_more": 0, "cursor": 1})
+    (video,) = parse_music_list(body, music_id=MUSIC, seen=SEEN).videos
+    return video
+
+
+@pytest.mark.parametrize(
+    ("fields", "followers", "source"),
+    [
+        ({"follower_count": 5, "mplatform_followers_count": 9}, 5, "follower_count"),
+        ({"mplatform_followers_count": 9}, 9, "mplatform_followers_count"),
+        ({"follower_count": 0, "mplatform_followers_count": 9}, 9, "mplatform_followers_count"),
+        ({"mplatform_followers_count": 0}, None, None),
+        ({"mplatform_followers_count": "1.2w"}, None, None),
+        ({"follower_count": 0}, 0, "follower_count"),
+        ({}, None, None),
+    ],
+)
+def test_followers_name_the_field_that_held_them(
+    fields: dict[str, object], followers: int | None, source: str | None
+) -> None:
+    found = account(sec_uid=SEC, **fields)
+    assert (found.follower_count, found.follower_count_source) == (followers, source)
+
+
+@pytest.mark.parametrize("ids", [{"uid": "98765"}, {"unique_id": "abc"}, {"short_id": "12345"}])
+def test_an_account_without_its_long_id_is_read_by_another_one(ids: dict[str, str]) -> None:
+    assert account(**ids).sec_uid == SEC
+
+
+@pytest.mark.parametrize("ids", [{}, {"uid": "0", "short_id": "0", "unique_id": ""}])
+def test_an_account_without_any_id_is_refused(ids: dict[str, str]) -> None:
+    with pytest.raises(StructureChangedError):
+        account(nickname="a", **ids)
+
+
+def test_an_account_with_another_long_id_is_a_substitution() -> None:
+    with pytest.raises(SubstitutionError):
+        account(sec_uid=f"{SEC[:-1]}A", uid="98765")
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "images"),
+    [
+        ({"images": None, "aweme_type": 2}, "photo", None),
+        ({"images": None, "aweme_type": 68, "video": {"duration": 0}}, "photo", None),
+        ({"images": None, "aweme_type": 4}, "video", 0),
+        ({"images": None, "aweme_type": 0}, "video", 0),
+        ({"images": None}, "video", 0),
+        ({"images": None, "aweme_type": 2, "video": {"duration": 9000}}, "video", 0),
+        ({"images": [{}, {}], "aweme_type": 4}, "photo", 2),
+        ({"images": None, "aweme_type": 101}, None, None),
+        ({"aweme_type": 4}, None, None),
+        ({"aweme_type": 2}, "photo", None),
+    ],
+)
+def test_the_kind_of_a_post_is_known_without_pictures_and_length(
+    fields: dict[str, object], kind: str | None, images: int | None
+) -> None:
+    found = item(**fields)
+    assert (found.media_type, found.images_count) == (kind, images)
+
+
+@pytest.mark.parametrize(
+    ("title", "song"),
+    [
+        ("@小满创作的原声（原声中的歌曲：晚风海岸-某某乐队）", "晚风海岸"),
+        ("@a创作的原声(原声中的歌曲: Night Flight - A-Z)", "Night Flight"),
+        ("@a创作的原声（原声中的歌曲：海（Live）-K-9）", "海（Live）"),
+        ("@a创作的原声（原声中的歌曲：晚风）", "晚风"),
+        ("@a创作的原声（原声中的歌曲：-晚风）", "-晚风"),
+        ("@a创作的原声（原声中的歌曲：）", None),
+        ("@a创作的原声（原声中的歌曲：晚风）的翻唱", None),
+        ("@a创作的原声", None),
+        ("", None),
+    ],
+)
+def test_the_song_named_in_a_title_is_the_mapped_title(title: str, song: str | None) -> None:
+    body = orjson.dumps({"music_info": {"mid": MUSIC, "title": title}})
+    assert parse_music_info(body, music_id=MUSIC, seen=SEEN).mapped_title == song
