@@ -213,6 +213,7 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
+        version=2,  # is_cut
     ),
     Table(
         "raw.chart_issues",
