@@ -6,6 +6,7 @@ from pydantic import Field
 
 from api.schemas.base_models import Id, OptionalCount, ResponseModel, Timestamp
 
+CreatedAtSource = Literal["stated", "id"]
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
 
@@ -25,6 +26,19 @@ class AuthorDocument(ResponseModel):
     avatar_thumb: ImageUrls
 
 
+class SoundOriginDocument(ResponseModel):
+    """The video that an original sound was born with."""
+
+    aweme_id: Id
+    source: Annotated[
+        CreatedAtSource,
+        Field(description="stated by the platform, or concluded from the times in the ids"),
+    ]
+    offset_s: Annotated[
+        int | None, Field(description="birth of the sound minus that of the video, in seconds")
+    ]
+
+
 class MusicDocument(ResponseModel):
     """The music as shown with a video."""
 
@@ -34,6 +48,11 @@ class MusicDocument(ResponseModel):
     author: str | None
     duration: Annotated[int | None, Field(description="seconds")]
     is_original_sound: bool | None
+    created_at: Annotated[
+        Timestamp | None, Field(description="time in the music id; null if not plausible")
+    ] = None
+    created_at_source: CreatedAtSource | None = None
+    born_with: SoundOriginDocument | None = None
 
 
 class TrackDocument(MusicDocument):
@@ -75,6 +94,15 @@ class VideoDocument(ResponseModel):
     aweme_id: Id
     desc: str | None
     create_time: Annotated[int | None, Field(description="unix seconds")]
+    created_at: Annotated[
+        Timestamp | None,
+        Field(description="publication as the platform states it, else the time in the video's id"),
+    ] = None
+    created_at_source: CreatedAtSource | None = None
+    created_at_difference_s: Annotated[
+        int | None,
+        Field(description="stated time minus the id's, if they differ by more than a day"),
+    ] = None
     share_url: str | None
     media_type: Literal["video", "photo"] | None
     is_top: bool | None

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from warehouse.records.evidence import Comparison, variant_kind
+from warehouse.records.times import Birth, SoundOrigin
 from warehouse.records.values import Document
-from warehouse.records.videos import Author, Music, Statistics, Track, Video
+from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
 
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
@@ -42,11 +43,13 @@ def to_video_document(video: Video, *, first_observed_at: datetime | None = None
         "aweme_id": video.aweme_id,
         "desc": video.desc,
         "create_time": video.create_time,
+        **_birth_fields(video.birth),
+        "created_at_difference_s": video.birth_difference_s,
         "share_url": video.share_url,
         "media_type": video.media_type,
         "is_top": video.is_top,
         "author": _author_document(video.author),
-        "music": _music_document(video.music),
+        "music": _music_document(video),
         "video": _picture_document(video),
         "images_count": video.images_count,
         "hashtags": [asdict(hashtag) for hashtag in video.hashtags],
@@ -133,8 +136,11 @@ def to_evidence_document(comparison: Comparison) -> Document:
     }
 
 
-def to_track_document(track: Track) -> Document:
-    """Build the `music` of a result: the requested track as last observed."""
+def to_track_document(track: Track, *, origin: SoundOrigin | None = None) -> Document:
+    """Build the `music` of a result: the requested track as last observed.
+
+    `origin` is the video that an original sound was born with.
+    """
     return {
         "id_str": track.music_id,
         "mid": track.music_id,
@@ -143,6 +149,8 @@ def to_track_document(track: Track) -> Document:
         "owner_nickname": track.owner_nickname,
         "duration": track.duration_s,
         "is_original_sound": track.is_original_sound,
+        **_birth_fields(track.birth),
+        "born_with": asdict(origin) if origin else None,
         "cover": _addresses(track.cover_url),
         "observed_at": to_time(track.observed_at),
     }
@@ -165,9 +173,11 @@ def _author_document(author: Author | None) -> Document | None:
     }
 
 
-def _music_document(music: Music | None) -> Document | None:
+def _music_document(video: Video) -> Document | None:
+    music = video.music
     if music is None:
         return None
+    origin = own_sound_origin(video)
     return {
         "id_str": music.music_id,
         "mid": music.music_id,
@@ -175,6 +185,15 @@ def _music_document(music: Music | None) -> Document | None:
         "author": music.author,
         "duration": music.duration_s,
         "is_original_sound": music.is_original_sound,
+        **_birth_fields(video.music_birth),
+        "born_with": asdict(origin) if origin else None,
+    }
+
+
+def _birth_fields(birth: Birth | None) -> Document:
+    return {
+        "created_at": to_time(birth.at) if birth else None,
+        "created_at_source": birth.source if birth else None,
     }
 
 

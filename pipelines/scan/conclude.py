@@ -20,6 +20,7 @@ from pipelines.scan.search import search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import merge_coverage
 from warehouse.records.values import Document
+from warehouse.records.videos import track_origin
 
 EXHAUSTED_REASONS = frozenset(
     {"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"}
@@ -40,7 +41,7 @@ def result_document(session: ScanRun) -> Document:
     ]
     summary = to_account_summary(ranked, profiles=found.profiles)
     return ResultDocument(
-        music=to_track_document(found.track) if found.track else None,
+        music=requested_track(session),
         music_id=session.music_id or None,
         keyword=session.keyword,
         ranked=ranked,
@@ -58,6 +59,14 @@ def result_document(session: ScanRun) -> Document:
         mobile_emulator_used=session.runtime.uses_device,
         created_at=to_time(session.clock()) or "",
     ).to_document()
+
+
+def requested_track(session: ScanRun) -> Document | None:
+    """Return the document of the requested track with the video its sound was born with."""
+    track = session.findings.track
+    if track is None:
+        return None
+    return to_track_document(track, origin=track_origin(track, session.findings.videos()))
 
 
 def ranked_document(

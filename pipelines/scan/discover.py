@@ -3,9 +3,9 @@
 It reuses the stages of a scan; the rules of a candidate's entry are in `rules/discovery.py`.
 """
 
-from pipelines.documents.videos import to_evidence_document, to_time, to_track_document
+from pipelines.documents.videos import to_evidence_document, to_time
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
-from pipelines.scan.conclude import coverage_document, ranked_document
+from pipelines.scan.conclude import coverage_document, ranked_document, requested_track
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
 from pipelines.scan.rules.discovery import (
@@ -88,7 +88,7 @@ def _document(session: ScanRun) -> Document:
     return {
         "kind": session.job.kind,
         "music_id": session.music_id,
-        "music": to_track_document(found.track) if found.track else None,
+        "music": requested_track(session),
         "aweme_list": [
             {"rank": rank, **document}
             for rank, document in enumerate(rank_documents(verified, sort_by="hot_score"), 1)

@@ -8,6 +8,7 @@ from dataclasses import fields
 import orjson
 
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
+from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import (
     Account,
@@ -58,6 +59,8 @@ def video_row(
         "hashtag_ids": [hashtag.ch_id for hashtag in video.hashtags],
         "hashtag_names": [hashtag.name for hashtag in video.hashtags],
         "statistics_complete": video.statistics_complete,
+        **_birth(video.birth),
+        "music_created_at": video.music_birth.at if video.music_birth else None,
         **_origin(capture_id, job_id, data_provider),
     }
 
@@ -80,7 +83,11 @@ def track_row(
     track: Track, *, capture_id: str | None, job_id: str | None, data_provider: str
 ) -> Row:
     """Return the row of `raw.tracks`."""
-    return {**_picked(track, _TRACK), **_origin(capture_id, job_id, data_provider)}
+    return {
+        **_picked(track, _TRACK),
+        **_birth(track.birth),
+        **_origin(capture_id, job_id, data_provider),
+    }
 
 
 def track_from_row(row: ReadOnlyRow) -> Track:
@@ -110,6 +117,13 @@ def hashtag_row(
 def hashtag_from_row(row: ReadOnlyRow) -> HashtagInfo:
     """Build a hashtag from a row of `raw.hashtags`."""
     return HashtagInfo(**{name: row[name] for name in _HASHTAG})
+
+
+def _birth(birth: Birth | None) -> Row:
+    return {
+        "created_at": birth.at if birth else None,
+        "created_at_source": birth.source if birth else None,
+    }
 
 
 def _picked(record: object | None, names: tuple[str, ...]) -> Row:

@@ -1,11 +1,34 @@
-"""The time that stamps observations: the machine's clock, shifted in the sandbox if requested.
+"""The time that stamps observations, and the times of birth that ids carry.
 
-A process works with one profile, so it has one such clock. Only
-`pipelines/platform/sandbox_clock.py` sets it. Leases, heartbeats, timeouts and rates use the
-machine's clock instead.
+Observations are stamped by the machine's clock, shifted in the sandbox if requested. A process
+works with one profile, so it has one such clock, which only `pipelines/platform/sandbox_clock.py`
+sets. Leases, heartbeats, timeouts and rates use the machine's clock instead.
+
+The upper 32 bits of a platform id are the Unix second in which it was made: a video's id is made
+1 to 32 seconds before its publication, or hours before if the publication was scheduled. An
+original sound gets its id while its video is processed. An implausible time is None.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+CreatedAtSource = Literal["stated", "id"]
+"""`stated`: the platform named it; `id`: read from the id, or concluded from the times of ids."""
+
+PLATFORM_START = datetime(2016, 9, 1, tzinfo=UTC)
+"""No id is older than the platform: ids of other schemes give times before it."""
+CLOCK_SKEW = timedelta(minutes=10)
+"""How far an id's time may lie after its observation: clocks differ."""
+REPORTED_DIFFERENCE_S = 86_400
+"""A larger difference between the stated time and the id's is reported."""
+EARLIEST_BIRTH_S, LATEST_BIRTH_S = -84, 337
+"""Seconds from a video to its own sound's id, in all recorded videos with an own sound."""
+
+_SECONDS_SHIFT = 32
+_MAX_DIGITS = 20  # 2^64 has 20 digits
+_END_S = 253_402_300_800  # the year 10000
 
 
 class _ObservationClock:
@@ -20,3 +43,121 @@ def observed_now() -> datetime:
 def shift_observed_time(*, seconds: float) -> None:
     """Shift the time of observations by this many seconds from the machine's clock."""
     _ObservationClock.moved = timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """When something came into being, and how that is known."""
+
+    at: datetime
+    source: CreatedAtSource
+
+
+@dataclass(frozen=True, slots=True)
+class SoundOrigin:
+    """The video that an original sound was born with.
+
+    `offset_s` is the sound's birth minus the video's, in seconds; None if the platform named the
+    video and its time is unknown.
+    """
+
+    aweme_id: str
+    source: CreatedAtSource
+    offset_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceCandidate:
+    """A video that may be the source of a sound: its stated time, and its author."""
+
+    aweme_id: str
+    create_time: int | None
+    sec_uid: str | None = None
+
+
+def id_time(identifier: str, *, observed_at: datetime) -> datetime | None:
+    """Return the time in an id; None if it is no id, or its time is not plausible.
+
+    Plausible are times since the platform exists and up to the observation.
+    """
+    if len(identifier) > _MAX_DIGITS or not (identifier.isascii() and identifier.isdigit()):
+        return None
+    seconds = int(identifier) >> _SECONDS_SHIFT
+    if not PLATFORM_START.timestamp() <= seconds <= (observed_at + CLOCK_SKEW).timestamp():
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def find_birth(identifier: str, *, stated: int | None, observed_at: datetime) -> Birth | None:
+    """Return the stated time of birth, else the id's; None if neither is known.
+
+    A stated time is never replaced, whatever the id says; one that no calendar has is unknown.
+    """
+    if stated is not None:
+        return Birth(datetime.fromtimestamp(stated, UTC), "stated") if stated < _END_S else None
+    found = id_time(identifier, observed_at=observed_at)
+    return None if found is None else Birth(found, "id")
+
+
+def birth_difference_s(identifier: str, *, stated: int | None, observed_at: datetime) -> int | None:
+    """Return the stated time minus the id's in seconds if it is more than a day, else None."""
+    found = id_time(identifier, observed_at=observed_at)
+    if stated is None or found is None:
+        return None
+    difference = stated - int(found.timestamp())
+    return difference if abs(difference) > REPORTED_DIFFERENCE_S else None
+
+
+def find_sound_origin(
+    music_id: str,
+    *,
+    videos: Iterable[SourceCandidate],
+    observed_at: datetime,
+    stated_aweme_id: str | None = None,
+    owner_sec_uid: str | None = None,
+) -> SoundOrigin | None:
+    """Return the video that a sound was born with, or None if none is known.
+
+    The platform's own statement stands. Without one, it is the video whose publication, or whose
+    id if it was scheduled, lies within the window of the sound's birth; of several, the nearest.
+    Videos of other accounts than the sound's owner are skipped if both are known.
+
+    Args:
+        music_id: The sound.
+        videos: Videos under this music id.
+        observed_at: When the sound was observed.
+        stated_aweme_id: The source video as the platform names it.
+        owner_sec_uid: The account of the sound, if known.
+    """
+    born = id_time(music_id, observed_at=observed_at)
+    offsets = {
+        video.aweme_id: offset
+        for video in videos
+        if _may_own(video, owner_sec_uid)
+        and (offset := _birth_offset_s(video, born, observed_at)) is not None
+    }
+    if stated_aweme_id is not None:
+        return SoundOrigin(stated_aweme_id, "stated", offsets.get(stated_aweme_id))
+    if not offsets:
+        return None
+    nearest = min(offsets, key=lambda aweme_id: (abs(offsets[aweme_id]), aweme_id))
+    return SoundOrigin(nearest, "id", offsets[nearest])
+
+
+def _may_own(video: SourceCandidate, owner_sec_uid: str | None) -> bool:
+    return None in (owner_sec_uid, video.sec_uid) or video.sec_uid == owner_sec_uid
+
+
+def _birth_offset_s(
+    video: SourceCandidate, born: datetime | None, observed_at: datetime
+) -> int | None:
+    """Return the seconds from a video to the sound's birth if they are within the window.
+
+    A scheduled video is published long after its sound was made; its id was made with the sound.
+    """
+    made = id_time(video.aweme_id, observed_at=observed_at)
+    times = (video.create_time, None if made is None else int(made.timestamp()))
+    if born is None:
+        return None
+    offsets = [int(born.timestamp()) - time for time in times if time is not None]
+    return next((o for o in offsets if EARLIEST_BIRTH_S <= o <= LATEST_BIRTH_S), None)

@@ -4,9 +4,19 @@ Every record has its time (`observed_at`, UTC) and the `surface` it was read fro
 Media URLs expire within hours, so they are only in `VideoDetail` and never stored.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
+
+from warehouse.records.times import (
+    Birth,
+    SoundOrigin,
+    SourceCandidate,
+    birth_difference_s,
+    find_birth,
+    find_sound_origin,
+)
 
 MediaType = Literal["video", "photo"]
 FollowerCountSource = Literal["follower_count", "mplatform_followers_count"]
@@ -113,6 +123,25 @@ class Video:
         is_detail = self.surface not in LIST_SURFACES
         return is_detail and self.is_exact and self.statistics.known
 
+    @property
+    def birth(self) -> Birth | None:
+        """When it was published as stated, else when its id was made."""
+        return find_birth(self.aweme_id, stated=self.create_time, observed_at=self.observed_at)
+
+    @property
+    def birth_difference_s(self) -> int | None:
+        """Stated time minus the id's, if they differ by more than a day."""
+        return birth_difference_s(
+            self.aweme_id, stated=self.create_time, observed_at=self.observed_at
+        )
+
+    @property
+    def music_birth(self) -> Birth | None:
+        """When its music id was made."""
+        if self.music is None:
+            return None
+        return find_birth(self.music.music_id, stated=None, observed_at=self.observed_at)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoDetail:
@@ -153,6 +182,11 @@ class Track:
     cover_url: str | None = None
     source_aweme_id: str | None = None
     mapped_title: str | None = None
+
+    @property
+    def birth(self) -> Birth | None:
+        """When its music id was made."""
+        return find_birth(self.music_id, stated=None, observed_at=self.observed_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,3 +231,37 @@ class HashtagInfo:
     user_count: int | None = None
     view_count: int | None = None
     is_exact: bool = True
+
+
+def own_sound_origin(video: Video) -> SoundOrigin | None:
+    """Return the video itself if its sound was born with it, else None."""
+    music = video.music
+    if music is None or music.is_original_sound is False:
+        return None
+    return find_sound_origin(
+        music.music_id, videos=(_candidate(video),), observed_at=video.observed_at
+    )
+
+
+def track_origin(track: Track, videos: Iterable[Video]) -> SoundOrigin | None:
+    """Return the video that the sound of a track was born with, among those under its music id."""
+    if track.is_original_sound is False:
+        return None
+    return find_sound_origin(
+        track.music_id,
+        videos=[
+            _candidate(video)
+            for video in videos
+            if video.music is not None and video.music.music_id == track.music_id
+        ],
+        observed_at=track.observed_at,
+        stated_aweme_id=track.source_aweme_id,
+    )
+
+
+def _candidate(video: Video) -> SourceCandidate:
+    return SourceCandidate(
+        aweme_id=video.aweme_id,
+        create_time=video.create_time,
+        sec_uid=video.author.sec_uid if video.author else None,
+    )

@@ -24,7 +24,7 @@ _KEPT = frozenset({
     "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
     "candidate_music_id", "capture_id", "ch_id", "codec", "comparison_id", "confidence",
     "content_type", "data_provider", "direction", "erasure_id", "error_type", "feature_version",
-    "follower_count_source",
+    "created_at_source", "follower_count_source",
     "hashtag_ids", "job_id", "kind", "lead_reason", "library_version", "limits", "link_id",
     "link_type", "media_type", "method", "music_id", "music_ids", "not_comparable_reason",
     "observation", "origin", "outcome", "parser_version", "probe_id", "reference_music_id",

@@ -91,7 +91,7 @@ def print_videos(console: Console, videos: Sequence[Mapping[str, Any]]) -> None:
             f"{safe(video['desc'] or '—', limit=CAPTION_LIMIT)}\n[dim]{safe(video['aweme_id'])}[/]",
             safe((video["author"] or {}).get("nickname") or "—", limit=NAME_LIMIT),
             *(format_count(statistics[f"{name}_count"]) for name in COUNTS),
-            _day(video["create_time"]),
+            _published(video),
         )
     console.print(table)
 
@@ -197,6 +197,14 @@ def _value(value: object) -> str:
 
 def _decimal(value: float | None) -> str:
     return "—" if value is None else f"{value:,.1f}"
+
+
+def _published(video: Mapping[str, Any]) -> str:
+    """Return the stated day of publication, else the day in the id, marked as approximate."""
+    stated, born = video["create_time"], video.get("created_at")
+    if stated is None and born is not None:
+        return f"≈ {datetime.fromisoformat(born):%Y-%m-%d %H:%M}"
+    return _day(stated)
 
 
 def _day(seconds: int | None) -> str:

@@ -55,10 +55,11 @@ CursorList = TypedDict("CursorList", {"aweme_list": "list[VideoDocument]", "has_
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool", "cursor": "int"})
 DiscoveredVideo = TypedDict("DiscoveredVideo", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "share_url": "str | None",
-    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
-    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "str | None",
+    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
+    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
+    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
+    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
     "rank": "int", "hot_score": "int | None", "is_viral": "bool",
@@ -139,7 +140,9 @@ ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[VideoDocument]",
     "mobile_emulator_used": "bool", "signing_generated": "Literal[False]", "data_provider": "str",
     "is_experimental": "bool", "is_demo_data": "bool"})
 MusicDocument = TypedDict("MusicDocument", {"id_str": "str", "mid": "str", "title": "str | None",
-    "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None"})
+    "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None",
+    "created_at": "str | None", "created_at_source": 'Literal["stated", "id"] | None',
+    "born_with": "SoundOriginDocument | None"})
 ObservationHistory = TypedDict("ObservationHistory", {"snapshot_count": "int",
     "distinct_snapshot_count": "int", "first_observed_at": "str | None",
     "last_observed_at": "str | None"})
@@ -151,10 +154,11 @@ PostList = TypedDict("PostList", {"aweme_list": "list[VideoDocument]", "has_more
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool", "max_cursor": "int",
     "local_cursor_mode": "bool"})
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "share_url": "str | None",
-    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
-    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "str | None",
+    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
+    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
+    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
+    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
     "rank": "int", "hot_score": "int | None", "is_viral": "bool",
@@ -173,13 +177,17 @@ SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, object
     "pagination": "SearchPagination"})
 SearchTerm = TypedDict("SearchTerm", {"term": "str", "pages": "int", "items": "int",
     "new_items": "int", "last_cursor": "int | None", "finished": "bool", "stop_reason": "str"})
+SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
+    "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
     "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
 StatisticsDocument = TypedDict("StatisticsDocument", {"digg_count": "int | None",
     "comment_count": "int | None", "collect_count": "int | None", "share_count": "int | None"})
 TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None",
-    "owner_nickname": "str | None", "cover": "ImageUrls", "observed_at": "str"})
+    "created_at": "str | None", "created_at_source": 'Literal["stated", "id"] | None',
+    "born_with": "SoundOriginDocument | None", "owner_nickname": "str | None", "cover": "ImageUrls",
+    "observed_at": "str"})
 UpstreamResponse = TypedDict("UpstreamResponse", {"surface": "str", "reason": "str | None",
     "status": "int | None"})
 User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "str | None",
@@ -191,10 +199,11 @@ User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "s
 UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
 VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "share_url": "str | None",
-    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
-    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "str | None",
+    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
+    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
+    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
+    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
     "rank": "int", "hot_score": "int | None", "is_viral": "bool",
@@ -204,10 +213,11 @@ VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None
 Variants = TypedDict("Variants", {"count": "int", "aweme_list": "list[VariantVideo]",
     "by_kind": "dict[str, int]"})
 VideoDocument = TypedDict("VideoDocument", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "share_url": "str | None",
-    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
-    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
-    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "str | None",
+    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
+    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
+    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
+    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str"})
 VideoMedia = TypedDict("VideoMedia", {"duration": "int | None", "width": "int | None",

@@ -30,6 +30,14 @@ export function day(value) {
   if (!date) return DASH;
   return formatter("day", (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium" })).format(date);
 }
+// Publication of a video: the stated time, else the time in its id, marked as approximate.
+export function published(video) {
+  if (video.create_time !== null && video.create_time !== undefined) return day(video.create_time);
+  return video.created_at ? `≈ ${day(video.created_at)}` : DASH;
+}
+export function publishedAt(video) {
+  return video.create_time ?? (video.created_at ? Date.parse(video.created_at) / 1000 : null);
+}
 export function moment(value) {
   const date = toDate(value);
   if (!date) return DASH;

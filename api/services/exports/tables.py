@@ -89,7 +89,8 @@ _VIDEO = (
     "comment_count:whole:statistics.comment_count collect_count:whole:statistics.collect_count "
     "share_count:whole:statistics.share_count hot_score:whole statistics_complete:flag "
     "music_id:text:music.id_str music_title:text:music.title share_url:text media_type:text "
-    "observed_at:time first_observed_at:time"
+    "observed_at:time first_observed_at:time created_at:time created_at_source:text "
+    "music_created_at:time:music.created_at born_with:text:music.born_with.aweme_id"
 )
 _EVIDENCE = (
     "verdict:text:evidence.verdict score:real:evidence.score "

@@ -4,6 +4,7 @@ Not here: which videos are confirmed, how many are returned (`results.py`).
 """
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from pipelines.parameters.scan import SortBy
 from warehouse.records.values import Document
@@ -57,8 +58,12 @@ def _count(name: str) -> Callable[[Document], int | None]:
 
 
 def _published(document: Document) -> int | None:
-    found: int | None = document["create_time"]
-    return found
+    """Return the stated time of publication, else the time in the id."""
+    stated: int | None = document["create_time"]
+    born: str | None = document.get("created_at")  # absent in results of earlier releases
+    if stated is None and born is not None:
+        return int(datetime.fromisoformat(born).timestamp())
+    return stated
 
 
 def _score(document: Document) -> int | None:

@@ -181,8 +181,20 @@ def test_each_field_of_a_video_stands_in_the_column_of_its_name() -> None:
         "digg_count": 7, "comment_count": 8, "collect_count": 9, "share_count": 10,
         "hashtag_ids": ["h1", "h2"], "hashtag_names": ["one", "two"],
         "statistics_complete": VIDEO.statistics_complete, "capture_id": "c-1", "job_id": "j-1",
-        "data_provider": "mock",
+        "data_provider": "mock", "created_at": datetime.fromtimestamp(1, UTC),
+        "created_at_source": "stated", "music_created_at": None,
     }  # fmt: skip
+
+
+def test_times_of_birth_are_stored_with_where_they_come_from() -> None:
+    born = datetime(2026, 5, 4, tzinfo=UTC)
+    made = str(int(born.timestamp()) << 32)
+    bare = Video(aweme_id=made, surface="music_list", observed_at=NOW, music=Music(music_id=made))
+    row = video_row(bare, **ORIGIN)
+    assert (row["created_at"], row["created_at_source"]) == (born, "id")
+    assert row["music_created_at"] == born
+    track = track_row(Track(music_id=made, surface="s", observed_at=NOW), **ORIGIN)
+    assert (track["created_at"], track["created_at_source"]) == (born, "id")
 
 
 def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
@@ -205,7 +217,7 @@ def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
     assert track_from_row(through_arrow("raw.tracks", song)) == track
     assert account_from_row(through_arrow("raw.accounts", person)) == account
     assert hashtag_from_row(through_arrow("raw.hashtags", word)) == hashtag
-    assert song == {**asdict(track), **ORIGIN}
+    assert song == {**asdict(track), "created_at": None, "created_at_source": None, **ORIGIN}
     assert person == {**asdict(account), **ORIGIN}
     assert word == {**asdict(hashtag), **ORIGIN}
 

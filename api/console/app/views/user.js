@@ -1,6 +1,6 @@
 // Account views: profile, posts, and metrics over a number of days.
 import { PATHS, address, request } from "../api.js";
-import { Foreign, compact, count, day, decimal, moment } from "../format.js";
+import { Foreign, compact, count, day, decimal, moment, published } from "../format.js";
 import { html, signal, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
@@ -65,7 +65,7 @@ export function ProfileView({ query }) {
 
 const postColumns = () => [
   { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-  { key: "date", label: t("col.published"), num: true, render: (row) => day(row.create_time) },
+  { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
   { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics?.digg_count) },
   { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.statistics?.comment_count) },
   { key: "collects", label: t("stat.collects"), num: true, render: (row) => count(row.statistics?.collect_count) },

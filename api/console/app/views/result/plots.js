@@ -1,5 +1,5 @@
 // Plots of a result: distribution of likes, link types, accounts, months and the same-track graph.
-import { Foreign, compact, count } from "../../format.js";
+import { Foreign, compact, count, publishedAt } from "../../format.js";
 import { html, useMemo } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { Bars, COLORS } from "../../parts/charts.js";
@@ -23,8 +23,9 @@ export function spread(videos) {
 function byMonth(videos) {
   const months = new Map();
   for (const video of videos) {
-    if (video.create_time === null) continue;
-    const month = new Date(video.create_time * 1000).toISOString().slice(0, 7);
+    const at = publishedAt(video);
+    if (at === null) continue;
+    const month = new Date(at * 1000).toISOString().slice(0, 7);
     months.set(month, (months.get(month) ?? 0) + 1);
   }
   return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-18).map(([month, value]) => ({ key: month, name: month, value }));

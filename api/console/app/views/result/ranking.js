@@ -1,6 +1,6 @@
 // The ranking: seven sort orders, filters, column choice, up to 500 rows.
 import { PATHS, request } from "../../api.js";
-import { Foreign, compact, count, day, safeLink } from "../../format.js";
+import { Foreign, compact, count, day, published, publishedAt, safeLink } from "../../format.js";
 import { html, useMemo, useState } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
@@ -16,8 +16,8 @@ const VALUES = {
   comment: (video) => video.statistics.comment_count,
   collect: (video) => video.statistics.collect_count,
   share: (video) => video.statistics.share_count,
-  latest: (video) => video.create_time,
-  oldest: (video) => (video.create_time === null ? null : -video.create_time),
+  latest: publishedAt,
+  oldest: (video) => (publishedAt(video) === null ? null : -publishedAt(video)),
 };
 const KEPT = { hidden: ["collect", "share", "music", "observed"] };
 
@@ -83,8 +83,8 @@ function allColumns() {
     { key: "comment", label: t("stat.comments"), num: true, sort: "comment", render: (row) => count(row.statistics.comment_count) },
     { key: "collect", label: t("stat.collects"), num: true, sort: "collect", render: (row) => count(row.statistics.collect_count) },
     { key: "share", label: t("stat.shares"), num: true, sort: "share", render: (row) => count(row.statistics.share_count) },
-    { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => day(row.create_time) },
-    { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>` },
+    { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => published(row) },
+    { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>${row.music?.created_at && html`<div class="tiny soft">${row.music.born_with ? t("track.born_here") : t("track.born", { day: day(row.music.created_at) })}</div>`}` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
     { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
   ];

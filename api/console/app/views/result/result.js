@@ -1,5 +1,5 @@
 // The result of a scan: summary and tabs.
-import { Foreign, compact, count, day } from "../../format.js";
+import { Foreign, compact, count, day, published } from "../../format.js";
 import { html, useState } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
@@ -51,7 +51,7 @@ function Summary({ result, isByName, job }) {
     ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
     : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], result.coverage.unseen_estimate && [t("fig.unseen"), t("fig.unseen_value", { number: count(result.coverage.unseen_estimate.lower_bound) }), t("fig.unseen_note")]];
   return html`<div class="stack">
-    ${!isByName && result.music && html`<div class="row small"><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span><a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a></div>`}
+    ${!isByName && result.music && html`<div class="row small"><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a></div>`}
     <${Figures} items=${items} />
     ${!result.count_satisfied && !isByName && html`<div class="note info"><h3>${t("result.fewer", { got: count(result.returned_count), asked: count(result.requested_count) })}</h3><p>${either(t("result.fewer_hint"), result.count_note_zh)}</p></div>`}
     ${isByName && html`<div class="note info"><h3>${t("result.by_name")}</h3><p>${t("result.by_name_hint")}</p></div>`}
@@ -106,7 +106,7 @@ function Related({ job, isByName }) {
     { key: "author", label: t("col.account"), class: "cell-name", render: (row) => html`<span class="one-line"><${Foreign} text=${row.author?.nickname} /></span>` },
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
-    { key: "date", label: t("col.published"), num: true, render: (row) => day(row.create_time) },
+    { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
     !isByName && { key: "both", label: t("col.also"), render: (row) => (row.duplicate_with_returned_ranking ? t("act.yes") : "") },
   ].filter(Boolean);
   return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><${ExportMenu} source=${sourceOf(job)} table="search_related" /></div>
