@@ -87,6 +87,40 @@ def record_response(answer: HttpResponse) -> None:
         call_trace.last = answer
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpExchange:
+    """The head of one response, redirects included; `date` is the unparsed header."""
+
+    surface: str
+    url: str
+    status: int
+    location: str | None = None
+    date: str | None = None
+    content_type: str | None = None
+
+
+_EXCHANGE_SEEN: ContextVar[Callable[[HttpExchange], None] | None] = ContextVar(
+    "exchange_seen", default=None
+)
+
+
+@contextmanager
+def watch_exchanges(seen: Callable[[HttpExchange], None]) -> Iterator[None]:
+    """Report the head of each response as it arrives, before its body is read."""
+    token = _EXCHANGE_SEEN.set(seen)
+    try:
+        yield
+    finally:
+        _EXCHANGE_SEEN.reset(token)
+
+
+def note_exchange(exchange: HttpExchange) -> None:
+    """Report the head of one response."""
+    seen = _EXCHANGE_SEEN.get()
+    if seen is not None:
+        seen(exchange)
+
+
 _ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)
 
 

@@ -113,10 +113,14 @@ async def probe_and_store(
 
 
 def find_canaries(
-    settings: Settings, profile: PlatformProfile, warehouse: OpenWarehouse
+    settings: Settings,
+    profile: PlatformProfile,
+    warehouse: OpenWarehouse,
+    *,
+    known: Canaries | None = None,
 ) -> Canaries:
-    """Collect ids to probe with: from the settings, observations, or the sandbox."""
-    canaries = Canaries()
+    """Collect ids to probe with: `known` ones, of the settings, of observations, of the sandbox."""
+    canaries = known or Canaries()
     add_configured_ids(canaries, settings)
     canaries.offer("rank_id", profile.chart.rank_id)
     if profile.may_name_loopback:  # before observed ids: the sandbox may run another world now

@@ -14,22 +14,27 @@ from datetime import UTC, datetime
 from pipelines.doctor.probes.canaries import Canaries
 from pipelines.doctor.probes.payload_shapes import change_since, key_paths
 from pipelines.doctor.probes.payloads import decode_payload
+from pipelines.doctor.probes.probe_outcomes import (
+    TIME_IS_UP,
+    empty_list_error,
+    probe_outcome,
+    probe_reason,
+    probe_status,
+)
 from pipelines.doctor.probes.requests import ProbeReader
 from pipelines.doctor.probes.table import Probe
 from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import HttpLimits
 from pipelines.platform.http.link_gate import Dialler
-from pipelines.platform.http.robots import DISALLOWED
 from warehouse.records.errors import (
-    EmptyAnswerError,
     InputError,
     PageWithoutDataError,
     SametrackError,
     UnreachableError,
     UpstreamError,
 )
-from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
+from warehouse.records.health import SurfaceHealth
 from warehouse.records.videos import UnavailableVideo, VideoPage
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
@@ -38,9 +43,6 @@ PROBE_MAX_WAIT_S = 8.0
 PROBE_S = 16.0
 TOTAL_S = 20.0
 MAX_IDS_TRIED = 3
-TIME_IS_UP = "time_is_up"
-_OURS = frozenset({TIME_IS_UP, DISALLOWED, "crowded"})  # no request was made or refused
-_REASON_CHARS = 200
 
 type KnownShapes = Mapping[str, Sequence[Sequence[str]]]
 
@@ -109,14 +111,14 @@ class ProbeRound:
         began = time.monotonic()
         with open_call_trace() as call_trace:
             seen, error = await self._answer(probe, entity_id, call_trace)
-        reason = _reason(seen, error)
+        reason = probe_reason(seen, error)
         line = self._line(
             probe,
             entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
-            outcome=_outcome(error, reason),
+            outcome=probe_outcome(error, reason),
             error_type=None if error is None else error.type,
             reason=reason,
-            http_status=_status(error, call_trace),
+            http_status=probe_status(error, call_trace),
             request_count=call_trace.request_count,
             duration_ms=round((time.monotonic() - began) * 1000),
         )
@@ -129,7 +131,7 @@ class ProbeRound:
         try:
             async with asyncio.timeout(PROBE_S):
                 seen = await probe.ask(self.reader, entity_id)
-            return seen, _empty_list_error(seen, probe.surface)
+            return seen, empty_list_error(seen, probe.surface)
         except TimeoutError:
             reason = "no_answer" if call_trace.request_count else TIME_IS_UP
             return None, UnreachableError(
@@ -215,38 +217,8 @@ class ProbeRound:
         self.watch.found(health)
 
 
-def _empty_list_error(seen: object, surface: str) -> SametrackError | None:
-    """Return an error for an empty list: known ids have videos, so the surface withholds them."""
-    if not isinstance(seen, VideoPage) or seen.videos or seen.has_more:
-        return None
-    return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
-
-
 def _is_about_id(seen: object, error: SametrackError | None) -> bool:
     """Return True if the result concerns the id rather than the surface."""
     is_empty = isinstance(seen, VideoPage) and error is not None
     is_withheld = isinstance(error, PageWithoutDataError | InputError)
     return isinstance(seen, UnavailableVideo) or is_empty or is_withheld
-
-
-def _outcome(error: SametrackError | None, reason: str | None) -> ProbeOutcome:
-    if error is None:
-        return "works"
-    return "not_asked" if reason in _OURS else outcome_of(error.type)
-
-
-def _reason(seen: object, error: SametrackError | None) -> str | None:
-    """Return the platform's reason, or ours; shortened, because it may quote the response."""
-    if isinstance(seen, UnavailableVideo):
-        return "canary_unavailable"
-    if isinstance(error, InputError):
-        return "unknown_id"
-    if isinstance(error, UpstreamError):
-        return (error.reason or error.detail)[:_REASON_CHARS]
-    return None if error is None else error.detail[:_REASON_CHARS]
-
-
-def _status(error: SametrackError | None, call_trace: CallTrace) -> int | None:
-    if isinstance(error, UpstreamError) and error.status is not None:
-        return error.status
-    return None if call_trace.last is None else call_trace.last.status

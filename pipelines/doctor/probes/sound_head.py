@@ -16,8 +16,8 @@ class _HeadCompleteError(Exception):
 class _HeadSink:
     """Sink that keeps the first bytes of a body, then ends the download."""
 
-    def __init__(self) -> None:
-        self.body = bytearray()
+    def __init__(self, body: bytearray) -> None:
+        self.body = body
 
     def begin(self) -> None:
         """Discard the bytes of an earlier attempt."""
@@ -31,13 +31,18 @@ class _HeadSink:
 
 
 async def read_sound_head(client: GuestClient, url: str) -> str:
-    """Return the file suffix of the sound at a URL.
+    """Return the file suffix of the sound at a URL; see `fetch_sound_head`."""
+    return await fetch_sound_head(client, url, into=bytearray())
+
+
+async def fetch_sound_head(client: GuestClient, url: str, *, into: bytearray) -> str:
+    """Read the first bytes at a URL into a buffer, and return the file suffix of the sound.
 
     Raises:
-        AudioUnavailableError: The response is no sound.
+        AudioUnavailableError: The response is no sound; its first bytes are in the buffer.
         UpstreamError: The host refused or could not be reached.
     """
-    head, status = _HeadSink(), None
+    head, status = _HeadSink(into), None
     ask = HttpRequest(surface=SURFACE, url=url, allowed=client.profile.media.hosts)
     try:
         status = (await client.save(ask, head)).status

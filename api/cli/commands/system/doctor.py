@@ -1,6 +1,6 @@
 """`sametrack doctor`: check this machine and probe every surface of the platform.
 
-Sends one request per surface and starts no scan.
+Sends one request per surface and starts no scan. `--live-check` is in `live_check.py`.
 """
 
 import json
@@ -8,12 +8,13 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from api.cli.rendering.doctor import DoctorDisplay, print_report
-from api.cli.terminal import out, print_message
+from api.cli.terminal import exit_with_input_error, out, print_message
 
 DEADLINE_S = 26.0
 """Default time limit of the whole command, including its start."""
@@ -41,19 +42,61 @@ _TimeLimit = Annotated[
 ]
 
 
+_LiveCheck = Annotated[
+    bool,
+    typer.Option(
+        "--live-check",
+        help="Ask each surface once, and write bodies, a report and a proposed profile patch.",
+    ),
+]
+_Yes = Annotated[bool, typer.Option("--yes", help="With --live-check: do not ask for consent.")]
+_Link = Annotated[
+    str | None,
+    typer.Option("--link", metavar="URL", help="With --live-check: a video or track to ask for."),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FOLDER", help="With --live-check: the new folder to write."),
+]
+_Pseudonymise = Annotated[
+    bool,
+    typer.Option(
+        "--pseudonymise", help="With --live-check: hide accounts and videos in all that is written."
+    ),
+]
+
+
 def doctor(
     *,
     as_json: _Json = False,
     surface: _Surface = None,
     no_upstream: _NoUpstream = False,
     time_limit: _TimeLimit = DEADLINE_S,
+    live_check: _LiveCheck = False,
+    yes: _Yes = False,
+    link: _Link = None,
+    out_folder: _Out = None,
+    pseudonymise: _Pseudonymise = False,
 ) -> None:
     """Check this machine and every platform surface, with advice for each problem.
 
     Exit status: 0 all OK; 1 this machine or a store has a problem; 2 no profile is chosen, or an
     option is invalid; 3 a surface refuses, has changed or is unreachable; 4 every probed surface
     works, but some could not be probed.
+
+    With --live-check the surfaces are asked one after another, each once, with at most 20 requests
+    and within a minute. It asks for consent first, except for the sandbox. The exit status is as
+    above; 2 also if there is no terminal to ask at and no --yes.
     """
+    if live_check:
+        from api.cli.commands.system.live_check import check_live  # noqa: PLC0415 -- loads the stores
+
+        check_live(
+            link=link, out_folder=out_folder, yes=yes, pseudonymise=pseudonymise, as_json=as_json
+        )
+        return
+    if yes or link or out_folder or pseudonymise:
+        exit_with_input_error("--yes, --link, --out and --pseudonymise belong to --live-check")
     began = time.monotonic() - _age_s()
     from api.cli.commands.system.doctor_checks import build_examination  # noqa: PLC0415 -- loads DuckDB and Delta
 

@@ -1,0 +1,275 @@
+"""Runs a live check: one surface after another, in the order of their worth to a scan.
+
+What belongs here: order, time limit, and when a host is left alone. What the answers mean is
+concluded in `analysis.py`.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.doctor.live_check.limits import LIMIT_REACHED, CountedTurns
+from pipelines.doctor.probes.canaries import Canaries, CanaryKind
+from pipelines.doctor.probes.probe_outcomes import (
+    TIME_IS_UP,
+    empty_list_error,
+    probe_outcome,
+    probe_reason,
+    probe_status,
+)
+from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.doctor.probes.sound_head import fetch_sound_head
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe
+from pipelines.platform.call_trace import (
+    CallTrace,
+    HttpExchange,
+    HttpResponse,
+    open_call_trace,
+    watch_exchanges,
+)
+from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.parsers.links import LinkTarget
+from warehouse.records.errors import (
+    SametrackError,
+    UnreachableError,
+    VerificationDemandedError,
+)
+from warehouse.records.health import SurfaceHealth
+from warehouse.records.videos import VideoDetail
+
+ORDER = (
+    "short_link", "slides_info", "music_info", "music_list", "media", "video_page", "user_info",
+    "hashtag_list", "search_stream", "user_posts", "user_page", "chart_latest", "chart_songs",
+)  # fmt: skip
+"""Surfaces by their worth to a scan: those at the end are left out when a limit is reached.
+
+The others of the doctor are left out, so that requests, redirects and robots.txt of seven hosts
+stay below the limit: `hashtag_info` is like `hashtag_list`, and two readings of the chart suffice.
+"""
+TOTAL_S = 45.0
+"""Time limit of all requests; with start and report the command takes less than a minute."""
+SURFACE_S = 10.0
+LIMITS = HttpLimits(
+    connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, robots_s=3.0, attempts=1
+)
+MAX_WAIT_S = 6.0
+FAILURES_PER_HOST = 2
+"""After so many demands for verification, or silences, a host is asked nothing more."""
+_REQUESTS_OF_A_SURFACE = 2  # robots.txt of its host, and itself
+_KIND_OF_TARGET: dict[str, CanaryKind] = {
+    "music": "music_id", "video": "aweme_id", "user": "sec_uid", "hashtag": "ch_id",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenExchange:
+    """The head of a response, and when it arrived."""
+
+    head: HttpExchange
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceCheck:
+    """One surface: its health, the record that was read, and all that was received.
+
+    `sound_head` holds the first bytes of a media file.
+    """
+
+    health: SurfaceHealth
+    value: object | None = None
+    response: HttpResponse | None = None
+    exchanges: tuple[SeenExchange, ...] = ()
+    sound_head: bytes = b""
+
+
+@dataclass(slots=True)
+class LiveCheckRound:
+    """One live check over a client with its limits."""
+
+    reader: ProbeReader
+    turns: CountedTurns
+    canaries: Canaries
+    watch: ProbeListener = field(default_factory=ProbeListener)
+    clock: Clock = MACHINE_CLOCK
+    total_s: float = TOTAL_S
+    checks: list[SurfaceCheck] = field(default_factory=list)
+    _challenges: Counter[str] = field(default_factory=Counter)
+    _silences: Counter[str] = field(default_factory=Counter)
+
+    async def run(self, surfaces: Sequence[str] = ORDER) -> list[SurfaceCheck]:
+        """Ask each surface once, and return the checks in the order of `surfaces`.
+
+        A surface whose id only another one reveals is asked after that one.
+        """
+        deadline = self.clock.monotonic() + self.total_s
+        waiting = deque(PROBE_BY_SURFACE[name] for name in surfaces)
+        while probe := self._next(waiting):
+            waiting.remove(probe)
+            self._note(await self._check(probe, deadline))
+        for probe in waiting:
+            self._note(self._unasked(probe, self._lack(deadline) or "nothing_to_ask"))
+        place = {name: number for number, name in enumerate(surfaces)}
+        return sorted(self.checks, key=lambda check: place[check.health.surface])
+
+    def learn_target(self, target: LinkTarget) -> None:
+        """Add the id that a link leads to."""
+        kind = _KIND_OF_TARGET.get(target.kind)
+        if kind is not None:
+            self.canaries.offer(kind, target.id)
+        elif target.url is not None:
+            self.canaries.offer("link", target.url)
+
+    def _next(self, waiting: deque[Probe]) -> Probe | None:
+        return next((probe for probe in waiting if self.canaries.of(probe.needs)), None)
+
+    async def _check(self, probe: Probe, deadline: float) -> SurfaceCheck:
+        host = self._host(probe)
+        lack = self._lack(deadline) or self._closed(host)
+        if lack is not None:
+            return self._unasked(probe, lack)
+        self.watch.asking(probe.surface)
+        left_s = min(SURFACE_S, deadline - self.clock.monotonic())
+        check = await self._ask(probe, self._id_for(probe), left_s)
+        kind = check.health.error_type
+        self._challenges[host] += kind == VerificationDemandedError.type
+        self._silences[host] += kind == UnreachableError.type
+        self._learn(check.value)
+        return check
+
+    def _lack(self, deadline: float) -> str | None:
+        """Return which limit of the whole check is reached; None if none is."""
+        if self.clock.monotonic() >= deadline:
+            return TIME_IS_UP
+        return LIMIT_REACHED if self.turns.left < _REQUESTS_OF_A_SURFACE else None
+
+    def _closed(self, host: str) -> str | None:
+        """Return why a host is asked nothing more; None if it may be asked."""
+        if self._challenges[host] >= FAILURES_PER_HOST:
+            return "host_demands_verification"
+        return "host_is_silent" if self._silences[host] >= FAILURES_PER_HOST else None
+
+    def _host(self, probe: Probe) -> str:
+        known = self._id_for(probe)
+        if probe.needs in {"link", "sound"}:
+            address = read_address(known)
+            return "" if address is None else address.host
+        return self.reader.profile.host_of(probe.surface)
+
+    def _id_for(self, probe: Probe) -> str:
+        """Return the first known id; of sounds the first one on a permitted host."""
+        known = self.canaries.of(probe.needs)
+        if probe.needs != "sound":
+            return known[0]
+        hosts = self.reader.profile.media.hosts
+        addresses = ((url, read_address(url)) for url in known)
+        permitted = (
+            url for url, at in addresses if at is not None and host_matches(at.host, hosts)
+        )
+        return next(permitted, known[0])
+
+    async def _ask(self, probe: Probe, entity_id: str, left_s: float) -> SurfaceCheck:
+        seen: list[SeenExchange] = []
+        began = self.clock.monotonic()
+        sound_head = bytearray()
+
+        def note(head: HttpExchange) -> None:
+            seen.append(SeenExchange(head=head, received_at=self.clock.now()))
+
+        with open_call_trace() as call_trace, watch_exchanges(note):
+            value, error = await self._answer(
+                probe, _reading(probe, self.reader, entity_id, sound_head), call_trace, left_s
+            )
+        reason = probe_reason(value, error)
+        health = SurfaceHealth(
+            surface=probe.surface,
+            outcome=probe_outcome(error, reason),
+            observed_at=self.clock.now(),
+            entity_id=None if probe.needs == "sound" else entity_id,
+            error_type=None if error is None else error.type,
+            reason=reason,
+            http_status=probe_status(error, call_trace) or (seen[-1].head.status if seen else None),
+            request_count=call_trace.request_count,
+            duration_ms=round((self.clock.monotonic() - began) * 1000),
+            asked_by="live_check",
+        )
+        return SurfaceCheck(
+            health=health,
+            value=value,
+            response=call_trace.last,
+            exchanges=tuple(seen),
+            sound_head=bytes(sound_head),
+        )
+
+    async def _answer(
+        self, probe: Probe, reading: Awaitable[object], call_trace: CallTrace, left_s: float
+    ) -> tuple[object, SametrackError | None]:
+        try:
+            value = await _within(self.clock, left_s, reading)
+        except TimeoutError:
+            reason = "no_answer" if call_trace.request_count else TIME_IS_UP
+            return None, UnreachableError(
+                f"no answer within {left_s:.0f} s", surface=probe.surface, reason=reason
+            )
+        except SametrackError as error:
+            return None, error
+        except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
+            fault = SametrackError(f"{type(error).__name__}: {error}")
+            fault.__cause__ = error
+            return None, fault
+        return value, empty_list_error(value, probe.surface)
+
+    def _learn(self, value: object) -> None:
+        if isinstance(value, LinkTarget):
+            self.learn_target(value)
+        if isinstance(value, VideoDetail) and not value.is_silent_placeholder:
+            for url in value.play_urls:
+                self.canaries.offer("sound", url)
+        self.canaries.learn(value)
+
+    def _unasked(self, probe: Probe, reason: str) -> SurfaceCheck:
+        return SurfaceCheck(
+            health=SurfaceHealth(
+                surface=probe.surface,
+                outcome="not_asked",
+                observed_at=self.clock.now(),
+                reason=reason,
+                asked_by="live_check",
+            )
+        )
+
+    def _note(self, check: SurfaceCheck) -> None:
+        self.checks.append(check)
+        self.watch.found(check.health)
+
+
+async def _reading(
+    probe: Probe, reader: ProbeReader, entity_id: str, sound_head: bytearray
+) -> object:
+    if probe.needs == "sound":
+        return await fetch_sound_head(reader.client, entity_id, into=sound_head)
+    return await probe.ask(reader, entity_id)
+
+
+async def _within[T](clock: Clock, seconds: float, work: Awaitable[T]) -> T:
+    """Await work for so many seconds of the clock.
+
+    Raises:
+        TimeoutError: It took longer; the work is cancelled.
+    """
+    task, alarm = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise TimeoutError
+        return task.result()
+    finally:
+        for one in (task, alarm):
+            one.cancel()
+        await asyncio.gather(task, alarm, return_exceptions=True)
