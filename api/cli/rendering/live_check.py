@@ -14,8 +14,8 @@ from pipelines.doctor.live_check.report import (
     describe_reason,
 )
 from pipelines.doctor.probes.probe_runner import ProbeListener
-from pipelines.documents.videos import Document
 from warehouse.records.health import SurfaceHealth
+from warehouse.records.values import Document
 
 _SHOWN = 200
 

@@ -6,9 +6,10 @@ from typing import Any
 from pipelines.captures.recorded.known_fields import FieldKnowledge, completeness
 from pipelines.doctor.live_check.analysis import LiveFindings, MetHost, SurfaceFinding
 from pipelines.doctor.live_check.proposal import ProposedPatch
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from warehouse.control import RobotsDecision
 from warehouse.records.health import OUTCOME_LABELS, REASON_TEXTS, SURFACE_USES
+from warehouse.records.values import Document
 
 REPORT_FORM = 1
 SKEW_S = 5.0

@@ -34,7 +34,7 @@ from pipelines.doctor.probes.canaries import Canaries
 from pipelines.doctor.probes.probe_round import find_canaries
 from pipelines.doctor.probes.probe_runner import ProbeListener
 from pipelines.doctor.probes.requests import ProbeReader
-from pipelines.documents.videos import Document, to_time
+from pipelines.documents.videos import to_time
 from pipelines.platform.http.host_policy import build_host_policy
 from pipelines.platform.http.robots import DAY_S
 from pipelines.platform.profiles import PlatformProfile
@@ -47,6 +47,7 @@ from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.surface_health import write_health
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.values import Document
 
 PATCH = "profile-patch.toml"
 REPORT = "report.md"
