@@ -107,12 +107,24 @@ class SourceCoverageDocument(ResponseModel):
     stop_reason: str
 
 
+class ListGenuineShareDocument(ResponseModel):
+    """One music list: rows whose music is known, and those that use the list's music id."""
+
+    music_id: Id
+    rows: Count
+    own_rows: Count
+
+
 class Coverage(ResponseModel):
-    """What was read and what was not. Estimates are never mixed into counts."""
+    """What was read and what was not. Estimates are never mixed into counts.
+
+    `list_genuine_share` is empty in results of earlier versions.
+    """
 
     sources: list[SourceCoverageDocument]
     not_reached: list[Any]
     unseen_estimate: dict[str, Any] | None
+    list_genuine_share: Annotated[list[ListGenuineShareDocument], Field(default_factory=list)]
 
 
 class HotVideos(ResponseModel):

@@ -14,6 +14,7 @@ from pipelines.scan.rules.candidate_pool import (
     choose_candidates,
     choose_others,
 )
+from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
@@ -159,14 +160,18 @@ async def run_all(tasks: Iterable[Coroutine[object, object, None]]) -> None:
 
 
 def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) -> Sighting:
-    """Convert a listed video to a sighting; `same_music` is set if its music id is verified."""
+    """Convert a listed video to a sighting; `same_music` is set if its music id is verified.
+
+    A row of a music list that names another music id is not `same_music`, whatever list it is in.
+    """
     sound = video.music.music_id if video.music else None
     known = {session.music_id, *session.findings.verified}
     return Sighting(
         aweme_id=video.aweme_id,
         surface=surface,
         entity_id=entity_id,
-        same_music=sound in known or (surface == "music_list" and entity_id in known),
+        same_music=is_row_of(sound, surface=surface, entity_id=entity_id, known=known),
+        music_id=sound,
         desc=video.desc,
         hashtag_names=tuple(tag.name for tag in video.hashtags),
         digg_count=video.statistics.digg_count,

@@ -14,6 +14,7 @@ from pipelines.documents.videos import (
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.estimate import unseen_music_ids
 from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.genuine_rows import genuine_shares
 from pipelines.scan.rules.results import ResultDocument, Source
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import search_related, search_summary
@@ -137,7 +138,18 @@ def coverage_document(session: ScanRun) -> Document:
         "sources": [asdict(entry) for entry in merge_coverage(found.coverage_report)],
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
+        "list_genuine_share": _genuine_shares(session),
     }
+
+
+def _genuine_shares(session: ScanRun) -> list[Document]:
+    """Return for each music list how many of its rows use its music id."""
+    videos = session.findings.videos()
+    shares = genuine_shares(
+        session.findings.sightings,
+        music_of={one.aweme_id: one.music.music_id for one in videos if one.music},
+    )
+    return [asdict(share) for share in shares]
 
 
 def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:

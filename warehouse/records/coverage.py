@@ -15,6 +15,15 @@ class SourceCoverage:
     stop_reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListGenuineShare:
+    """Rows of a music list whose music is known, and how many of them use the list's music id."""
+
+    music_id: str
+    rows: int
+    own_rows: int
+
+
 def merge_coverage(entries: list[SourceCoverage]) -> list[SourceCoverage]:
     """Sum entries with the same surface and stop reason, in the order they first appear."""
     totals: dict[tuple[str, str], SourceCoverage] = {}

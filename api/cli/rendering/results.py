@@ -158,6 +158,8 @@ def print_coverage(console: Console, coverage: Mapping[str, Any]) -> None:
         console.print(f"  • {safe(messages.source_sentence(source).en)}", soft_wrap=True)
     for sentence in messages.not_reached_sentences(coverage["not_reached"]):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
+    for sentence in messages.genuine_sentences(coverage.get("list_genuine_share", [])):
+        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     if coverage["unseen_estimate"]:
         estimate = messages.estimate_sentence(coverage["unseen_estimate"])
         console.print(f"  • {safe(estimate.en)}", soft_wrap=True)

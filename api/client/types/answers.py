@@ -40,7 +40,8 @@ ChartSongDocument = TypedDict("ChartSongDocument", {"rank": "int", "title": "str
     "previous_rank": "int | None", "rank_change": "int | None", "is_new": "bool | None",
     "song_key": "str"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
-    "not_reached": "list[object]", "unseen_estimate": "dict[str, object] | None"})
+    "not_reached": "list[object]", "unseen_estimate": "dict[str, object] | None",
+    "list_genuine_share": "list[ListGenuineShareDocument]"})
 CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": "str | None",
     "follower_count": "int | None", "total_favorited": "int | None", "days": "int",
     "window_start": "str", "window_end": "str", "analyzed_count": "int",
@@ -135,6 +136,8 @@ JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "s
     "candidate_pool_count": "int", "confirmed_count": "int", "detail_checked_count": "int",
     "audio_checked_count": "int", "search_page_count": "int", "account_profile_count": "int",
     "requests_used": "int", "eta_s": "float | None", "updated_at": "str | None"})
+ListGenuineShareDocument = TypedDict("ListGenuineShareDocument", {"music_id": "str", "rows": "int",
+    "own_rows": "int"})
 ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[VideoDocument]",
     "filter_list": "list[FilteredVideo]", "thirdparty_called": "Literal[False]",
     "mobile_emulator_used": "bool", "signing_generated": "Literal[False]", "data_provider": "str",

@@ -4,7 +4,7 @@ Shared by command line, report and console. No numbers are computed here.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,6 +235,20 @@ def estimate_sentence(estimate: Mapping[str, Any]) -> Message:
         f"with the recording.",
         f"估计未见 ({estimate['method']}): 至少还有 {bound:,} 个同款音乐 ID。",
     )
+
+
+def genuine_sentences(shares: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """Describe music lists with videos of other sounds; lists without any are not mentioned."""
+    return [
+        Message(
+            f"List of music id {share['music_id']}: {share['own_rows']:,} of {share['rows']:,} "
+            f"videos use this music id; the others are judged by their own sound.",
+            f"音乐 ID {share['music_id']} 的列表: {share['rows']:,} 个作品中 {share['own_rows']:,} "
+            f"个使用该音乐 ID, 其余按各自原声判断。",
+        )
+        for share in shares
+        if share["own_rows"] < share["rows"]
+    ]
 
 
 def _about(surface: str, what: Message) -> Message:

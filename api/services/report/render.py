@@ -57,6 +57,7 @@ _MESSAGES = {
     "source": messages.source_sentence,
     "not_reached": messages.not_reached_sentences,
     "estimate": messages.estimate_sentence,
+    "genuine": messages.genuine_sentences,
     "link": messages.link_message,
     "stop": messages.stop_message,
     "reason": messages.reason_message,

@@ -25,17 +25,21 @@ _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
 def parse_music_list(body: bytes, *, music_id: str, seen: ParseContext) -> VideoPage:
-    """Parse one page of `music_list`; most items do not name their music.
+    """Parse one page of `music_list`. An item may name its music, and it may be another one.
+
+    Lists hold videos of other sounds too, so foreign items are no reason to refuse a page. Only a
+    page whose items all name the same other music id is the list of that one.
 
     Raises:
-        SubstitutionError: All items that name a music name another one.
+        SubstitutionError: It is.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
     page = _list(body, seen)
-    named = {video.music.music_id for video in page.videos if video.music is not None}
-    if named and music_id not in named:
+    named = [video.music.music_id for video in page.videos if video.music is not None]
+    is_one_other = len(set(named)) == 1 and music_id not in named
+    if is_one_other and 1 < len(named) == len(page.videos):
         raise SubstitutionError(
-            "the response lists videos of another music id", surface=seen.surface
+            "the response is the list of another music id", surface=seen.surface, reason=named[0]
         )
     return page
 

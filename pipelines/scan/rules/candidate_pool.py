@@ -19,12 +19,16 @@ SAME_MUSIC_SHARE = 0.6  # leaves places for other music ids however popular the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A video as it appears in a list: enough to decide whether to read its detail page."""
+    """A video as it appears in a list: enough to decide whether to read its detail page.
+
+    `music_id` is the one that the list names for it, if it names one.
+    """
 
     aweme_id: str
     surface: str
     entity_id: str
     same_music: bool
+    music_id: str | None = None
     desc: str | None = None
     hashtag_names: tuple[str, ...] = field(default=())
     digg_count: int | None = None

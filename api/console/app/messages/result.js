@@ -49,6 +49,7 @@ export default {
   "coverage.limit": ["stopped early", "提前停止"],
   "coverage.made": ["Created", "生成时间"],
   "coverage.method": ["Method and parameters", "方法与参数"],
+  "coverage.genuine": ["List of music id {music}: {own} of {rows} videos use this music id; the others are judged by their own sound.", "音乐 ID {music} 的列表：{rows} 个作品中 {own} 个使用该音乐 ID，其余按各自原声判断。"],
   "coverage.not_reached": ["{number} planned reads were not completed.", "有 {number} 项计划内容未能读取。"],
   "coverage.provider": ["Source", "数据源"],
   "coverage.round": ["Round {at}: {number} new videos from {ids} music ids", "第 {at} 轮：{ids} 个音乐 ID，新增 {number} 条作品"],

@@ -27,6 +27,7 @@ export function Coverage({ job }) {
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
       { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
+    ${(coverage.list_genuine_share ?? []).filter((list) => list.own_rows < list.rows).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows) })}</p>`)}
     <p class="small">${coverage.not_reached.length ? t("coverage.not_reached", { number: count(coverage.not_reached.length) }) : t("coverage.all_reached")}</p>
     ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
       ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}
