@@ -9,7 +9,6 @@ from typing import Any
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
-from pipelines.watchlists.cron import CronCalendar
 from pipelines.watchlists.digest import DigestFolder
 from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import WatchlistRunner
@@ -142,7 +141,6 @@ def build_watcher(
     return WatchlistRunner(
         control=control,
         scan_service=desk,
-        calendar=CronCalendar(),
         digests=DigestFolder(folder),
         notifier=notifier,
         is_demo=True,

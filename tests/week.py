@@ -15,9 +15,9 @@ import httpx2
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
-from pipelines.watchlists.cron import CronCalendar
 from pipelines.watchlists.digest import DigestFolder
 from pipelines.watchlists.run import WatchlistRunner
+from pipelines.watchlists.schedule import next_time, to_cron
 from pipelines.watchlists.webhook import NullNotifier
 from tests.stage import Stage, wait_for
 from warehouse.control import open_control
@@ -28,7 +28,6 @@ from warehouse.records.watchlists import (
     WatchlistEntry,
     WatchlistPlan,
     WatchlistRun,
-    to_cron,
 )
 
 NAME = "week"
@@ -109,8 +108,8 @@ class Week:
 
     def due_times(self, *, days: float) -> list[datetime]:
         """What the calendar says should have been run."""
-        calendar, moment, found = CronCalendar(), self.began_at, []
-        while (following := calendar.following(to_cron(self.every), moment)) is not None:
+        moment, found = self.began_at, []
+        while (following := next_time(to_cron(self.every), moment)) is not None:
             if following > self.began_at + timedelta(days=days):
                 break
             moment = following
@@ -137,7 +136,7 @@ class Week:
         return bool(runs) and runs[0].status not in ENDED_RUN_STATUSES
 
     def _following(self) -> datetime | None:
-        return CronCalendar().following(to_cron(self.every), self.clock.moment())
+        return next_time(to_cron(self.every), self.clock.moment())
 
     def _move(self, seconds: int) -> None:
         """Move the platform and the watchlists on together."""
@@ -174,7 +173,6 @@ class Week:
             ),
             look=_look_at_nothing,
             gone_works=self._gone_works,
-            calendar=CronCalendar(),
             digests=DigestFolder(stage.home.digests_dir),
             notifier=NullNotifier(),
             is_demo=True,

@@ -1,15 +1,19 @@
-"""Observations of a track, an account or a hashtag, stored for comparison. Records only.
+"""Observations of a track, an account or a hashtag, stored for comparison.
 
-Not here: comparing two observations (`changes.py`), building one (`to_observations.py`).
+They are made of scan results, accounts and hashtags. Not here: comparing two (`changes.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
+from pipelines.documents.videos import to_statistics
+from pipelines.scan.rules.ranking import hot_score, rank_documents
 from warehouse.records.values import Document, ReadOnlyDocument
-from warehouse.records.videos import Statistics
+from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
 from warehouse.records.watchlists import WatchlistEntryKind
+
+_TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +80,106 @@ def to_observation(document: ReadOnlyDocument) -> WatchObservation:
 def to_moment(moment: datetime) -> str:
     """Format as ISO 8601 in UTC with microseconds, which rates depend on."""
     return moment.astimezone(UTC).isoformat()
+
+
+def to_track_observation(
+    result: ReadOnlyDocument, *, top: int, gone: Mapping[str, str | None]
+) -> WatchObservation:
+    """Convert a stored scan result: all confirmed videos, ranked by hot score if known.
+
+    Args:
+        result: `ResultDocument.to_document()`.
+        top: Number of ranks considered for rank changes.
+        gone: Candidates that the platform no longer shows, with its reason.
+    """
+    works = tuple(
+        _ranked_work(document, rank)
+        for rank, document in enumerate(rank_documents(result["ranked"], sort_by="hot_score"), 1)
+    )
+    music = result["music"] or {}
+    known = [hot_score(work.statistics) for work in works]
+    return WatchObservation(
+        kind="track",
+        subject=result["music_id"],
+        observed_at=datetime.fromisoformat(result["created_at"]),
+        title=music.get("title"),
+        figures={
+            "confirmed_count": len(works),
+            "music_id_count": len({work.music_id for work in works}),
+            "unique_account_count": result["unique_account_count"],
+            "hot_score_sum": None if None in known else sum(score or 0 for score in known),
+        },
+        works=works,
+        gone=gone,
+        top=top,
+    )
+
+
+def to_account_observation(account: Account, videos: Sequence[Video]) -> WatchObservation:
+    """Convert an account's profile and its first page of videos."""
+    return WatchObservation(
+        kind="account",
+        subject=account.sec_uid,
+        observed_at=account.observed_at,
+        title=account.nickname,
+        figures={
+            "follower_count": account.follower_count,
+            "total_favorited": account.total_favorited,
+            "aweme_count": account.aweme_count,
+        },
+        works=_screen(videos, is_ranked=False),
+        is_whole=False,
+    )
+
+
+def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> WatchObservation:
+    """Convert a hashtag's profile and its first screen in the platform's own order."""
+    is_exact = info.is_exact
+    return WatchObservation(
+        kind="hashtag",
+        subject=info.ch_id,
+        observed_at=info.observed_at,
+        title=info.name,
+        figures={
+            "view_count": info.view_count if is_exact else None,
+            "user_count": info.user_count if is_exact else None,
+        },
+        works=_screen(videos, is_ranked=True),
+        is_whole=False,
+    )
+
+
+def _ranked_work(document: Document, rank: int) -> ObservedVideo:
+    statistics = to_statistics(document)
+    return ObservedVideo(
+        aweme_id=document["aweme_id"],
+        observed_at=datetime.fromisoformat(document["observed_at"]),
+        title=_short(document["desc"]),
+        create_time=document["create_time"],
+        statistics=statistics,
+        rank=None if hot_score(statistics) is None else rank,
+        music_id=document["source_music_id"],
+        link_type=document["link_type"],
+    )
+
+
+def _screen(videos: Sequence[Video], *, is_ranked: bool) -> tuple[ObservedVideo, ...]:
+    """Convert listed videos; rounded counts become unknown because their difference is noise."""
+    return tuple(
+        ObservedVideo(
+            aweme_id=video.aweme_id,
+            observed_at=video.observed_at,
+            title=_short(video.desc),
+            create_time=video.create_time,
+            statistics=video.statistics if video.is_exact else Statistics(),
+            rank=place if is_ranked else None,
+            music_id=video.music.music_id if video.music else None,
+        )
+        for place, video in enumerate(videos, 1)
+    )
+
+
+def _short(text: str | None) -> str | None:
+    if text is None or len(text) <= _TITLE_LENGTH:
+        return text
+    return f"{text[: _TITLE_LENGTH - 1]}…"

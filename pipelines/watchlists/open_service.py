@@ -9,7 +9,6 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
-from pipelines.watchlists.cron import CronCalendar
 from pipelines.watchlists.digest import DigestFolder
 from pipelines.watchlists.profile_checks import EntryChecker
 from pipelines.watchlists.run import WatchlistRunner
@@ -71,7 +70,6 @@ def build_watchlist_runner(
         ),
         look=screens.look,
         gone_works=partial(_unavailable_videos, engine),
-        calendar=CronCalendar(),
         digests=DigestFolder(home.digests_dir),
         notifier=build_notifier(settings),
         is_demo=is_demo_world(home.world),

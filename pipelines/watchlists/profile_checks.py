@@ -15,8 +15,11 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import Provider, build_data_provider, build_music_provider
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
-from pipelines.watchlists.observations import WatchObservation
-from pipelines.watchlists.to_observations import to_account_observation, to_hashtag_observation
+from pipelines.watchlists.observations import (
+    WatchObservation,
+    to_account_observation,
+    to_hashtag_observation,
+)
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.videos import Video

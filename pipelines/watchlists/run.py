@@ -16,8 +16,12 @@ from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.digest import DigestEntry, DigestFolder, build_digest
-from pipelines.watchlists.observations import WatchObservation, to_observation
-from pipelines.watchlists.to_observations import to_track_observation
+from pipelines.watchlists.observations import (
+    WatchObservation,
+    to_observation,
+    to_track_observation,
+)
+from pipelines.watchlists.schedule import find_due_run
 from pipelines.watchlists.webhook import DigestNotifier
 from warehouse.control import ControlStore
 from warehouse.records.errors import JobNotFoundError, RunCancelledError, SametrackError
@@ -25,12 +29,10 @@ from warehouse.records.jobs import FINAL_STATUSES, Origin
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
-    CronEvaluator,
     EntryCheck,
     WatchlistEntry,
     WatchlistPlan,
     WatchlistRun,
-    find_due_run,
 )
 
 HOLD_S = 600.0
@@ -62,7 +64,6 @@ class WatchlistRunner:
         scan_service: The scan service.
         look: Observes an account or a hashtag.
         gone_works: Returns the unavailable candidates of a job with the platform's reason.
-        calendar: Evaluates cron expressions.
         digests: The folder for digests.
         notifier: The notifier that sends digests.
         is_demo: Whether the data is demo data.
@@ -77,7 +78,6 @@ class WatchlistRunner:
         scan_service: ScanSubmitter,
         look: Callable[[WatchlistEntry], WatchObservation],
         gone_works: Callable[[str], Mapping[str, str | None]],
-        calendar: CronEvaluator,
         digests: DigestFolder,
         notifier: DigestNotifier,
         is_demo: bool,
@@ -88,7 +88,6 @@ class WatchlistRunner:
         self._scan_service = scan_service
         self._look = look
         self._gone_works = gone_works
-        self._calendar = calendar
         self._digests = digests
         self._notifier = notifier
         self._is_demo = is_demo
@@ -100,9 +99,7 @@ class WatchlistRunner:
         """Create runs for all watchlists that are due; return the ids this process claimed."""
         now, taken = self._clock(), []
         for kept in self.control.watchlists():
-            due = find_due_run(
-                kept.cron, considered_until=kept.considered_until, now=now, calendar=self._calendar
-            )
+            due = find_due_run(kept.cron, considered_until=kept.considered_until, now=now)
             run_id = None
             if due is not None and kept.plan.enabled:
                 run_id = self.control.take_due(kept.plan.name, due)

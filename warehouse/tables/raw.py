@@ -150,6 +150,7 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
+        version=2,  # follower_count_source
     ),
     Table(
         "raw.tracks",
@@ -174,7 +175,7 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
-        version=2,
+        version=2,  # mapped_title
     ),
     Table(
         "raw.hashtags",

@@ -13,7 +13,7 @@ from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.documents.videos import to_time
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
-from pipelines.watchlists.cron import CronCalendar, check_cron
+from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
@@ -26,7 +26,6 @@ from warehouse.records.watchlists import (
     WatchlistRun,
     check_name,
     parse_plan,
-    to_cron,
 )
 from warehouse.records.worlds import is_demo_world
 
@@ -66,7 +65,6 @@ class WatchlistService:
         self._store = store
         self._find_target = find_target
         self._is_demo = is_demo
-        self._calendar = CronCalendar()
 
     def listed(self) -> Document:
         """Return all watchlists, sorted by name."""
@@ -197,10 +195,10 @@ class WatchlistService:
             seen.add((entry.kind, entry.input))
             if entry.kind == "track":
                 read_music_input(entry.input, find_target=self._find_target)
-        return check_cron(to_cron(plan.every))
+        return to_cron(plan.every)
 
     def _document(self, kept: Watchlist) -> Document:
-        following = self._calendar.following(kept.cron, kept.considered_until)
+        following = next_time(kept.cron, kept.considered_until)
         newest = self._store.watch_runs(kept.plan.name, limit=1)
         return {
             **kept.plan.to_document(),

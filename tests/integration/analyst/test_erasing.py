@@ -162,7 +162,8 @@ def add_marts(lake: Any) -> None:
         "music_id": "2", "surface": "music_info", "observed_at": datetime.now(UTC),
         "capture_id": None, "title": f"@{NICKNAME} made this sound", "author": NICKNAME,
         "owner_nickname": NICKNAME, "duration_s": 9, "is_original_sound": True,
-        "cover_url": None, "source_aweme_id": None, "data_provider": "mock", "job_id": None,
+        "cover_url": None, "source_aweme_id": None, "mapped_title": None,
+        "data_provider": "mock", "job_id": None,
     }  # fmt: skip
     lake.append("raw.tracks", [track])
 

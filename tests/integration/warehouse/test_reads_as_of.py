@@ -29,7 +29,7 @@ def track(hour: int) -> dict[str, object]:
         "music_id": "1", "surface": "music_info", "observed_at": START + timedelta(hours=hour),
         "capture_id": f"c-{hour}", "title": f"title {hour}", "author": None,
         "owner_nickname": None, "duration_s": 30, "is_original_sound": False, "cover_url": None,
-        "source_aweme_id": None, "data_provider": "mock", "job_id": None,
+        "source_aweme_id": None, "mapped_title": None, "data_provider": "mock", "job_id": None,
         "committed_at": START + timedelta(hours=hour, minutes=1),
     }  # fmt: skip
 

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.watchlists.cron import CronCalendar, check_cron
+from pipelines.watchlists.schedule import MAX_MISSED_COUNT, find_due_run, next_time, to_cron
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.watchlists import MAX_MISSED_COUNT, DueRun, check_name, find_due_run, to_cron
+from warehouse.records.watchlists import DueRun, check_name
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-CALENDAR = CronCalendar()
 
 
 @pytest.mark.parametrize(
@@ -36,7 +35,7 @@ CALENDAR = CronCalendar()
     ],
 )
 def test_plain_words_are_cron_expressions(words: str, cron: str) -> None:
-    assert check_cron(to_cron(words)) == cron
+    assert to_cron(words) == cron
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_plain_words_are_cron_expressions(words: str, cron: str) -> None:
 )  # fmt: skip
 def test_what_no_calendar_can_keep_is_refused_with_advice(words: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
-        check_cron(to_cron(words))
+        to_cron(words)
     assert caught.value.detail.startswith("`every`")
     assert caught.value.hint
 
@@ -62,19 +61,15 @@ def test_a_name_must_fit_into_files_and_addresses(name: str) -> None:
 
 def test_a_time_is_due_from_its_very_moment_on() -> None:
     before = NOON - timedelta(hours=1)
-    daily = {"considered_until": before, "calendar": CALENDAR}
-    assert find_due_run("0 12 * * *", now=NOON - timedelta(microseconds=1), **daily) is None  # type: ignore[arg-type]  # the same two options each time
-    assert find_due_run("0 12 * * *", now=NOON, **daily) == DueRun(due_at=NOON)  # type: ignore[arg-type]  # as above
+    early = NOON - timedelta(microseconds=1)
+    assert find_due_run("0 12 * * *", considered_until=before, now=early) is None
+    assert find_due_run("0 12 * * *", considered_until=before, now=NOON) == DueRun(due_at=NOON)
 
 
 def test_after_a_stop_one_run_stands_for_all_that_passed() -> None:
-    due = find_due_run(
-        "0 * * * *", considered_until=NOON - timedelta(hours=5), now=NOON, calendar=CALENDAR
-    )
+    due = find_due_run("0 * * * *", considered_until=NOON - timedelta(hours=5), now=NOON)
     assert due == DueRun(due_at=NOON, missed_count=4)
-    long_ago = find_due_run(
-        "* * * * *", considered_until=NOON - timedelta(days=900), now=NOON, calendar=CALENDAR
-    )
+    long_ago = find_due_run("* * * * *", considered_until=NOON - timedelta(days=900), now=NOON)
     assert long_ago == DueRun(due_at=NOON, missed_count=MAX_MISSED_COUNT)
 
 
@@ -92,14 +87,14 @@ def test_however_often_one_looks_every_time_is_seen_or_counted_once(
     passed = 0
     for step in steps:
         moment += timedelta(seconds=step)
-        due = find_due_run(cron, considered_until=considered, now=moment, calendar=CALENDAR)
+        due = find_due_run(cron, considered_until=considered, now=moment)
         if due is not None:
             assert considered < due.due_at <= moment
             considered = due.due_at
             seen.append(due.due_at)
             passed += 1 + due.missed_count
     assert seen == sorted(set(seen))
-    wanted, following = 0, CALENDAR.following(cron, NOON)
+    wanted, following = 0, next_time(cron, NOON)
     while following is not None and following <= moment and wanted < 3000:
-        wanted, following = wanted + 1, CALENDAR.following(cron, following)
+        wanted, following = wanted + 1, next_time(cron, following)
     assert passed == wanted or wanted > MAX_MISSED_COUNT

@@ -20,10 +20,10 @@ from dagster import (
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE, watchlists
 from pipelines.watchlists.run import WatchlistRunner
+from pipelines.watchlists.schedule import to_cron
 from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import open_control
 from warehouse.records.errors import ProfileNotChosenError
-from warehouse.records.watchlists import to_cron
 
 SIX_HOURS = timedelta(hours=6)
 

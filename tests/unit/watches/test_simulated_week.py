@@ -15,11 +15,12 @@ import pytest
 
 from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
+from pipelines.watchlists.schedule import to_cron
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
 from warehouse.records.jobs import PRIORITY_INTERACTIVE
-from warehouse.records.watchlists import WatchlistEntry, WatchlistRun, to_cron
+from warehouse.records.watchlists import WatchlistEntry, WatchlistRun
 
 HOUR = timedelta(hours=1)
 
