@@ -107,7 +107,7 @@ bench: env ## measure the hot paths (ROW=reads,chart; ROW=list names them)
 bench-start: env ## what starting costs: commands, the service, everything together
 	@$(BIN)/python -m tests.bench --row start
 
-bench-truth: env ## precision and recall by link type on ten generated sandboxes
+bench-truth: env ## precision and recall by link type, on ten generated sandboxes in each mode
 	@$(BIN)/python -m tests.bench.truth
 
 bench-week: env ## a simulated week of a watchlist, against the ground truth

@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     heartbeat_s: float = Field(2.0, gt=0, description="seconds between a worker's heartbeats")
     worker_lost_after_s: float = Field(20.0, gt=0, description="seconds until a silent one is lost")
     sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the sandbox")
+    sandbox_calendar: Literal["today", "fixed"] = Field(
+        "today", description="when the sandbox's posts end: now, or on the fixed day of its seed"
+    )
     robots: Literal["record", "obey"] = Field(
         "record", description="reaction to a disallowing robots.txt: only record it, or obey it"
     )

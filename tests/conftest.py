@@ -18,6 +18,7 @@ for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
     # read when the library is loaded: the processes that share the tests have a core each
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
+os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
 pytest_plugins = ["tests.town"]
 
 settings.register_profile("sametrack", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -77,10 +77,13 @@ class Stage:
         latency_ms: int = 0,
         tracks: int | None = None,
         adb_port: int | None = None,
+        mode: str = "generous",
+        switches: tuple[str, ...] = (),
     ) -> None:
         world = ["--seed", str(seed), "--size", str(size), "--latency-ms", str(latency_ms)]
         world += [] if tracks is None else ["--tracks", str(tracks)]
         world += [] if adb_port is None else ["--adb-port", str(adb_port)]
+        world += ["--mode", mode, *(part for one in switches for part in ("--switch", one))]
         place = ["--port", str(self.port), "--cache", str(self.cache)]
         self.platform = self._start("sandbox", [*world, *place])
         wait_for(self._is_up)
@@ -216,6 +219,7 @@ class Stage:
                 "PROFILE": "sandbox",
                 "DATA_HOME": str(self.root / "home"),
                 "SANDBOX_PORT": str(self.port),
+                "SANDBOX_CALENDAR": "fixed",
                 "CONTROL_URL": "",
                 "LAKE_URL": "",
                 "WORKER_RUNS": "1",

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from pipelines.sandbox.server.app import SandboxOptions, serve
+from pipelines.sandbox.server.calendar import CALENDARS
 from pipelines.sandbox.server.switches import MODES, switch_help, switches_of
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 
@@ -24,6 +25,7 @@ def _options() -> SandboxOptions:
     reader.add_argument("--adb-port", type=int, default=None)
     reader.add_argument("--mode", choices=tuple(MODES), default="generous")
     reader.add_argument("--switch", action="append", default=[], metavar="NAME[=VALUE]")
+    reader.add_argument("--calendar", choices=CALENDARS, default="fixed")
     given = reader.parse_args()
     try:
         switches = switches_of(given.mode, given.switch)
@@ -33,7 +35,7 @@ def _options() -> SandboxOptions:
         seed=given.seed, size=given.size, port=given.port, cache_dir=given.cache,
         latency_ms=given.latency_ms, tracks=given.tracks, renderers=given.renderers,
         altered_share=given.altered_share, adb_port=given.adb_port,
-        switches=switches,
+        switches=switches, calendar=given.calendar,
     )  # fmt: skip
 
 

@@ -1,14 +1,20 @@
 """Ten drawn worlds: what a scan confirms, by link type, against what the world knows.
 
-`python -m tests.bench.truth [--seeds 1,2,3] [--size 1.0] [--candidates N]`. Prints the seeds, so
-that a run can be repeated, and every wrong or missed video with what was heard of it. A scan has
-the default parameters unless `--candidates` is given, and knows nothing of the world's truth.
+`python -m tests.bench.truth [--seeds 1,2,3] [--size 1.0] [--mode autumn-2026] [--candidates N]`.
+Each world is scanned in each mode of the sandbox, unless one is given: a generous platform, and
+today's as it is believed to be. Prints the seeds, so that a run can be repeated, and every wrong or
+missed video with what was heard of it. A scan has the default parameters unless `--candidates` is
+given, and knows nothing of the world's truth.
+
+Recall is against what a guest could reach in the same mode (`round` of the ground truth, see
+`docs/sandbox.md`).
 
 Recall is of a pool that is large enough: a post under another music id that does not name the song
 is one of everything its author shows, so whether a full pool holds it is a matter of luck.
 """
 
 import argparse
+import itertools
 import random
 import tempfile
 import time
@@ -22,6 +28,7 @@ from rich.table import Table
 
 from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
 from api.services.report.messages import RECALL_OF
+from pipelines.sandbox.server.switches import MODES
 from tests.stage import Stage, open_stage
 from warehouse.queries.results import read_candidates, read_result_document
 
@@ -31,14 +38,21 @@ console = Console(width=160)
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """One judged scan. `speed_error` is the largest of a variant's speed."""
+    """One judged scan. `speed_error` is the largest of a variant's speed.
+
+    `requests` counts the requests per surface, `after` those after the first challenge of a
+    surface of the same host.
+    """
 
     seed: int
+    mode: str
     title: str
     pool: int
     judgement: Judgement
     speed_error: float
     seconds: float
+    requests: dict[str, int]
+    after: dict[str, int]
 
 
 def main() -> None:
@@ -50,16 +64,19 @@ def main() -> None:
         f"seeds {','.join(map(str, seeds))}  size {options.size}  "
         f"parameters {parameters or 'default'}"
     )
+    modes = [options.mode] if options.mode else list(MODES)
     scans = []
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(options.sounds or folder) / "sounds"
-        for seed in seeds:
-            root = Path(folder) / str(seed)
+        for seed, mode in itertools.product(seeds, modes):
+            root = Path(folder) / f"{seed}-{mode}"
             root.mkdir(parents=True)
             with open_stage(root, cache) as stage:
-                scans.append(_scan(stage, seed, options.size, parameters))
-            console.print(_table(f"seed {seed}", scans[-1:]))
-    console.print(_table("all worlds", scans))
+                scans.append(_scan(stage, seed, mode, options.size, parameters))
+            console.print(_table(f"seed {seed}, {mode}", scans[-1:]))
+            console.print("  requests", scans[-1].requests, "after a challenge", scans[-1].after)
+    for mode in modes:
+        console.print(_table(f"all worlds, {mode}", [one for one in scans if one.mode == mode]))
     console.print(RECALL_OF.en)
 
 
@@ -67,6 +84,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", default="")
     parser.add_argument("--size", type=float, default=1.0)
+    parser.add_argument("--mode", choices=tuple(MODES), default=None, help="only this mode")
     parser.add_argument("--candidates", type=int, default=None, help="candidate_limit of the scans")
     parser.add_argument("--sounds", default="", help="keep rendered sounds in this folder")
     return parser.parse_args()
@@ -76,8 +94,8 @@ def _draw() -> list[int]:
     return [random.SystemRandom().randrange(1, 1_000_000) for _ in range(10)]
 
 
-def _scan(stage: Stage, seed: int, size: float, parameters: dict[str, int]) -> Scan:
-    stage.start_platform(seed=seed, size=size)
+def _scan(stage: Stage, seed: int, mode: str, size: float, parameters: dict[str, int]) -> Scan:
+    stage.start_platform(seed=seed, size=size, mode=mode)
     stage.start_worker()
     hardness = stage.world("/_world/hardness")
     console.print(f"seed {seed} hardness", {key: _short(hardness[key]) for key in hardness})
@@ -95,13 +113,17 @@ def _scan(stage: Stage, seed: int, size: float, parameters: dict[str, int]) -> S
         track["music_id"], document["ranked"], variants, to_ground_truth_videos(truth)
     )
     _print_errors(stage, job_id, document, judgement)
+    challenges = stage.world("/_world/access-log/challenges")["challenges"]
     return Scan(
         seed=seed,
+        mode=mode,
         title=track["title"],
         pool=document["candidate_pool_size"],
         judgement=judgement,
         speed_error=_speed_error(variants, {work["aweme_id"]: work for work in truth["works"]}),
         seconds=spent,
+        requests=stage.world("/_world/access-log/summary")["surfaces"],
+        after={one["surface"]: one["surface_after"] for one in challenges},
     )
 
 

@@ -156,6 +156,7 @@ class DemoEnvironment:
             "DATA_PROVIDER": "vidplat-public",
             "MUSIC_DATA_PROVIDER": "public-graph",
             "SANDBOX_PORT": str(self._world_port),
+            "SANDBOX_CALENDAR": "fixed",
             "OWN_API_TOKEN": self.token,
             "API_HOST": LOOPBACK,
             "WORKER_RUNS": "1",

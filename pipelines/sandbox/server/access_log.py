@@ -9,6 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from dataclasses import asdict, dataclass, field
 
+from pipelines.sandbox.server.faults import CHALLENGES
+
 WINDOW_S = 1.0
 _TOO_MANY = 429
 MAX_LOGGED = 100_000
@@ -32,6 +34,7 @@ class LoggedRequest:
         surface: Name of the surface.
         host: The host in the request.
         target: Path and query.
+        referer: The page that the request names as its origin; empty for none.
         at: Time of arrival.
         unix: The same in unix seconds.
         ended_at: Time of the response; None while in flight.
@@ -43,6 +46,7 @@ class LoggedRequest:
     surface: str
     host: str
     target: str
+    referer: str
     at: float
     unix: float
     ended_at: float | None = None
@@ -62,7 +66,13 @@ class AccessLog:
         self._entries: deque[LoggedRequest] = deque(maxlen=MAX_LOGGED)
 
     def begin(
-        self, surface: str, host: str, *, target: str = "", at: float | None = None
+        self,
+        surface: str,
+        host: str,
+        *,
+        target: str = "",
+        referer: str = "",
+        at: float | None = None,
     ) -> LoggedRequest:
         """Record a request."""
         now = time.monotonic() if at is None else at
@@ -75,7 +85,9 @@ class AccessLog:
         while counted.recent[0] <= now - WINDOW_S:
             counted.recent.popleft()
         counted.most_in_window = max(counted.most_in_window, len(counted.recent))
-        entry = LoggedRequest(surface=surface, host=host, target=target, at=now, unix=time.time())
+        entry = LoggedRequest(
+            surface=surface, host=host, target=target, referer=referer, at=now, unix=time.time()
+        )
         self._entries.append(entry)
         return entry
 
@@ -126,6 +138,30 @@ class AccessLog:
             if host in (None, entry.host) and surface in (None, entry.surface)
         ]  # fmt: skip
         return [asdict(entry) for entry in found[max(0, len(found) - limit) :]]
+
+    def challenges(self) -> list[dict[str, object]]:
+        """Return the first challenge of each surface of a host, and what was requested after it.
+
+        `surface_after` counts later requests to this surface, `host_after` those to its host per
+        surface: a client that stops has none of them.
+        """
+        first: dict[tuple[str, str], LoggedRequest] = {}
+        for entry in self._entries:
+            if entry.fault in CHALLENGES:
+                first.setdefault((entry.host, entry.surface), entry)
+        return [self._since(entry) for entry in first.values()]
+
+    def _since(self, challenge: LoggedRequest) -> dict[str, object]:
+        given = challenge.at if challenge.ended_at is None else challenge.ended_at
+        later = Counter(
+            entry.surface for entry in self._entries
+            if entry.host == challenge.host and entry.at > given
+        )  # fmt: skip
+        return {
+            "host": challenge.host, "surface": challenge.surface, "kind": challenge.fault,
+            "unix": challenge.unix, "surface_after": later[challenge.surface],
+            "host_after": dict(sorted(later.items())),
+        }  # fmt: skip
 
     def rates(self, *, window_s: float = WINDOW_S) -> dict[str, object]:
         """Return, per host, the most requests in any window, and what followed each 429.

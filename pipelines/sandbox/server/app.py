@@ -8,6 +8,7 @@ import json
 import signal
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from pipelines.sandbox.server.addresses import SandboxUrls
+from pipelines.sandbox.server.calendar import Calendar, span_of
 from pipelines.sandbox.server.device.phone import SimulatedPhone
 from pipelines.sandbox.server.device.server import AdbServer
 from pipelines.sandbox.server.gateway import SandboxGateway
@@ -68,6 +70,7 @@ class SandboxOptions:
             music id that they name.
         adb_port: Port of the adb server with the simulated device; None for no device.
         switches: The switches that are on at first, see `switches.py`.
+        calendar: When its world starts, see `calendar.py`.
     """
 
     seed: int = 1
@@ -80,6 +83,7 @@ class SandboxOptions:
     altered_share: float = ALTERED_SHARE
     adb_port: int | None = None
     switches: tuple[str, ...] = ()
+    calendar: Calendar = "fixed"
 
 
 def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
@@ -92,13 +96,16 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
     Raises:
         WorldTooEasyError: The world is too easy to be a meaningful test.
     """
+    start, passed_s = span_of(options.calendar, now=time.time())
     world = SandboxWorld(
-        options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share
-    )
+        options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share,
+        start=start,
+    )  # fmt: skip
     check_hardness(world)
     platform = SandboxPlatform(
-        world, cache_dir=options.cache_dir, renderers=options.renderers,
-        addresses=SandboxUrls(options.port if port is None else port), switches=options.switches,
+        world.at(passed_s) if passed_s else world,
+        cache_dir=options.cache_dir, renderers=options.renderers, switches=options.switches,
+        addresses=SandboxUrls(options.port if port is None else port),
     )  # fmt: skip
     phone = SimulatedPhone(platform)
     routes = device.routes(phone) + [one for surface in SURFACES for one in surface(platform)]

@@ -19,6 +19,11 @@ FaultKind = Literal[
     "status_code_8", "captcha_json", "code_10001010A",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(FaultKind)
+CHALLENGES = frozenset({
+    "challenge", "captcha", "argus", "captcha_json", "403", "verify_redirect", "verify_check",
+    "hit_shark", "antispam_check", "login_2483", "status_code_8",
+})  # fmt: skip
+"""Kinds that demand a verification or an account: a polite client asks no further."""
 
 SHELL_TEXT = "抱歉出错了 请尝试在应用内观看"
 _PADDING = "<!-- " + "shell " * 5000 + "-->"

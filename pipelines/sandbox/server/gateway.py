@@ -6,7 +6,7 @@ An ASGI middleware. It derives the surface of a request from its route.
 import asyncio
 from urllib.parse import unquote, urlencode
 
-from starlette.datastructures import QueryParams
+from starlette.datastructures import Headers, QueryParams
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,7 +64,8 @@ class SandboxGateway:
         fault = due or self.platform.switches.state_of(surface)
         status = _StatusOf(send)
         target = f"{scope['path']}?{query}" if query else scope["path"]
-        entry = self.platform.log.begin(surface, host, target=target)
+        referer = Headers(scope=scope).get("referer", "")
+        entry = self.platform.log.begin(surface, host, target=target, referer=referer)
         try:
             if self.latency_s:
                 await asyncio.sleep(self.latency_s)

@@ -36,7 +36,7 @@ class SandboxPlatform:
     """State that all surfaces share.
 
     Args:
-        world: The world at its start time.
+        world: The world when the server starts.
         cache_dir: Folder of rendered sounds.
         addresses: The server's own addresses.
         renderers: Processes that render sound, so that the event loop never waits for it.
@@ -68,12 +68,12 @@ class SandboxPlatform:
     @property
     def now(self) -> int:
         """Unix seconds of the sandbox's clock, which stands still unless moved."""
-        return self.first.now + self.clock_offset_s
+        return self.world.now
 
     @property
     def clock_offset_s(self) -> int:
         """Seconds by which the clock was moved."""
-        return self.world.passed_s
+        return self.world.passed_s - self.first.passed_s
 
     @property
     def view(self) -> GuestView:
@@ -85,10 +85,14 @@ class SandboxPlatform:
 
     async def move_clock(self, seconds: int) -> None:
         """Move the clock, and with it the world: videos gain counts, appear and vanish."""
-        passed_s = self.clock_offset_s + seconds
         if seconds:
-            moved = await asyncio.to_thread(self.first.at, passed_s) if passed_s else self.first
-            self.world, self._directory = moved, None
+            offset_s = self.clock_offset_s + seconds
+            self.world = await asyncio.to_thread(self.world_at, offset_s)
+            self._directory = None
+
+    def world_at(self, offset_s: int) -> SandboxWorld:
+        """Return the world so many seconds after the server's start."""
+        return self.first.at(self.first.passed_s + offset_s) if offset_s else self.first
 
     @cached_property
     def chart(self) -> SandboxChart:
@@ -162,6 +166,7 @@ class SandboxPlatform:
                 world.size,
                 world.track_count,
                 world.altered_share,
+                world.start,
                 self._cache_dir,
             ),
         )

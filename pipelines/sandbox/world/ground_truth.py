@@ -54,7 +54,9 @@ class VideoTruth:
         is_hinted: Its caption names the title.
         in_music_list: It is within the visible part of its music id's list.
         in_author_screen: It is on its author's first screen.
-        create_time: Unix seconds.
+        create_time: Unix seconds; the video's id holds the same.
+        sound_born_at: Unix seconds at which its music id was made, which the id holds.
+        sound_source: The video that its sound was born with; None for a published song.
         digg_count: Likes at the world's time; the other three counts likewise.
         comment_count: Comments.
         collect_count: Bookmarks.
@@ -85,6 +87,8 @@ class VideoTruth:
     in_music_list: bool
     in_author_screen: bool
     create_time: int
+    sound_born_at: int
+    sound_source: str | None
     digg_count: int
     comment_count: int
     collect_count: int
@@ -302,6 +306,7 @@ class GroundTruth:
         sound = world.sounds.row(work.sound)
         titles = world.population.title_score
         hinted = work.named_score >= 0 and self.asked.score >= 0
+        source = world.source_video(sound.index)
         return VideoTruth(
             aweme_id=work.aweme_id, music_id=sound.music_id, sec_uid=world.sec_uid(work.account),
             relation=self.relations.get(sound.index, "none"), sound=sound_of(work),
@@ -313,7 +318,9 @@ class GroundTruth:
             is_hinted=bool(hinted and titles[work.named_score] == titles[self.asked.score]),
             in_music_list=row in self._listed(sound.index),
             in_author_screen=row in self._shown(work.account),
-            create_time=work.create_time, digg_count=work.digg_count,
+            create_time=work.create_time, sound_born_at=int(sound.music_id) >> 32,
+            sound_source=None if source is None else str(world.works.aweme_id[source]),
+            digg_count=work.digg_count,
             comment_count=work.comment_count, collect_count=work.collect_count,
             share_count=work.share_count, state=work.state.name.lower(),
             is_listed=work.is_listed,

@@ -57,6 +57,8 @@ class SandboxWorld:
         passed_s: Seconds since its start time; see `growth.py`.
         altered_share: Share of the videos with a track whose own sound differs from that of their
             music id; see `alterations.py`. Nothing else depends on it.
+        start: Unix seconds of its start time, which all ids depend on; None for the fixed day of
+            the seed.
 
     Raises:
         ValueError: The seed is negative, the size too small for the tracks, or the share not
@@ -71,6 +73,7 @@ class SandboxWorld:
         tracks: int | None = None,
         passed_s: int = 0,
         altered_share: float = ALTERED_SHARE,
+        start: int | None = None,
     ) -> None:
         if seed < 0:
             raise ValueError(f"the seed must be at least 0, not {seed}")
@@ -86,7 +89,10 @@ class SandboxWorld:
         self.is_crowded = count < usual
         self.passed_s = passed_s
         self.altered_share = altered_share
-        first = populate(seed, accounts=accounts, tracks=count, altered_share=altered_share)
+        self.start = start
+        first = populate(
+            seed, accounts=accounts, tracks=count, altered_share=altered_share, start=start
+        )
         self.population: Population = grow(seed, first, passed_s=passed_s)
         self.sounds = self.population.sounds
         self.works = self.population.works
@@ -95,7 +101,7 @@ class SandboxWorld:
         """Return the same world at another time."""
         return SandboxWorld(
             self.seed, self.size, tracks=self.track_count, passed_s=passed_s,
-            altered_share=self.altered_share,
+            altered_share=self.altered_share, start=self.start,
         )  # fmt: skip
 
     @property
@@ -177,6 +183,16 @@ class SandboxWorld:
     def first_screen(self, index: int) -> Ints:
         """Rows of an author's first screen."""
         return self.videos_by_account(index)[:FIRST_SCREEN_SIZE]
+
+    def source_video(self, index: int) -> int | None:
+        """Return the row of the video that an original sound was born with, hidden ones included.
+
+        None for a published song.
+        """
+        rows = self._slice(self._sound_order, self._sound_starts, index)
+        if self.sounds.owner[index] < 0 or not rows.size:
+            return None
+        return int(rows[np.argmin(self.works.create_time[rows])])
 
     def title_of(self, score: int) -> str:
         """Return the title of a composition; namesakes share one."""

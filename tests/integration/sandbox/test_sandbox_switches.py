@@ -292,6 +292,27 @@ def test_a_late_issue_appears_after_its_date(sandbox: Sandbox) -> None:
     assert "08:30:00" < released["scheduled_release_time"][11:] <= "10:00:00"
 
 
+def test_the_log_tells_what_was_requested_after_a_challenge(sandbox: Sandbox) -> None:
+    sandbox.get("/web/api/v2/music/info/?music_id=1")
+    sandbox.switch("page_challenge", "web_detail_403")
+    _page(sandbox)
+    _page(sandbox)
+    sandbox.get("/web/api/v2/music/info/?music_id=1")
+    sandbox.get("/aweme/v1/web/aweme/detail/?aweme_id=1", host=WEB)
+    pages, detail = sandbox.told("access-log/challenges")["challenges"]
+    assert (pages["surface"], pages["kind"], pages["surface_after"]) == (
+        "video_page", "challenge", 1,
+    )  # fmt: skip
+    assert pages["host_after"] == {"music_info": 1, "video_page": 1}
+    assert (detail["surface"], detail["kind"], detail["host_after"]) == ("web_detail", "403", {})
+
+
+def test_the_log_tells_the_referer_of_a_request(sandbox: Sandbox) -> None:
+    _media(sandbox, referer="http://share.vidplat.localhost/share/video/1/")
+    told = sandbox.told("access-log/requests", surface="media")["requests"]
+    assert told[-1]["referer"] == "http://share.vidplat.localhost/share/video/1/"
+
+
 def test_a_trend_lists_complete_videos_beyond_the_music_list(sandbox: Sandbox) -> None:
     track = sandbox.told("tracks", limit=1)["tracks"][0]
     link = httpx.URL(track["trends_link"])

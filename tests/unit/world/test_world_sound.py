@@ -155,7 +155,8 @@ def test_another_process_renders_the_same_bytes(tmp_path: Path) -> None:
         mp_context=get_context("spawn"),
         initializer=open_sound_cache,
         initargs=(
-            WORLD.seed, WORLD.size, WORLD.track_count, WORLD.altered_share, tmp_path / "b"
+            WORLD.seed, WORLD.size, WORLD.track_count, WORLD.altered_share, None,
+            tmp_path / "b",
         ),
     ) as pool:  # fmt: skip
         assert all(pool.map(make_file, [sound.index for sound in sounds], ["aac", "aac"]))

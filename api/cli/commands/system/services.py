@@ -88,6 +88,7 @@ def sandbox(
         altered_share=ALTERED_SHARE if altered_share is None else altered_share,
         adb_port=adb_port,
         switches=switches,
+        calendar=settings.sandbox_calendar,
     )
     serve_sandbox(options)
 

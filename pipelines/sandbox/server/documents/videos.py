@@ -342,6 +342,9 @@ def song_link(platform: SandboxPlatform, sound: SandboxSound) -> Document:
 
 
 def _first_video(platform: SandboxPlatform, sound: SandboxSound) -> str:
-    """Return the id of the video that a user sound was taken from."""
+    """Return the id of the video that a sound was taken from, or of the first listed one."""
+    source = platform.world.source_video(sound.index)
     rows = platform.world.videos_by_sound(sound.index)
-    return str(platform.world.works.aweme_id[int(rows.min())]) if rows.size else "0"
+    if source is None and rows.size:
+        source = int(rows.min())
+    return "0" if source is None else str(platform.world.works.aweme_id[source])

@@ -67,7 +67,7 @@ class _TrackFacts:
         return self._truths(self.platform.view, music_id)
 
     async def truth(self, request: Request) -> Response:
-        """Return the ground truth now, or `at` so many seconds after the world's start."""
+        """Return the ground truth now, or `at` so many seconds after the server's start."""
         try:
             found = await asyncio.to_thread(self._truth_at, request)
         except KeyError:
@@ -83,11 +83,11 @@ class _TrackFacts:
         passed_s = read_non_negative(request, "at", now_s)
         if passed_s == now_s:
             return self.truth_of(music_id)
-        then = replace(self.platform.view, world=self.platform.first.at(passed_s))
+        then = replace(self.platform.view, world=self.platform.world_at(passed_s))
         return _ground_truth(then, music_id)
 
     async def hardness(self, _: Request) -> Response:
-        report = await asyncio.to_thread(check_hardness, self.platform.first)
+        report = await asyncio.to_thread(check_hardness, self.platform.first.at(0))
         return JSONResponse(report.to_document())
 
     def _counts(self, sound: SandboxSound) -> Document:
@@ -116,6 +116,9 @@ def _access_log_routes(platform: SandboxPlatform) -> list[BaseRoute]:
         )  # fmt: skip
         return JSONResponse({"requests": found})
 
+    async def challenges(_: Request) -> Response:
+        return JSONResponse({"challenges": platform.log.challenges()})
+
     async def cpu(_: Request) -> Response:
         return JSONResponse(_cpu_seconds())
 
@@ -123,6 +126,7 @@ def _access_log_routes(platform: SandboxPlatform) -> list[BaseRoute]:
         Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
         Route("/_world/access-log/rates", rates, name="control"),
         Route("/_world/access-log/requests", requests, name="control"),
+        Route("/_world/access-log/challenges", challenges, name="control"),
         Route("/_world/cpu", cpu, name="control"),
     ]
 

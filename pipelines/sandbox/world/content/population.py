@@ -42,7 +42,9 @@ class Population:
     accounts: int
 
 
-def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> Population:
+def populate(
+    seed: int, *, accounts: int, tracks: int, altered_share: float, start: int | None
+) -> Population:
     """Generate all accounts, sounds and videos of a world.
 
     Args:
@@ -51,8 +53,9 @@ def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> 
         tracks: Number of tracks.
         altered_share: Share of the videos with a track whose own sound differs, see
             `alterations.py`.
+        start: Unix seconds at which the world starts; None for the fixed day of the seed.
     """
-    now = _now(seed)
+    now = _now(seed) if start is None else start
     quotas = _quotas(seed, accounts)
     total = int(quotas.sum())
     plans = [
@@ -82,6 +85,17 @@ def populate(seed: int, *, accounts: int, tracks: int, altered_share: float) -> 
 def _now(seed: int) -> int:
     start = 1_759_312_800  # 2025-10-01 18:00 in Shanghai: in the past on every machine
     return start + int(stream(seed, "now").integers(0, 60)) * _DAY_S
+
+
+def _authors_of_first(drafts: VideoDrafts, *, count: int) -> Ints:
+    """Return the author of the first video with each sound, -1 without one.
+
+    An original sound is born with this video.
+    """
+    authors = np.full(count, -1, dtype=np.int64)
+    newest_first = np.argsort(drafts.create_time, kind="stable")[::-1]
+    authors[drafts.sound[newest_first]] = drafts.account[newest_first]
+    return authors
 
 
 def _quotas(seed: int, accounts: int) -> Ints:
@@ -140,6 +154,6 @@ def _sound_table(
         kind=np.asarray([sound.kind for sound in sounds], dtype=np.int64),
         score=np.asarray([sound.score for sound in sounds], dtype=np.int64),
         stereo=(scattered(len(sounds), salt=seed) % 5) == 0,
-        owner=np.where(titled, -1, drafts.first_poster),
+        owner=np.where(titled, -1, _authors_of_first(drafts, count=len(sounds))),
         **numbers,
     )

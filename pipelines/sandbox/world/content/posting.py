@@ -44,7 +44,6 @@ class VideoDrafts:
     is_silent: Flags
     is_new: Flags
     is_lead: Flags
-    first_poster: Ints
 
 
 def draft_videos(
@@ -71,13 +70,11 @@ def draft_videos(
     posted = np.where(is_new, now - rng.integers(60, 3 * 3600, size=total), posted)
     kinds = flat.kind[order]
     own = (kinds == SoundKind.MAIN) & (rng.random(total) < _SILENT_OWN)
-    first_poster = np.full(int(flat.sound.max(initial=-1)) + 1, -1, dtype=np.int64)
-    first_poster[sound[::-1]] = slots[:total][::-1]
     return VideoDrafts(
         sound=sound, account=slots[:total], create_time=posted.astype(np.int64),
         popularity=flat.popularity[order], named_score=named,
         is_silent=own | (kinds == SoundKind.SILENT), is_new=is_new,
-        is_lead=leads[:total], first_poster=first_poster,
+        is_lead=leads[:total],
     )  # fmt: skip
 
 

@@ -18,14 +18,16 @@ _opened: dict[str, SoundCache] = {}
 
 
 def open_sound_cache(
-    seed: int, size: float, tracks: int, altered_share: float, folder: Path
+    seed: int, size: float, tracks: int, altered_share: float, start: int | None, folder: Path
 ) -> None:
     """Initialise a rendering process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # Rows of sounds and videos never change, so the last point in time contains all of them.
     last = HORIZON_DAYS * DAY_S
-    world = SandboxWorld(seed, size, tracks=tracks, passed_s=last, altered_share=altered_share)
+    world = SandboxWorld(
+        seed, size, tracks=tracks, passed_s=last, altered_share=altered_share, start=start
+    )
     _opened["cache"] = SoundCache(world, folder)
 
 
