@@ -4,11 +4,10 @@ Uses the service at `--api` or the one running on this machine. If there is none
 service run in this process over the same stores, so that the responses are the same either way.
 """
 
-import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
@@ -23,6 +22,7 @@ from api.cli.terminal import (
     TRACE,
     err,
     out,
+    print_json,
     show_error,
 )
 from api.client import ApiResponse, AsyncClient, Connection
@@ -43,7 +43,7 @@ ApiOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the data as JSON on stdout.")]
 
 type ApiCall[Found] = Callable[[AsyncClient], Awaitable[Found]]
-type ResponsePrinter = Callable[[Console, Any], None]
+type ResponsePrinter[Data] = Callable[[Console, Data], None]
 
 
 def call_api[Found](question: ApiCall[Found], *, api: str | None) -> Found:
@@ -63,16 +63,20 @@ def call_api[Found](question: ApiCall[Found], *, api: str | None) -> Found:
 
 
 def call_and_print[Data](
-    question: ApiCall[ApiResponse[Data]], view: ResponsePrinter, *, api: str | None, as_json: bool
+    question: ApiCall[ApiResponse[Data]],
+    view: ResponsePrinter[Data],
+    *,
+    api: str | None,
+    as_json: bool,
 ) -> None:
     """Call the API and print the response: as tables, or its data as JSON.
 
     Raises:
         typer.Exit: See `call_api`.
     """
-    data: Any = call_api(question, api=api).data
+    data = call_api(question, api=api).data
     if as_json:
-        out.out(json.dumps(data, ensure_ascii=False, indent=2))
+        print_json(data)
         return
     if isinstance(data, dict) and data.get("is_demo_data"):
         print_banner(err)  # to stderr, so that stdout can be piped
@@ -127,7 +131,7 @@ async def _open_in_process_client(
 
     configure_logging(quiet=TRACE not in os.environ)
     with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:
-        transport: Any = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         async with AsyncClient(
             Connection(base_url=LOCALHOST_URL, token=token), transport=transport
         ) as client:

@@ -5,10 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, override
+from typing import TYPE_CHECKING, Any, override
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:  # Typer exports these types under private names alone
+    from typer._click.core import Command, Context
+    from typer._click.formatting import HelpFormatter
 
 SCAN, READ, ANALYSE, RUN, MAINTAIN = "Scan", "Read", "Analyse", "Run", "Maintain"
 
@@ -30,7 +34,7 @@ class CommandEntry:
     summary: str
 
     @cached_property
-    def listed(self) -> Any:
+    def listed(self) -> "Command":
         """What `--help` lists; imports nothing."""
         return TyperCommand(
             self.name,
@@ -40,7 +44,7 @@ class CommandEntry:
         )
 
     @cached_property
-    def loaded(self) -> Any:
+    def loaded(self) -> "Command":
         """The command itself, imported."""
         module, _, attribute = self.place.partition(":")
         found: typer.Typer | Callable[..., object] = getattr(
@@ -77,10 +81,10 @@ COMMANDS = (
         "Scan a track of the sandbox and compare the result with the ground truth.",
     ),
     CommandEntry("audio", SCAN, "audio.compare:audio_app", "Compare sound files."),
-    CommandEntry("user", READ, "users:app", "Accounts: id, profile, posts, metrics."),
-    CommandEntry("music", READ, "lists:music", "Tracks: list, hot, batch, discover."),
-    CommandEntry("hashtag", READ, "lists:hashtag", "Hashtags: list."),
-    CommandEntry("videos", READ, "lists:videos", "Show videos by id, with all four counts."),
+    CommandEntry("user", READ, "operations:user", "Accounts: id, profile, posts, metrics."),
+    CommandEntry("music", READ, "operations:music", "Tracks: list, hot, batch, discover."),
+    CommandEntry("hashtag", READ, "operations:hashtag", "Hashtags: list."),
+    CommandEntry("videos", READ, "operations:videos", "Show videos by id, with all four counts."),
     CommandEntry(
         "chart",
         READ,
@@ -90,7 +94,7 @@ COMMANDS = (
     CommandEntry(
         "search",
         READ,
-        "lists:search",
+        "operations:search",
         "The platform's search, which demands verification: always refused.",
     ),
     CommandEntry(
@@ -189,19 +193,19 @@ BY_NAME = {entry.name: entry for entry in COMMANDS}
 class CommandGroup(TyperGroup):
     """The commands of `COMMANDS`: listed from the table, imported when called."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.commands = {entry.name: entry.listed for entry in COMMANDS}
+    def __init__(self, **options: Any) -> None:  # passed on: Typer's own options of any type
+        super().__init__(**options)
+        self.commands: dict[str, Command] = {entry.name: entry.listed for entry in COMMANDS}
         self._is_listing = False
 
     @override
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
         if self._is_listing or cmd_name not in BY_NAME:
             return super().get_command(ctx, cmd_name)
         return BY_NAME[cmd_name].loaded
 
     @override
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         with self._listing():
             super().format_help(ctx, formatter)
 

@@ -4,6 +4,7 @@ Text from the platform must pass `safe`: a title may hold escape sequences that 
 square brackets that rich reads as markup.
 """
 
+import json
 import os
 import sys
 import unicodedata
@@ -73,6 +74,11 @@ def format_count(value: int | None) -> str:
 def print_message(message: str) -> None:
     """Print a message on stderr; `message` may hold trusted rich markup."""
     err.print(message, soft_wrap=True)
+
+
+def print_json(document: object, *, indent: int | None = 2) -> None:
+    """Print a JSON document on stdout."""
+    out.out(json.dumps(document, ensure_ascii=False, indent=indent))
 
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:

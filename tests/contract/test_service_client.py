@@ -189,6 +189,12 @@ def test_the_token_travels_in_a_header_and_is_never_shown(service: Any) -> None:
         assert word not in repr(known.connection)
 
 
+def test_certificates_are_loaded_for_an_encrypted_address_alone() -> None:
+    """Loading them takes longer than a request; a command that starts pays it each time."""
+    assert not Connection(base_url="http://127.0.0.1:8780").is_encrypted
+    assert Connection(base_url="https://scans.example").is_encrypted
+
+
 @pytest.mark.parametrize("again", [429, 503])
 def test_a_read_goes_again_after_the_pause_that_the_service_asks_for(again: int) -> None:
     client, asked, pauses = answering(refusal(again, "local_rate_limit", retry_after=2), good({}))

@@ -1,9 +1,8 @@
 """`sametrack chart`: back-fill the chart, and link its songs to music ids.
 
-Works on the stores of this machine; `chart history`, which calls the API, is in `lists.py`.
+Works on the stores of this machine; `chart history`, which calls the API, is in `operations.py`.
 """
 
-import json
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.commands import lists
+from api.cli.commands import operations
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import (
@@ -27,6 +26,7 @@ from api.cli.terminal import (
     err,
     exit_with_input_error,
     out,
+    print_json,
     print_message,
 )
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pipelines.charts.open_service import ChartService
     from warehouse.records.charts import SongLinkChoice
 
-app = lists.chart
+app = operations.chart
 _LINE_EVERY = 50
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 _Song = Annotated[
@@ -80,7 +80,7 @@ def judge(*, as_json: _Json = False) -> None:
     if as_json:
         counts = ("song_count", "issue_count", "lead_count", "row_count")
         document = {name: getattr(judged, name) for name in counts} | {"relations": relations}
-        out.out(json.dumps(document))
+        print_json(document, indent=None)
         return
     pairs = ", ".join(f"{count} {relation}" for relation, count in relations.items()) or "none"
     out.print(
@@ -166,7 +166,7 @@ def _validate(asked: Document) -> "ChartLinkBody":
 
 def _show(found: Document, view: Callable[[Document], None], *, as_json: bool) -> None:
     if as_json:
-        out.out(json.dumps(found, ensure_ascii=False, indent=2))
+        print_json(found)
         return
     if found["is_demo_data"]:
         print_banner(err)

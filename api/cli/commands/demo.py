@@ -4,16 +4,17 @@ Starts the sandbox, the service and a worker, submits a scan through the job API
 the result with its precision and recall, and stops everything again.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from api.cli.http_job_client import HttpJobClient
 from api.cli.interrupts import Interrupted
-from api.cli.job_client import HttpJobClient
 from api.cli.processes.child_processes import ChildProcessGroup
 from api.cli.processes.demo_environment import DemoEnvironment
 from api.cli.rendering.progress import ScanDisplay, follow_job
@@ -89,13 +90,13 @@ def _run_demo(stage: DemoEnvironment) -> DemoResult | int:
         stage.set_up()
         track = choose_track(stage.world("/_world/tracks?counts=0")["tracks"])
     print_message(f"input: [italic]{safe(track['prose'])}[/]")
-    client = HttpJobClient(stage.api_url, token=stage.token)
-    job = client.create(track["prose"], DEFAULT_PARAMETERS)
-    print_message(
-        f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}"
-    )
-    with ScanDisplay() as display:
-        job = follow_job(client, job, display, look=stage.look, held=stage.held)
+    with HttpJobClient(stage.api_url, token=stage.token) as client:
+        job = client.create(track["prose"], DEFAULT_PARAMETERS)
+        print_message(
+            f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}"
+        )
+        with ScanDisplay() as display:
+            job = follow_job(client, job, display, look=stage.look, held=stage.held)
     if job["status"] != "completed":
         return _unfinished(job, stage)
     videos = to_ground_truth_videos(stage.world(f"/_world/truth/{track['music_id']}"))
@@ -106,9 +107,9 @@ def _run_demo(stage: DemoEnvironment) -> DemoResult | int:
     return DemoResult(job, judgement, stage.gather_pairs(job), seconds, cpu_s)
 
 
-def choose_track(tracks: list[dict[str, Any]]) -> dict[str, Any]:
+def choose_track[Track: Mapping[str, object]](tracks: Iterable[Track]) -> Track:
     """Return the track with the longest public list; the first one on a tie."""
-    return max(tracks, key=lambda track: int(track["listed_count"]))
+    return max(tracks, key=lambda track: int(str(track["listed_count"])))
 
 
 def _unfinished(job: Document, stage: DemoEnvironment) -> int:

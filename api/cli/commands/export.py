@@ -1,15 +1,13 @@
 """`sametrack export`: export tables of the warehouse as files."""
 
-import json
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.commands.analysis_workspace import AsOf, Workspace, choose_format, open_workspace
-from api.cli.terminal import exit_with_input_error, out, safe
+from api.cli.terminal import exit_with_input_error, out, print_json, safe
 
 if TYPE_CHECKING:
     from warehouse.exports.extracts import Extract
@@ -118,7 +116,7 @@ def _write(
     if form == ExportFileFormat.package:
         return write_package(path, workspace.engine, extracts, method, pseudonyms=pseudonyms)
     extract = extracts[0]
-    batches: Iterator[Any] = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
+    batches = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
     count = write_table(path, form.value, extract.noun, batches, method, with_mark=bom)
     return {extract.table.name: count}
 
@@ -128,7 +126,7 @@ def _print_summary(
 ) -> None:
     if as_json:
         summary = {"path": str(path), "row_counts": rows, "method": dict(method.facts)}
-        out.out(json.dumps(summary, ensure_ascii=False))
+        print_json(summary, indent=None)
         return
     for name, value in method.facts:
         if name.startswith(("left_out", "pseudonyms")):

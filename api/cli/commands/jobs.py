@@ -1,6 +1,5 @@
 """`sametrack jobs`: list, show and cancel jobs in the stores of this machine."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -9,7 +8,7 @@ from rich.table import Table
 
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
-from api.cli.terminal import out, print_message, safe, show_document_error
+from api.cli.terminal import out, print_json, print_message, safe, show_document_error
 from warehouse.records.values import Document
 
 INPUT_LIMIT = 28
@@ -36,7 +35,7 @@ def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Js
         return
     found = _newest(limit)
     if as_json:
-        _print_json([{**job, "result": None} for job in found])
+        print_json([{**job, "result": None} for job in found])
         return
     if not found:
         print_message("no jobs yet; [bold]sametrack scan LINK[/] starts one")
@@ -53,7 +52,7 @@ def show(job_id: _JobId, *, as_json: _Json = False) -> None:
     with open_local_job_client(ApiSettings()) as job_client:
         job = job_client.job(job_client.expand_job_id(job_id))
     if as_json:
-        _print_json(job)
+        print_json(job)
         return
     out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {safe(job['input'])}")
     out.print(f"[dim]{safe(describe_stage(job))}  {safe(format_counts(job))}[/]")
@@ -72,7 +71,7 @@ def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
     with open_local_job_client(ApiSettings()) as job_client:
         job = job_client.cancel(job_client.expand_job_id(job_id))
     if as_json:
-        _print_json({**job, "result": None})
+        print_json({**job, "result": None})
         return
     outcome = "cancellation requested" if job["cancel_requested"] else "already ended"
     out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {outcome}")
@@ -104,7 +103,3 @@ def _table(jobs: list[Document]) -> Table:
 
 def _status(job: Document) -> str:
     return f"[{STATUS_STYLES.get(job['status'], 'white')}]{safe(job['status'])}[/]"
-
-
-def _print_json(document: object) -> None:
-    out.out(json.dumps(document, ensure_ascii=False, indent=2))

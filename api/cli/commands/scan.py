@@ -4,14 +4,13 @@ The job enters the shared queue: through the job API if a service runs, else thr
 store. If no worker is alive, one is started for this scan.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from api.cli.job_client import HttpJobClient, JobClient
+from api.cli.job_client import JobClient
 from api.cli.processes.child_processes import is_listening
 from api.cli.processes.worker_supervision import WorkerSupervisor
 from api.cli.rendering.parameter_options import given_parameters, with_parameter_options
@@ -23,6 +22,7 @@ from api.cli.terminal import (
     EXIT_INTERRUPTED,
     err,
     out,
+    print_json,
     print_message,
     safe,
     sanitize,
@@ -59,7 +59,7 @@ def scan(
     search_only: _ByName = False,
     as_json: _Json = False,
     api: _Api = None,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Find, verify and rank the videos that use a track."""
     parameters = given_parameters(given) | ({"search_only": True} if search_only else {})
@@ -83,7 +83,7 @@ def _follow(client: JobClient, job: Document, *, is_local: bool) -> Document:
 def _show(job: Document, *, as_json: bool) -> int:
     """Print an ended job; return the exit code."""
     if as_json:
-        out.out(json.dumps(job, ensure_ascii=False, indent=2))
+        print_json(job)
     if job["status"] == "failed":
         return show_document_error(job["error"])
     if job["status"] == "cancelled":
@@ -105,14 +105,14 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
 
     settings = ApiSettings()
     token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
-    if api is not None:
-        yield HttpJobClient(api, token=token), False
-        return
-    if is_listening(settings.api_port):
-        service = HttpJobClient(f"http://127.0.0.1:{settings.api_port}", token=token)
-        if service.is_there():
-            yield service, has_chosen_world(settings)
-            return
+    if api is not None or is_listening(settings.api_port):
+        from api.cli.http_job_client import HttpJobClient  # noqa: PLC0415 -- loads httpx2
+
+        here = f"http://127.0.0.1:{settings.api_port}"
+        with HttpJobClient(api or here, token=token) as service:
+            if api is not None or service.is_there():
+                yield service, api is None and has_chosen_world(settings)
+                return
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
 
     with open_local_job_client(settings) as client:

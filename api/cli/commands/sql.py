@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -118,6 +118,6 @@ def _show(table: "ExportTable", rows: int) -> None:
     print_message(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Format a cell; unknown is a dash, never 0."""
     return "—" if value is None else safe(value, limit=CELL_LIMIT)

@@ -1,16 +1,22 @@
 """`sametrack watchlist`: manage watchlists in the stores of this machine."""
 
-import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
-from api.cli.terminal import EXIT_FAILED, exit_with_input_error, out, print_message, safe
+from api.cli.terminal import (
+    EXIT_FAILED,
+    exit_with_input_error,
+    out,
+    print_json,
+    print_message,
+    safe,
+)
 from warehouse.records.values import Document
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
@@ -40,7 +46,7 @@ def list_all(*, as_json: _Json = False) -> None:
     with _open_watchlists() as kept_lists:
         found = kept_lists.listed()
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     if not found["watchlists"]:
         print_message(
@@ -112,7 +118,7 @@ def remove(name: _Name, *, as_json: _Json = False) -> None:
     with _open_watchlists() as kept_lists:
         gone = kept_lists.delete(name)
     if as_json:
-        _print_json(gone)
+        print_json(gone)
         return
     out.print(f"[bold]{safe(name)}[/] removed")
 
@@ -159,7 +165,7 @@ def runs(name: _Name, *, limit: _Limit = 20, as_json: _Json = False) -> None:
     with _open_watchlists() as kept_lists:
         found = kept_lists.runs(name, limit=limit)
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     print_runs(out, found)
 
@@ -181,7 +187,7 @@ def digest(
         print_message("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
         raise typer.Exit(EXIT_FAILED)
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     print_digest(out, found)
 
@@ -210,7 +216,7 @@ def apply(
     with _open_watchlists() as kept_lists:
         done = apply_file(kept_lists, text, prune=prune, dry_run=dry_run)
     if as_json:
-        _print_json(done)
+        print_json(done)
         return
     for line in done["changes"]:
         fields = f" ({', '.join(line['fields'])})" if line["fields"] else ""
@@ -227,7 +233,7 @@ def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
 
 def _show_one(watchlist: Document, what: str, *, as_json: bool) -> None:
     if as_json:
-        _print_json(watchlist)
+        print_json(watchlist)
         return
     due = f"next {watchlist['next_due_at']}" if watchlist["next_due_at"] else "paused"
     out.print(
@@ -237,7 +243,7 @@ def _show_one(watchlist: Document, what: str, *, as_json: bool) -> None:
 
 def _show_run(found: Document, *, as_json: bool) -> None:
     if as_json:
-        _print_json(found)
+        print_json(found)
     elif found["digest"] is not None:
         print_digest(out, found["digest"])
     else:
@@ -253,7 +259,3 @@ def _open_watchlists() -> Iterator["WatchlistService"]:
 
     with open_watchlist_service(ApiSettings()) as kept_lists:
         yield kept_lists
-
-
-def _print_json(document: Mapping[str, Any]) -> None:
-    out.out(json.dumps(document, ensure_ascii=False, indent=2))

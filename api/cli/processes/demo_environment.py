@@ -79,10 +79,10 @@ class DemoEnvironment:
                 raise DemoProcessError("The sandbox or the service did not open its port in time")
             sleep(POLL_INTERVAL_S)
 
-    def world(self, path: str) -> dict[str, Any]:
+    def world(self, path: str) -> Document:
         """Read a control endpoint of the sandbox, for example `/_world/tracks`."""
         address = f"http://{LOOPBACK}:{self._world_port}{path}"
-        answer: dict[str, Any] = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
+        answer: Document = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
         return answer
 
     def gather_pairs(self, job: Document) -> ReportEvidence:

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from time import monotonic
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from rich import box
 from rich.console import Console, Group
@@ -20,6 +20,10 @@ from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
 from api.services.report import messages
 from warehouse.records.values import Document
+
+if TYPE_CHECKING:
+    from pipelines.doctor.check_results import CheckResult
+    from pipelines.doctor.health_check import ProbeState
 
 STATES = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "fail": "[bold red]✗[/]"}
 OUTCOMES = {
@@ -37,10 +41,10 @@ class ExaminationProgress(Protocol):
     """A running examination."""
 
     @property
-    def findings(self) -> list[Any]: ...
+    def findings(self) -> "list[CheckResult]": ...
 
     @property
-    def surfaces(self) -> dict[str, Any]: ...
+    def surfaces(self) -> "dict[str, ProbeState]": ...
 
 
 class DoctorDisplay:

@@ -4,9 +4,9 @@ Names, defaults, limits and help texts therefore exist only once.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import typer
 
@@ -17,41 +17,42 @@ KEYWORDS = "search_keywords"
 
 
 def with_parameter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add one option per scan parameter to `command`, which takes them as `**given`.
+    """Add one option per scan parameter to `command`, which takes them as `**given`."""
+    parameters = inspect.signature(command).parameters.values()
+    own = [one for one in parameters if one.kind is not one.VAR_KEYWORD]
+    return with_signature(command, [*own, *scan_options()])
+
+
+def with_signature(
+    command: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """Give `command` these parameters, which Typer reads from its signature."""
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # inspect reads it
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def scan_options() -> list[inspect.Parameter]:
+    """Return the options of all scan parameters."""
+    return [*parameter_options(PARAMETERS), _keywords_option()]
+
+
+def parameter_options(parameters: Iterable[Parameter]) -> list[inspect.Parameter]:
+    """Return the options of the given parameters.
 
     An option that was not given is None, so that `scan_parameters` applies defaults and linked
     values.
     """
-    return _add_options(command, [*map(_option, PARAMETERS), _keywords_option()])
+    return [_option(parameter) for parameter in parameters]
 
 
-def with_options_of(
-    parameters: Iterable[Parameter],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add options for the given parameters."""
-    made = [_option(parameter) for parameter in parameters]
-    return lambda command: _add_options(command, made)
-
-
-def _add_options(
-    command: Callable[..., None], made: list[inspect.Parameter]
-) -> Callable[..., None]:
-    signature = inspect.signature(command)
-    own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    command.__signature__ = signature.replace(parameters=[*own, *made])  # type: ignore[attr-defined]  # inspect reads it
-    command.__annotations__ = {one.name: one.annotation for one in (*own, *made)}
-    return command
-
-
-def given_parameters(options: dict[str, Any]) -> dict[str, object]:
+def given_parameters(options: Mapping[str, object]) -> dict[str, object]:
     """Return the given options as plain values; keywords as a list."""
     given: dict[str, object] = {}
     for name, value in options.items():
-        if value is None:
-            continue
-        if name == KEYWORDS:
+        if name == KEYWORDS and isinstance(value, str):
             given[name] = split_keywords(value)
-        else:
+        elif value is not None:
             given[name] = value.value if isinstance(value, StrEnum) else value
     return given
 
@@ -104,9 +105,10 @@ def _keywords_option() -> inspect.Parameter:
     )
 
 
-def _kind(parameter: Parameter) -> Any:
+def _kind(parameter: Parameter) -> type:
     if parameter.choices:
-        return StrEnum(parameter.name, [(choice, choice) for choice in parameter.choices])
+        members = [(choice, choice) for choice in parameter.choices]
+        return cast(type, StrEnum(parameter.name, members))
     return parameter.kind
 
 

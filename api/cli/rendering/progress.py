@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic, sleep
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -17,10 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.interrupts import Interrupted
-from api.cli.job_client import JobClient
 from api.cli.terminal import err, print_message, sanitize
 from warehouse.records.jobs import FINAL_STATUSES
 from warehouse.records.values import Document
+
+if TYPE_CHECKING:
+    from api.cli.job_client import JobClient
 
 POLL_EVERY_S = 0.3
 WORKER_MISSED_AFTER_S = 15.0
@@ -124,7 +126,7 @@ def format_counts(job: Document) -> str:
 
 
 def follow_job(
-    client: JobClient,
+    client: "JobClient",
     job: Document,
     watch: JobObserver,
     *,
@@ -166,6 +168,6 @@ def follow_job(
                 job = client.cancel(job["job_id"])
 
 
-def _time_left(progress: dict[str, Any]) -> str:
+def _time_left(progress: Document) -> str:
     eta_s = progress.get("eta_s")
     return "" if eta_s is None else f", about {eta_s:.0f} s left"

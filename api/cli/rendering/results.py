@@ -4,14 +4,13 @@ Texts from the platform pass `safe`. Labels are shared with the HTML report.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import format_count, safe
+from api.client.types import answers
 from api.services.report import messages
 from api.services.report.ground_truth import Judgement
 from warehouse.records.values import Document
@@ -30,7 +29,7 @@ LINK_STYLES = {
 }
 
 
-def print_result(console: Console, result: Document, *, rows: int) -> None:
+def print_result(console: Console, result: answers.HotVideos, *, rows: int) -> None:
     """Print a whole result, with the first `rows` of its ranking."""
     if result["is_demo_data"]:
         print_banner(console)
@@ -39,8 +38,8 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
         return
     music = result["music"]
     console.print(
-        f"[bold]{safe(music.get('title') or result['music_id'])}[/] "
-        f"[dim]by {safe(music.get('author') or '—')} · {safe(result['music_id'])}[/]"
+        f"[bold]{safe((music and music['title']) or result['music_id'])}[/] "
+        f"[dim]by {safe((music and music['author']) or '—')} · {safe(result['music_id'])}[/]"
     )
     console.print(
         f"{messages.counted(result['confirmed_count'], 'confirmed video')} of "
@@ -63,7 +62,7 @@ def print_result(console: Console, result: Document, *, rows: int) -> None:
     print_coverage(console, result["coverage"])
 
 
-def print_search_result(console: Console, result: Document, *, rows: int) -> None:
+def print_search_result(console: Console, result: answers.HotVideos, *, rows: int) -> None:
     """Print the result of a search by name: videos related by text."""
     related = result["search_related"]
     console.print(
@@ -79,7 +78,7 @@ def print_search_result(console: Console, result: Document, *, rows: int) -> Non
     print_coverage(console, result["coverage"])
 
 
-def print_search(console: Console, related: Mapping[str, Any]) -> None:
+def print_search(console: Console, related: answers.SearchRelated) -> None:
     """Print one line on search results that are not in the ranking."""
     if related["returned_count"]:
         console.print(
@@ -114,7 +113,7 @@ def print_banner(console: Console, banner: messages.Message = messages.DEMO_BANN
     console.print(f"[black on yellow] {banner.en} [/] [yellow]{banner.zh}[/]")
 
 
-def print_ranking(console: Console, videos: list[Document]) -> None:
+def print_ranking(console: Console, videos: list[answers.RankedVideo]) -> None:
     """Print ranked videos. On a narrow terminal, link and evidence are below the caption."""
     is_wide = console.width >= WIDE
     rows = [_cells(video, is_wide=is_wide) for video in videos]
@@ -135,7 +134,7 @@ def print_ranking(console: Console, videos: list[Document]) -> None:
     console.print(table)
 
 
-def print_variants(console: Console, videos: list[Document]) -> None:
+def print_variants(console: Console, videos: list[answers.VariantVideo]) -> None:
     """Print the first variants, if any."""
     if videos:
         console.print(
@@ -151,12 +150,12 @@ def print_variants(console: Console, videos: list[Document]) -> None:
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
 
 
-def print_coverage(console: Console, coverage: Mapping[str, Any]) -> None:
+def print_coverage(console: Console, coverage: answers.Coverage) -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     for source in coverage["sources"]:
         console.print(f"  • {safe(messages.source_sentence(source).en)}", soft_wrap=True)
-    for sentence in messages.not_reached_sentences(coverage["not_reached"]):
+    for sentence in messages.not_reached_sentences(map(str, coverage["not_reached"])):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     for sentence in messages.genuine_sentences(coverage.get("list_genuine_share", [])):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
@@ -214,19 +213,13 @@ def _part(part: int, whole: int, share: float | None) -> str:
     return f"{part} of {whole} ({_share(share)})"
 
 
-def _cells(video: Document, *, is_wide: bool) -> list[str]:
-    statistics, author = video["statistics"], video["author"] or {}
+def _cells(video: answers.RankedVideo, *, is_wide: bool) -> list[str]:
+    author = video["author"]
     caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
-    account = safe(author.get("nickname") or "—", limit=NAME_LIMIT)
+    account = safe((author and author["nickname"]) or "—", limit=NAME_LIMIT)
     aweme_id = safe(video["aweme_id"])
     link, evidence = _link(video, is_wide=is_wide)
-    numbers = [
-        *(
-            format_count(statistics[f"{name}_count"])
-            for name in ("digg", "comment", "collect", "share")
-        ),
-        format_count(video["hot_score"]),
-    ]
+    numbers = [*four_counts(video["statistics"]), format_count(video["hot_score"])]
     rank = str(video["rank"])
     if is_wide:
         what = f"{caption}\n[dim]{aweme_id} · {account}[/]"
@@ -234,7 +227,18 @@ def _cells(video: Document, *, is_wide: bool) -> list[str]:
     return [rank, f"{caption}\n[dim]{aweme_id}[/]\n{link} · {account}{evidence}", *numbers]
 
 
-def _link(video: Document, *, is_wide: bool) -> tuple[str, str]:
+def four_counts(statistics: answers.StatisticsDocument) -> list[str]:
+    """Format likes, comments, collects and shares."""
+    counts = (
+        statistics["digg_count"],
+        statistics["comment_count"],
+        statistics["collect_count"],
+        statistics["share_count"],
+    )
+    return [format_count(count) for count in counts]
+
+
+def _link(video: answers.RankedVideo, *, is_wide: bool) -> tuple[str, str]:
     """Return the link type, and on a separate line the evidence of an audio link."""
     kind, evidence = video["link_type"], video.get("evidence")
     label = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_message(kind).en)}[/]"

@@ -108,7 +108,14 @@ class JobApi:
                 api.asked.append((self.command, self.path, body))
                 api.tokens.add(self.headers.get("authorization"))
                 status, data = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
-                payload = json.dumps({"code": status, "router": self.path, "data": data}).encode()
+                if status >= 400:
+                    usual = {"retry_after": None, "upstream": None}
+                    data = {"error": {**usual, **data["error"]}}
+                envelope = {
+                    "code": status, "request_id": "r-1", "message": "", "message_zh": "",
+                    "time_stamp": 0, "router": self.path, "params": {}, "data": data,
+                }  # fmt: skip
+                payload = json.dumps(envelope).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(payload)))

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.job_client import HttpJobClient, JobServiceError, UnreachableServiceError
+from api.cli.http_job_client import HttpJobClient, JobServiceError, UnreachableServiceError
 from api.cli.main import app
 from tests.stage import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError

@@ -1,11 +1,10 @@
 """`sametrack audio`: compare sound files, and score a manifest of pairs."""
 
-import json
 import os
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, override
+from typing import TYPE_CHECKING, Annotated, override
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -14,7 +13,7 @@ from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
 from api.cli.commands.audio.explain import explain, verdict_words
-from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
+from api.cli.terminal import err, exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
@@ -25,6 +24,9 @@ from pipelines.audio.matching.group_verdict import (
     GroupVerdict,
 )
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, Verdict
+
+if TYPE_CHECKING:
+    from typer._click.core import Context  # exported under a private name alone
 
 audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)
 audio_app.command("explain")(explain)
@@ -46,7 +48,7 @@ class _ManyFilesCommand(TyperCommand):
     """Accepts `--reference a b c` for `--reference a --reference b --reference c`."""
 
     @override
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         return super().parse_args(ctx, _repeat_list_options(args))
 
 
@@ -76,7 +78,7 @@ def compare(
     verdict = verify_group(references, candidates, limits=limits, stops_when_sure=False)
     if as_json:
         document = _document(verdict, limits, [*reference, *candidate], heard)
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
         return
     out.print(_pair_table(verdict, reference, candidate))
     style = VERDICT_STYLE[verdict.verdict]

@@ -3,15 +3,14 @@
 Works on two files, or on a stored comparison, which is measured again.
 """
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 import typer
 from rich.table import Table
 
-from api.cli.terminal import err, exit_with_input_error, out, safe
+from api.cli.terminal import err, exit_with_input_error, out, print_json, safe
 from api.responses.errors import NotFoundError
 from api.services.evidence.service import EvidenceService
 from pipelines.audio.decode.decoder_pool import DecoderPool
@@ -19,6 +18,7 @@ from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
 from warehouse.records.excerpts import EXCERPT_ROLES
+from warehouse.records.values import Document
 
 _FORMS = ("svg", "png")
 _Sound = Annotated[Path | None, typer.Option(help="Sound file.")]
@@ -54,7 +54,7 @@ def explain(
     if out_file is not None:
         _write(out_file, explanation, form, names)
     if as_json:
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
         return
     _show(explanation, document.get("measured_again"))
     if out_file is not None:
@@ -72,7 +72,7 @@ def _form(out_file: Path | None) -> Literal["svg", "png"]:
 
 def _explain_files(
     reference: Path, candidate: Path
-) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
+) -> tuple[Explanation, Document, tuple[str, str]]:
     """Decode and compare two files; an unreadable file is an error."""
     limits = MatchThresholds()
     with DecoderPool(1) as pool:  # starting a second child takes longer than five files
@@ -98,7 +98,7 @@ def _explain_files(
 
 def _explain_stored(
     comparison_id: str, excerpts: Path | None
-) -> tuple[Explanation, dict[str, Any], tuple[str, str]]:
+) -> tuple[Explanation, Document, tuple[str, str]]:
     """Read a stored comparison and measure it again."""
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
@@ -143,7 +143,7 @@ def _write_excerpts(evidence_service: EvidenceService, comparison_id: str, folde
             err.print(f"[yellow]{safe(error.detail)}[/]")
 
 
-def _show(explanation: Explanation, again: dict[str, Any] | None) -> None:
+def _show(explanation: Explanation, again: Document | None) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("measure", "value", "limit", ""):
         table.add_column(name, justify="right" if name in {"value", "limit"} else "left")

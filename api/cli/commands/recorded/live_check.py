@@ -1,6 +1,5 @@
 """`sametrack doctor --live-check`: consent, progress and the result of a live check."""
 
-import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +8,15 @@ from typing import NoReturn
 import typer
 
 from api.cli.rendering.live_check import LiveCheckProgress, print_live_check
-from api.cli.terminal import EXIT_FAILED, err, exit_with_input_error, out, print_message, safe
+from api.cli.terminal import (
+    EXIT_FAILED,
+    err,
+    exit_with_input_error,
+    out,
+    print_json,
+    print_message,
+    safe,
+)
 from pipelines.doctor.live_check.limits import REQUEST_LIMIT
 from pipelines.doctor.live_check.round import ORDER
 from pipelines.doctor.live_check.run import LiveCheckRequest, run_live_check
@@ -45,7 +52,7 @@ def check_live(
     )
     result = run_live_check(request, watch=LiveCheckProgress().listener())
     if as_json:
-        out.out(json.dumps(result.report, ensure_ascii=False, indent=2))
+        print_json(result.report)
     else:
         print_live_check(out, result.report)
     raise typer.Exit(result.verdict.exit_code)

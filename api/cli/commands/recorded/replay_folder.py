@@ -1,6 +1,5 @@
 """`sametrack replay --from`: a folder of the live check becomes shape files for tests."""
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from api.cli.terminal import EXIT_FAILED, format_count, out, print_message, safe
+from api.cli.terminal import EXIT_FAILED, format_count, out, print_json, print_message, safe
 from pipelines.captures.recorded.folder import RecordedFolder, of_surfaces, read_folder
 from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.captures.recorded.shape_files import (
@@ -52,7 +51,7 @@ def replay_folder(
             "shapes": [asdict(shape) for shape in shapes],
             "folder": str(shapes_at),
         }
-        out.out(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
     else:
         _print(found, shapes, shapes_at)
     if any(one.has_changed for one in found):

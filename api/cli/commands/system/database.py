@@ -1,13 +1,12 @@
 """`sametrack database`: publish the marts as one DuckDB file."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from api.cli.commands.analysis_workspace import AsOf, open_workspace
-from api.cli.terminal import format_count, out, safe
+from api.cli.terminal import format_count, out, print_json, safe
 
 
 def database(
@@ -33,7 +32,7 @@ def database(
             "size_bytes": made.size_bytes,
             "row_counts": dict(made.row_counts),
         }
-        out.out(json.dumps(document, ensure_ascii=False))
+        print_json(document, indent=None)
         return
     for name, count in made.row_counts.items():
         out.print(f"{format_count(count):>12}  {name}")

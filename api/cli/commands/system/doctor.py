@@ -3,18 +3,20 @@
 Sends one request per surface and starts no scan. `--live-check` is in `live_check.py`.
 """
 
-import json
 import os
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.rendering.doctor import DoctorDisplay, print_report
-from api.cli.terminal import exit_with_input_error, out, print_message
+from api.cli.terminal import exit_with_input_error, out, print_json, print_message
+
+if TYPE_CHECKING:
+    from pipelines.doctor.health_check import SystemHealthCheck
 
 DEADLINE_S = 26.0
 """Default time limit of the whole command, including its start."""
@@ -117,9 +119,9 @@ def doctor(
     _exit_process(examination.verdict().exit_code, is_late=thread.is_alive())
 
 
-def _show(examination: Any, took_s: float, *, as_json: bool) -> None:
+def _show(examination: "SystemHealthCheck", took_s: float, *, as_json: bool) -> None:
     if as_json:
-        out.out(json.dumps(examination.to_document(took_s), ensure_ascii=False, indent=2))
+        print_json(examination.to_document(took_s))
         return
     print_report(out, examination.to_document(took_s))
 

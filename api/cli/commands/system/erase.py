@@ -1,6 +1,5 @@
 """`sametrack erase`: erase an account from all stores, and verify it."""
 
-import json
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from api.cli.terminal import (
     err,
     exit_with_input_error,
     out,
+    print_json,
     print_message,
     safe,
     show_error,
@@ -77,7 +77,7 @@ def _confirm(names: "AccountNames") -> None:
 def _print_summary(erased: "ErasureResult", *, as_json: bool) -> None:
     if as_json:
         document = {**asdict(erased), "is_clean": erased.proof.is_clean}
-        out.out(json.dumps(document, ensure_ascii=False))
+        print_json(document, indent=None)
         return
     for name, count in sorted(erased.rows.items()):
         out.print(f"{count:>10,}  rows of {safe(name)}")

@@ -1,12 +1,11 @@
 """`sametrack maintain`: run one round of maintenance."""
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from api.cli.terminal import out
+from api.cli.terminal import out, print_json
 
 NAMES = {
     "jobs": "jobs past their retention",
@@ -32,7 +31,7 @@ def maintain(
 
     done = asdict(maintain_once(Settings()))
     if as_json:
-        out.out(json.dumps({name: done[name] for name in NAMES}))
+        print_json({name: done[name] for name in NAMES}, indent=None)
         return
     for name, meaning in NAMES.items():
         out.print(f"{done[name]:>8}  {meaning}")
