@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx2
+import httpcore2
 import pytest
 from typer.testing import CliRunner
 
@@ -130,15 +130,15 @@ def test_watching_loads_certificates_at_most_once(
 ) -> None:
     loaded: list[ssl.SSLContext] = []
 
-    def load() -> ssl.SSLContext:
+    def load(**_options: object) -> ssl.SSLContext:
         loaded.append(ssl.create_default_context())
         return loaded[-1]
 
-    monkeypatch.setattr(httpx2, "create_ssl_context", load)
-    client = HttpJobClient(f"{scheme}://127.0.0.1:1")
-    for _poll in range(3):
-        with pytest.raises(UnreachableServiceError):
-            client.job("x")
+    monkeypatch.setattr(httpcore2, "default_ssl_context", load)
+    with HttpJobClient(f"{scheme}://127.0.0.1:1") as client:
+        for _poll in range(3):
+            with pytest.raises(UnreachableServiceError):
+                client.job("x")
     assert len(loaded) == loadings
 
 
