@@ -7,15 +7,15 @@ security policy allows neither scripts nor requests.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from nbformat import NotebookNode
 
+from pipelines.documents.html_pages import PageTemplates
 from pipelines.reports.catalogue import Notebook
 
+_PAGES = PageTemplates("pipelines.reports")
 _HIDDEN = frozenset({"parameters", "injected-parameters"})
 
 
@@ -30,8 +30,9 @@ class RenderStamp:
 def render_page(report: Notebook, executed: NotebookNode, making: RenderStamp) -> str:
     """Render the page of an executed notebook."""
     cells = [_cell(cell) for cell in executed.cells if not _HIDDEN & set(cell.metadata.tags)]
-    template = _environment().get_template("page.html.j2")
-    return template.render(report=report, cells=cells, making=making)
+    return _PAGES.render(
+        "page.html.j2", style="page.css", report=report, cells=cells, making=making
+    )
 
 
 def _cell(cell: NotebookNode) -> Mapping[str, object]:
@@ -49,14 +50,3 @@ def _output(output: NotebookNode) -> Markup:
     if found is not None:
         return Markup(found)  # noqa: S704  # from the display classes, which escape
     return Markup("<pre>{}</pre>").format(escape(output.data.get("text/plain", "")))
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("pipelines.reports", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

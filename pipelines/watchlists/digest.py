@@ -1,8 +1,7 @@
 """The digest of one run: the changes of each entry, as a document and as two files.
 
 The document is authoritative and is also stored in the control store; the HTML file is for users,
-the JSON file for other programs. Not here: finding changes (`changes.py`), the markup
-(`digest_page.py`), sending (`webhook.py`).
+the JSON file for other programs. Not here: finding changes (`changes.py`), sending (`webhook.py`).
 """
 
 from collections.abc import Sequence
@@ -13,15 +12,32 @@ from uuid import uuid4
 
 import orjson
 
+from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.videos import to_time
 from pipelines.watchlists.changes import WatchChanges
-from pipelines.watchlists.digest_page import render_digest
 from pipelines.watchlists.observations import WatchObservation
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import EntryCheck, WatchlistRun
 
 SCHEMA_VERSION = 1
+FIGURES = {
+    "confirmed_count": ("confirmed videos", "已确认作品"),
+    "music_id_count": ("music ids with this recording", "使用同一录音的音乐 ID"),
+    "unique_account_count": ("accounts (at least)", "账号数 (至少)"),
+    "hot_score_sum": ("total hot score", "作品总热度"),
+    "follower_count": ("followers", "粉丝"),
+    "total_favorited": ("likes received", "获赞总数"),
+    "aweme_count": ("videos", "作品"),
+    "view_count": ("views", "播放"),
+    "user_count": ("users", "参与人数"),
+    "digg_count": ("likes", "点赞"),
+    "comment_count": ("comments", "评论"),
+    "collect_count": ("collects", "收藏"),
+    "share_count": ("shares", "分享"),
+    "hot_score": ("hot score", "热度"),
+}
+"""Labels of the figures in English and Chinese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +121,30 @@ class DigestFolder:
         return {suffix: f"{stem}.{suffix}" for suffix in texts}
 
 
+def render_digest(digest: ReadOnlyDocument) -> str:
+    """Render a digest as one HTML file."""
+    return _PAGES.render("digest.html.j2", style="digest.css", digest=digest, figures=FIGURES)
+
+
 def _replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
     draft.write_bytes(content)
     draft.replace(path)
+
+
+def _number(value: float | None) -> str:
+    return "—" if value is None else f"{value:,.0f}"
+
+
+def _signed(value: float | None) -> str:
+    return "—" if value is None else f"{value:+,.0f}"
+
+
+def _when(value: str | None) -> str:
+    return "—" if value is None else f"{value[:10]} {value[11:16]} UTC"
+
+
+_PAGES = PageTemplates(
+    "pipelines.watchlists", filters={"number": _number, "signed": _signed, "when": _when}
+)

@@ -4,20 +4,15 @@ The page is one file: style sheet inline (allowed by its hash), charts as inline
 policy blocks every request, so opening it contacts nobody. jinja2 escapes every text.
 """
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report import figures, messages
 from api.services.report.ground_truth import Judgement
+from pipelines.documents.html_pages import PageTemplates
 from pipelines.parameters.scan import PARAMETERS
 
 WEB_SCHEMES = frozenset({"http", "https"})
@@ -37,8 +32,9 @@ def render_report(
         pairs: Stored evidence of its compared pairs; None renders the result only.
     """
     result = job["result"]
-    style = _style()
-    return _environment().get_template("report.html.j2").render(
+    return _PAGES.render(
+        "report.html.j2",
+        style="report.css",
         job=job,
         result=result,
         heading=_heading(result),
@@ -47,8 +43,6 @@ def render_report(
         parameters=_parameters(job.get("parameters") or {}),
         heard_pairs=_matched_pairs(result["aweme_list"]),
         plot=figures.draw_engagement(result["aweme_list"]),
-        style=Markup(style),  # noqa: S704 -- a trusted local file
-        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )  # fmt: skip
 
@@ -71,36 +65,6 @@ _MESSAGES = {
     "never_everything": messages.NOT_EXHAUSTIVE,
 }
 """What templates may use of `messages.py`, by short name."""
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("api.services.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "number": _number,
-        "share": _share,
-        "day": _day,
-        "link": _link,
-        "plain": _plain,
-    }
-    environment.globals |= {
-        "messages": _MESSAGES,
-        "to_gauges": figures.to_gauges,
-        "draw_gauge": figures.draw_gauge,
-    }
-    return environment
-
-
-@cache
-def _style() -> str:
-    source, _, _ = _environment().loader.get_source(_environment(), "report.css")  # type: ignore[union-attr]  # set above
-    return source
 
 
 def _heading(result: Mapping[str, Any]) -> str:
@@ -163,7 +127,12 @@ def _link(address: object) -> str:
         return ""
 
 
-def _plain(text: object) -> str:
-    """Remove characters that change the reading direction or hide others."""
-    hidden = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F])
-    return str(text or "").translate(hidden)
+_PAGES = PageTemplates(
+    "api.services.report",
+    filters={"number": _number, "share": _share, "day": _day, "link": _link},
+    names={
+        "messages": _MESSAGES,
+        "to_gauges": figures.to_gauges,
+        "draw_gauge": figures.draw_gauge,
+    },
+)

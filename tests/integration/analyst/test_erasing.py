@@ -38,7 +38,9 @@ from warehouse.records.videos import (
     VideoDetail,
     VideoPage,
 )
+from warehouse.tables import BY_NAME
 
+OPTIONAL = [column.name for column in BY_NAME["raw.tracks"].columns if not column.required]
 GONE = "MS4wLjABAAAAgone_account-0001"
 STAYS = "MS4wLjABAAAAstays_account-0002"
 NICKNAME = "一个名字"
@@ -159,11 +161,10 @@ def add_marts(lake: Any) -> None:
     ]  # fmt: skip
     lake.append("marts.job_results", results)
     track: dict[str, object] = {
+        **dict.fromkeys(OPTIONAL),
         "music_id": "2", "surface": "music_info", "observed_at": datetime.now(UTC),
-        "capture_id": None, "title": f"@{NICKNAME} made this sound", "author": NICKNAME,
-        "owner_nickname": NICKNAME, "duration_s": 9, "is_original_sound": True,
-        "cover_url": None, "source_aweme_id": None, "mapped_title": None,
-        "data_provider": "mock", "job_id": None,
+        "title": f"@{NICKNAME} made this sound", "author": NICKNAME, "owner_nickname": NICKNAME,
+        "duration_s": 9, "is_original_sound": True, "data_provider": "mock",
     }  # fmt: skip
     lake.append("raw.tracks", [track])
 

@@ -10,7 +10,9 @@ from warehouse.lake.as_of import parse_as_of
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import InvalidParameterError
+from warehouse.tables import BY_NAME
 
+OPTIONAL = [column.name for column in BY_NAME["raw.tracks"].columns if not column.required]
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 NOW = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC)
 
@@ -26,10 +28,9 @@ def lake(tmp_path: Path) -> Lake:
 
 def track(hour: int) -> dict[str, object]:
     return {
+        **dict.fromkeys(OPTIONAL),
         "music_id": "1", "surface": "music_info", "observed_at": START + timedelta(hours=hour),
-        "capture_id": f"c-{hour}", "title": f"title {hour}", "author": None,
-        "owner_nickname": None, "duration_s": 30, "is_original_sound": False, "cover_url": None,
-        "source_aweme_id": None, "mapped_title": None, "data_provider": "mock", "job_id": None,
+        "capture_id": f"c-{hour}", "title": f"title {hour}", "data_provider": "mock",
         "committed_at": START + timedelta(hours=hour, minutes=1),
     }  # fmt: skip
 

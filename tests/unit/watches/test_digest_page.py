@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.digest import DigestEntry, build_digest
-from pipelines.watchlists.digest_page import FIGURES, render_digest
+from pipelines.watchlists.digest import FIGURES, DigestEntry, build_digest, render_digest
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation
 from tests.watching import MONDAY
 from warehouse.records.values import Document
