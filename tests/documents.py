@@ -80,6 +80,16 @@ def result(
                     "new_items": 40, "stop_reason": "exhausted",
                 }
             ],
+            "decisions": [
+                {
+                    "question": "detail", "surface": "slides_info", "tried": 120,
+                    "answered": 120, "left_closed": 0, "left_sick": 0, "left_held_back": 0,
+                },
+                {
+                    "question": "detail", "surface": "video_page", "tried": 3, "answered": 0,
+                    "left_closed": 0, "left_sick": 2, "left_held_back": 0,
+                },
+            ],
             "not_reached": ["search:no_title_to_search"],
             "unseen_estimate": None,
             "list_genuine_share": [{"music_id": MUSIC_ID, "rows": 40, "own_rows": 38}],

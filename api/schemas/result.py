@@ -115,13 +115,26 @@ class ListGenuineShareDocument(ResponseModel):
     own_rows: Count
 
 
+class SourceDecisionDocument(ResponseModel):
+    """What the planner decided about one source of a question."""
+
+    question: str
+    surface: str
+    tried: Count
+    answered: Count
+    left_closed: Annotated[int, Field(ge=0, description="its circuit was open")]
+    left_sick: Annotated[int, Field(ge=0, description="it rarely answers")]
+    left_held_back: Annotated[int, Field(ge=0, description="another source was refused")]
+
+
 class Coverage(ResponseModel):
     """What was read and what was not. Estimates are never mixed into counts.
 
-    `list_genuine_share` is empty in results of earlier versions.
+    `decisions` and `list_genuine_share` are empty in results of earlier versions.
     """
 
     sources: list[SourceCoverageDocument]
+    decisions: Annotated[list[SourceDecisionDocument], Field(default_factory=list)]
     not_reached: list[Any]
     unseen_estimate: dict[str, Any] | None
     list_genuine_share: Annotated[list[ListGenuineShareDocument], Field(default_factory=list)]

@@ -23,6 +23,7 @@ from pipelines.platform.reading import Reading, SoundFile
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
+from warehouse.records.coverage import SourceDecision, to_source_decisions
 from warehouse.records.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import observed_now
@@ -105,6 +106,11 @@ class Captures:
     def requests_used(self) -> int:
         """Requests made so far; updated when a call ends."""
         return self._call_recorder.requests_used
+
+    @property
+    def decisions(self) -> list[SourceDecision]:
+        """What the planner decided about each source so far."""
+        return to_source_decisions(self._call_recorder.verdicts)
 
     @property
     def used_fallback(self) -> bool:

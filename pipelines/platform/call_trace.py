@@ -4,6 +4,7 @@ A successful reading carries both itself. A failure is an exception without a bo
 also records each exchange on the trace of the current call, if there is one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -47,10 +48,14 @@ class HttpResponse:
 
 @dataclass(slots=True)
 class CallTrace:
-    """Requests made and the last response received within one call."""
+    """Requests made, the last response and the planner's verdicts within one call.
+
+    `verdicts` counts them by question, surface and verdict.
+    """
 
     request_count: int = 0
     last: HttpResponse | None = None
+    verdicts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
 
 _OPEN: ContextVar[CallTrace | None] = ContextVar("trail", default=None)
@@ -71,6 +76,7 @@ def open_call_trace() -> Iterator[CallTrace]:
         if outer is not None:
             outer.request_count += call_trace.request_count
             outer.last = call_trace.last or outer.last
+            outer.verdicts.update(call_trace.verdicts)
 
 
 def record_request() -> None:
@@ -119,6 +125,13 @@ def note_exchange(exchange: HttpExchange) -> None:
     seen = _EXCHANGE_SEEN.get()
     if seen is not None:
         seen(exchange)
+
+
+def record_verdict(question: str, surface: str, verdict: str) -> None:
+    """Count what became of a source in a question."""
+    call_trace = _OPEN.get()
+    if call_trace is not None:
+        call_trace.verdicts[(question, surface, verdict)] += 1
 
 
 _ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)

@@ -1,7 +1,8 @@
 """Every kind of upstream refusal, one row each: its sign, its error, and how to react.
 
 Pure data, and the only place that defines a policy. Rows are recognised in `surfaces.py`, `parsers/`
-and `chartsrc/`; providers apply the policy, and the HTTP client applies waits and circuits.
+and `chartsrc/`; the planner (`sources/`) chooses other sources, and the HTTP client applies waits
+and circuits.
 """
 
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class RefusalPolicy(StrEnum):
 
     ONCE_MORE = "once_more"  # the same request again, with the cookies set meanwhile
     OTHER_SOURCE = "other_source"  # try another surface with the same data
+    OTHER_HOST = "other_host"  # try another surface with the same data at another host
     BACK_OFF = "back_off"  # open the circuit after several in a row
     STOP = "stop"  # no more of this surface in this job; for search, no other term either
     OPEN_CIRCUIT = "open_circuit"  # no process requests this surface until a probe succeeds
@@ -50,7 +52,9 @@ class RefusalPolicy(StrEnum):
 _P = RefusalPolicy
 _WITHHELD = (_P.ONCE_MORE, _P.OTHER_SOURCE, _P.BACK_OFF)
 _DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
-_UNKNOWN = (_P.REPORT, _P.BACK_OFF)
+_UNKNOWN = (_P.REPORT, _P.OTHER_SOURCE, _P.BACK_OFF)
+_FORBIDDEN = (_P.STOP, _P.OTHER_SOURCE, _P.OPEN_CIRCUIT)
+_PAUSED = (_P.WAIT, _P.OTHER_HOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("login_code_8", "lists", "status_code 8", LoginRequiredError, "status_code 8", _DEMANDED),
     Refusal("login_code", "search", "status_code 2483", LoginRequiredError, "status_code 2483", _DEMANDED),
     Refusal("login_status", "http", "401", LoginRequiredError, None, _DEMANDED),
-    Refusal("forbidden", "http", "403", ForbiddenError, None, _DEMANDED),
-    Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", _DEMANDED),
+    Refusal("forbidden", "http", "403", ForbiddenError, None, _FORBIDDEN),
+    Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", _FORBIDDEN),
     Refusal("region_redirect", "pages", "a redirect to where another region is served", RegionBlockedError, None, (_P.STOP,)),
     Refusal("is_oversea", "pages", "data that is marked as served elsewhere", RegionBlockedError, "is_oversea", (_P.STOP,)),
     Refusal("legal_reasons", "http", "451", RegionBlockedError, "status 451", (_P.STOP,)),
@@ -130,11 +134,11 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("unknown_code", "lists", "a status_code that is not known", StructureChangedError, "status_code *", _UNKNOWN),
     Refusal("unknown_status", "http", "an HTTP status that is not known, 404 among them", StructureChangedError, "status *", _UNKNOWN),
     # Network.
-    Refusal("too_frequent", "lists", "a body whose `code` says that requests come too often", RateLimitedError, "10001010A", (_P.WAIT,)),
-    Refusal("rate_limited", "http", "429", RateLimitedError, None, (_P.WAIT,)),
-    Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OPEN_CIRCUIT)),
+    Refusal("too_frequent", "lists", "a body whose `code` says that requests come too often", RateLimitedError, "10001010A", _PAUSED),
+    Refusal("rate_limited", "http", "429", RateLimitedError, None, _PAUSED),
+    Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OTHER_SOURCE, _P.OPEN_CIRCUIT)),
     Refusal("surface_off", "ours", "a surface that our own profile patch switches off", ForbiddenError, "surface_off", (_P.OTHER_SOURCE, _P.STOP)),
-    Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP,)),
+    Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP, _P.OTHER_HOST)),
     # The chart.
     Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _WITHHELD),
     Refusal("chart_wrong_id", "chart", "200 with the text about a wrong id", ChartUnavailableError, "wrong_id", _WITHHELD),

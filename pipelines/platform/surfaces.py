@@ -1,8 +1,8 @@
 """Reads one surface of the platform: from the profile's URL to a parsed reading.
 
 Every response passes the refusal checks before its parser, and again after it if it held no data.
-The reactions to a refusal are listed in `refusal_table.py` and applied by the providers; only
-"once more" is applied here.
+The reactions to a refusal are listed in `refusal_table.py` and applied by the planner
+(`sources/planner.py`); only "once more" is applied here.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,18 @@ from dataclasses import replace
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import read_address
 from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
-from warehouse.records.errors import PageWithoutDataError, StructureChangedError, UpstreamError
+from warehouse.records.errors import (
+    PageWithoutDataError,
+    SametrackError,
+    StructureChangedError,
+    UpstreamError,
+)
 
 
 class SurfaceReader:
@@ -25,6 +31,7 @@ class SurfaceReader:
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
+        self.health = client.learned_health or LearnedHealth()
         self._words = RefusalMarkers(
             verification_title=self.profile.markers.verification_title,
             verification_body=self.profile.markers.verification_body,
@@ -100,17 +107,19 @@ class SurfaceReader:
     async def read[T](
         self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
     ) -> Reading[T]:
-        """Fetch, classify, parse.
+        """Fetch, classify, parse, and learn how the surface answers.
 
         Raises:
             UpstreamError: The response is a refusal, or unknown in structure.
         """
+        host = self.profile.host_of(ask.surface)
         with open_call_trace() as call_trace:
-            async with self.client.circuit(ask):
-                answer = await self.client.fetch(ask)
-                if not self.is_gone(answer):
-                    self.refuse(answer)
-                value = self._parsed(answer, parse)
+            try:
+                answer, value = await self._exchange(ask, parse)
+            except SametrackError as error:
+                await self.health.note(host, ask.surface, error)
+                raise
+            await self.health.note(host, ask.surface, None)
         return Reading(
             surface=ask.surface,
             entity_id=entity_id,
@@ -123,6 +132,15 @@ class SurfaceReader:
             request_count=call_trace.request_count,
             parser_version=PARSER_VERSION,
         )
+
+    async def _exchange[T](
+        self, ask: HttpRequest, parse: Callable[[HttpResponse], T]
+    ) -> tuple[HttpResponse, T]:
+        async with self.client.circuit(ask):
+            answer = await self.client.fetch(ask)
+            if not self.is_gone(answer):
+                self.refuse(answer)
+            return answer, self._parsed(answer, parse)
 
     def _parsed[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
         try:

@@ -131,11 +131,12 @@ def _history(session: ScanRun) -> Document:
 
 
 def coverage_document(session: ScanRun) -> Document:
-    """Build `coverage`: the sources, what was not reached, and the estimate of unseen ids."""
+    """Build `coverage`: sources, decisions, what was not reached, the estimate of unseen ids."""
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
         "sources": [asdict(entry) for entry in merge_coverage(found.coverage_report)],
+        "decisions": [asdict(decision) for decision in session.captures.decisions],
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
         "list_genuine_share": _genuine_shares(session),

@@ -126,6 +126,19 @@ MIGRATIONS: tuple[Migration, ...] = (
         meaning="no outbox: other processes read generations instead",
         statements=("drop table outbox",),
     ),
+    Migration(
+        number=6,
+        meaning="latest answers of the surfaces, from which processes learn whom to ask first",
+        statements=(
+            """
+            create table surface_answers (
+                host varchar not null, surface varchar not null, answers text not null,
+                answered_at double precision, probed_at double precision,
+                primary key (host, surface)
+            )
+            """,
+        ),
+    ),
 )
 
 

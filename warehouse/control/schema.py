@@ -128,6 +128,16 @@ CIRCUITS = Table(
     Column("worked_at", Double),
 )
 
+SURFACE_ANSWERS = Table(
+    "surface_answers",
+    METADATA,
+    Column("host", String, primary_key=True),
+    Column("surface", String, primary_key=True),
+    Column("answers", Text, nullable=False),
+    Column("answered_at", Double),
+    Column("probed_at", Double),
+)
+
 CAPTURES_IN_FLIGHT = Table(
     "capturing",
     METADATA,

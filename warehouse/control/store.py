@@ -14,6 +14,7 @@ from warehouse.control.erasure import ErasureRows
 from warehouse.control.hosts.circuits import CircuitRows
 from warehouse.control.hosts.host_budgets import HostBudgetRows
 from warehouse.control.hosts.host_memory import HostMemoryRows
+from warehouse.control.hosts.surface_answers import SurfaceAnswerRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
 from warehouse.control.queue_counts import QueueCountRows
@@ -27,6 +28,7 @@ class ControlStore(
     JobRows,
     HostBudgetRows,
     CircuitRows,
+    SurfaceAnswerRows,
     CaptureInFlightRows,
     HostMemoryRows,
     BacklogRows,

@@ -1,5 +1,6 @@
 """Coverage of a job: what each source was asked, what it returned and why reading stopped."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -22,6 +23,52 @@ class ListGenuineShare:
     music_id: str
     rows: int
     own_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceDecision:
+    """What the planner decided about one source of a question, over a whole job.
+
+    Attributes:
+        question: The question: `detail`, `music_list`, `profile`, …
+        surface: The source.
+        tried: Times that it was asked.
+        answered: Times that it had data.
+        left_closed: Times that it was passed over because its circuit was open.
+        left_sick: Times that it was passed over because it rarely answers.
+        left_held_back: Times that the refusal of another source ruled it out.
+    """
+
+    question: str
+    surface: str
+    tried: int
+    answered: int
+    left_closed: int
+    left_sick: int
+    left_held_back: int
+
+
+def to_source_decisions(verdicts: Mapping[tuple[str, str, str], int]) -> list[SourceDecision]:
+    """Sum verdicts by question, surface and verdict to one decision per question and surface."""
+    sources = dict.fromkeys((question, surface) for question, surface, _ in verdicts)
+    return [_decision(question, surface, verdicts) for question, surface in sources]
+
+
+def _decision(
+    question: str, surface: str, verdicts: Mapping[tuple[str, str, str], int]
+) -> SourceDecision:
+    def count(verdict: str) -> int:
+        return verdicts.get((question, surface, verdict), 0)
+
+    return SourceDecision(
+        question=question,
+        surface=surface,
+        tried=count("answered") + count("refused"),
+        answered=count("answered"),
+        left_closed=count("closed"),
+        left_sick=count("sick"),
+        left_held_back=count("held_back"),
+    )
 
 
 def merge_coverage(entries: list[SourceCoverage]) -> list[SourceCoverage]:

@@ -155,6 +155,8 @@ def print_coverage(console: Console, coverage: answers.Coverage) -> None:
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     for source in coverage["sources"]:
         console.print(f"  • {safe(messages.source_sentence(source).en)}", soft_wrap=True)
+    for sentence in messages.decision_sentences(coverage.get("decisions", ())):
+        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     for sentence in messages.not_reached_sentences(map(str, coverage["not_reached"])):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     for sentence in messages.genuine_sentences(coverage.get("list_genuine_share", [])):

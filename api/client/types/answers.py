@@ -40,7 +40,8 @@ ChartSongDocument = TypedDict("ChartSongDocument", {"rank": "int", "title": "str
     "previous_rank": "int | None", "rank_change": "int | None", "is_new": "bool | None",
     "song_key": "str"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
-    "not_reached": "list[object]", "unseen_estimate": "dict[str, object] | None",
+    "decisions": "list[SourceDecisionDocument]", "not_reached": "list[object]",
+    "unseen_estimate": "dict[str, object] | None",
     "list_genuine_share": "list[ListGenuineShareDocument]"})
 CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": "str | None",
     "follower_count": "int | None", "total_favorited": "int | None", "days": "int",
@@ -184,6 +185,9 @@ SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
     "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
     "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
+SourceDecisionDocument = TypedDict("SourceDecisionDocument", {"question": "str", "surface": "str",
+    "tried": "int", "answered": "int", "left_closed": "int", "left_sick": "int",
+    "left_held_back": "int"})
 StatisticsDocument = TypedDict("StatisticsDocument", {"digg_count": "int | None",
     "comment_count": "int | None", "collect_count": "int | None", "share_count": "int | None"})
 TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "title": "str | None",

@@ -23,6 +23,8 @@ PAGE_POLICY = (
 )
 _TABLES = {
     "surface": messages.SURFACES,
+    "question": messages.QUESTIONS,
+    "left_out": messages.LEFT_OUT,
     "stop": messages.STOPS,
     "not_read": messages.NOT_READ,
     "link": messages.LINKS,

@@ -29,7 +29,9 @@ SURFACES: Mapping[str, Message] = {
     "media": Message("audio streams", "音频流"),
     "search": Message("the guest search", "访客综合搜索"),
     "video_page": Message("video share pages", "作品分享页"),
-    "slides_info": Message("photo post details", "图文作品"),
+    "slides_info": Message("video details by id", "作品详情接口"),
+    "web_detail": Message("video details of the desktop pages", "网页版作品详情"),
+    "web_video_page": Message("desktop video pages", "网页版作品页"),
     "hashtag_info": Message("hashtag details", "话题信息"),
     "hashtag_page": Message("hashtag share pages", "话题页"),
     "music_page": Message("the share page of the track", "音乐分享页"),
@@ -43,6 +45,17 @@ SURFACES: Mapping[str, Message] = {
     "chart_songs": Message("chart songs", "榜单歌曲"),
     "account_profile": Message("account profiles", "账号主页"),
     "user_info": Message("account profiles", "账号信息"),
+}
+
+QUESTIONS: Mapping[str, Message] = {
+    "detail": Message("video details", "作品详情"),
+    "track": Message("the track", "音乐信息"),
+    "music_list": Message("videos of a music id", "音乐作品列表"),
+    "profile": Message("accounts", "账号资料"),
+    "posts": Message("posts of an account", "账号作品"),
+    "hashtag": Message("hashtags", "话题信息"),
+    "hashtag_list": Message("videos of a hashtag", "话题作品"),
+    "search": Message("the guest search", "访客综合搜索"),
 }
 
 STOPS: Mapping[str, Message] = {
@@ -151,6 +164,12 @@ REASONS: Mapping[str, Message] = {
     ),
 }
 
+LEFT_OUT: Mapping[str, Message] = {
+    "closed": Message("it refused lately", "近期被拒绝"),
+    "sick": Message("it rarely answers", "很少返回数据"),
+    "held_back": Message("another source was refused", "其他来源被拒绝"),
+}
+
 NOT_EXHAUSTIVE = Message(
     "Public pages as a guest sees them, never a full list of the platform.",
     "结果只含访客可见的公开内容, 不是平台全量枚举。",
@@ -208,6 +227,45 @@ def source_sentence(source: Mapping[str, Any]) -> Message:
         f"{surface.zh}: 请求 {requests:,} 次, 读取 {pages:,} 页, 共 {items:,} 项, "
         f"其中新增 {new:,} 项; 停止原因: {stop.zh}。",
     )
+
+
+def question_message(question: str) -> Message:
+    """Return the message of a question to the platform, or its code if there is none."""
+    return QUESTIONS.get(question, Message(question.replace("_", " "), question))
+
+
+def decision_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[Message]:
+    """Describe what the planner decided about the sources of each question."""
+    by_question: dict[str, list[Mapping[str, Any]]] = {}
+    for decision in decisions:
+        by_question.setdefault(decision["question"], []).append(decision)
+    return [
+        _decided(question_message(question), sources) for question, sources in by_question.items()
+    ]
+
+
+def _decided(question: Message, sources: Iterable[Mapping[str, Any]]) -> Message:
+    parts = [_source_decided(source) for source in sources]
+    en, zh = "; ".join(part.en for part in parts), "；".join(part.zh for part in parts)
+    return Message(f"{question.en[0].upper()}{question.en[1:]}: {en}.", f"{question.zh}: {zh}。")
+
+
+def _source_decided(source: Mapping[str, Any]) -> Message:
+    surface, answered, tried = (
+        surface_message(source["surface"]),
+        source["answered"],
+        source["tried"],
+    )
+    left = [
+        (LEFT_OUT[reason], source[f"left_{reason}"])
+        for reason in LEFT_OUT
+        if source[f"left_{reason}"]
+    ]
+    en = [f"{surface.en} answered {answered:,} of {tried:,}"]
+    zh = [f"{surface.zh} {tried:,} 次请求中有数据 {answered:,} 次"]
+    en += [f"not asked {counted(number, 'time')} because {why.en}" for why, number in left]
+    zh += [f"因{why.zh}未请求 {number:,} 次" for why, number in left]
+    return Message(", ".join(en), "，".join(zh))
 
 
 def not_reached_sentences(names: Iterable[str]) -> list[Message]:

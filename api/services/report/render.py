@@ -49,6 +49,7 @@ def render_report(
 
 _MESSAGES = {
     "source": messages.source_sentence,
+    "decisions": messages.decision_sentences,
     "not_reached": messages.not_reached_sentences,
     "estimate": messages.estimate_sentence,
     "genuine": messages.genuine_sentences,

@@ -1,6 +1,7 @@
 """Runs provider calls and records the outcome of each, however it ends."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,6 +44,7 @@ class CallRecorder:
         self, recorder: CaptureRecorder, watch: CancellationWatcher, sharing: CaptureSharing
     ) -> None:
         self.requests_used = 0
+        self.verdicts: Counter[tuple[str, str, str]] = Counter()
         self.stand_ins = 0
         self._recorder = recorder
         self._watch = watch
@@ -181,6 +183,7 @@ class CallRecorder:
             raise
         finally:
             self.requests_used += call_trace.request_count
+            self.verdicts.update(call_trace.verdicts)
 
     def _note(self, attempt: CaptureAttempt, lease: CaptureLease | None) -> None:
         self._recorder.note(attempt)

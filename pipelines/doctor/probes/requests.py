@@ -7,7 +7,6 @@ from `canaries.py`.
 from collections.abc import Callable
 
 from pipelines.doctor.probes.sound_head import read_sound_head
-from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc.bodies import (
     ChartParseContext,
     ChartRefusalTexts,
@@ -17,11 +16,16 @@ from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import PAGE_SIZE as SONGS
 from pipelines.platform.chartsrc.songs import parse_latest, parse_song_page, parse_songs
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.parsers.accounts import parse_user_info
-from pipelines.platform.parsers.lists import parse_slides_info, parse_user_page, parse_user_posts
-from pipelines.platform.parsers.pages import parse_video_page
+from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.platform.providers.vidplat_public import PAGE_SIZE, VidplatPublic
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.sources.table import (
+    SourceRequest,
+    read_user_info,
+    read_user_page,
+    read_user_posts,
+    read_video_page,
+)
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import EmptyAnswerError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPosition
@@ -116,45 +120,26 @@ async def ask_short_link(reader: ProbeReader, url: str) -> object:
 
 async def ask_user_info(reader: ProbeReader, sec_uid: str) -> object:
     """An account."""
-    ask = reader.surfaces.ask("user_info", sec_uid=sec_uid)
-    return await reader.read(
-        ask, sec_uid, lambda body, seen: parse_user_info(body, sec_uid=sec_uid, seen=seen)
-    )
+    return (await read_user_info(reader.surfaces, SourceRequest(entity_id=sec_uid))).value
 
 
 async def ask_user_posts(reader: ProbeReader, sec_uid: str) -> object:
     """The first posts of an account."""
-    asked = {"sec_uid": sec_uid, "count": PAGE_SIZE, "max_cursor": "0", "aid": "1128"}
-    return await reader.read(
-        reader.surfaces.ask("user_posts", **asked),
-        sec_uid,
-        lambda body, seen: parse_user_posts(body, sec_uid=sec_uid, seen=seen),
-    )
+    return (await read_user_posts(reader.surfaces, SourceRequest(entity_id=sec_uid))).value
 
 
 async def ask_user_page(reader: ProbeReader, sec_uid: str) -> object:
     """The share page of an account."""
-    ask = reader.surfaces.ask_page("user_page", sec_uid=sec_uid)
-    return await reader.read(
-        ask, sec_uid, lambda body, seen: parse_user_page(body, sec_uid=sec_uid, seen=seen)
-    )
+    return (await read_user_page(reader.surfaces, SourceRequest(entity_id=sec_uid))).value
 
 
 async def ask_video_page(reader: ProbeReader, aweme_id: str) -> object:
     """The share page of a video."""
-    at = reader.surfaces
-
-    def parse(answer: HttpResponse) -> DetailOrUnavailable:
-        if at.is_gone(answer):
-            return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
-        return parse_video_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
-
-    ask = at.ask_page("video_page", aweme_id=aweme_id)
-    return (await at.read_twice(ask, aweme_id, parse)).value
+    return (await read_video_page(reader.surfaces, SourceRequest(entity_id=aweme_id))).value
 
 
 async def ask_slides_info(reader: ProbeReader, aweme_id: str) -> object:
-    """The second source of a video, in its plain form."""
+    """A video as `slides_info` shows it, in its plain form."""
     ask = reader.surfaces.ask("slides_info", aweme_ids=f"[{aweme_id}]")
     return await reader.read(
         ask, aweme_id, lambda body, seen: parse_slides_info(body, aweme_id=aweme_id, seen=seen)

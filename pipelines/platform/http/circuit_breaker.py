@@ -1,16 +1,18 @@
-"""Circuit breaker per surface, shared by all processes.
+"""Circuit breaker per surface and per host, shared by all processes.
 
-Here: which errors count against a surface, how many open its circuit, and the error while it is
-open. The control store keeps the state and lets one process probe.
+Here: which errors count against a surface, how many open its circuit, when a host is closed, and
+the error while a circuit is open. The control store keeps the state and lets one process probe.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
+from pipelines.platform.sources.rules import closes_host
 from warehouse.records.errors import (
     BudgetSpentError,
     ChartUnavailableError,
@@ -30,6 +32,8 @@ OPEN_REASON = "circuit_open"
 """The `reason` of an error of our own: no request was made."""
 SURFACE_OFF = "surface_off"
 """The `reason` of an error of our own: a reviewed profile patch switches the surface off."""
+WHOLE_HOST = "*"
+"""Name of the circuit of a whole host, beside those of its surfaces."""
 _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
     (ForbiddenError, 1),
     (VerificationDemandedError, 1),
@@ -49,6 +53,8 @@ the other, are a refusal of an unknown form, or a surface that is gone.
 _HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
 _NO_REQUEST_REASONS = frozenset({DISALLOWED, SURFACE_OFF})  # no request was made
+UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
+"""Every `reason` of an error without a request."""
 
 
 class CircuitPermission(Protocol):
@@ -100,6 +106,12 @@ class CircuitStore(Protocol):
     def release_probe(self, host: str, surface: str) -> None:
         """Release the probe, which ended without a result."""
 
+    def open_surfaces(self, host: str, *, cause: str, since_s: float) -> Sequence[str]:
+        """Return the surfaces of a host whose circuits this error opened lately."""
+
+
+_PROBING: ContextVar[bool] = ContextVar("probing", default=False)
+
 
 class CircuitBreaker:
     """The circuits of one client."""
@@ -107,54 +119,122 @@ class CircuitBreaker:
     def __init__(self, store: CircuitStore, times: CircuitTimes) -> None:
         self._store = store
         self._times = times
+        self._demands: dict[tuple[str, str], str] = {}
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
         """Guard a request to a surface; errors raised inside the block count against it.
 
+        The circuit of the whole host is checked first; both need a successful probe to close.
+
         Raises:
-            UpstreamError: The circuit is open; of the class of the error that opened it.
+            UpstreamError: A circuit is open; of the class of the error that opened it.
         """
+        async with AsyncExitStack() as stack:
+            probes = [
+                await stack.enter_async_context(self._guard(host, name, surface))
+                for name in (WHOLE_HOST, surface)
+            ]
+            token = _PROBING.set(any(probes))
+            try:
+                yield
+            finally:
+                _PROBING.reset(token)
+
+    def recheck(self, host: str, surface: str) -> None:
+        """Check again right before a request that had to wait for its turn.
+
+        Raises:
+            UpstreamError: Another request of this client met a demand meanwhile.
+        """
+        if not _PROBING.get():
+            for name in (WHOLE_HOST, surface):
+                cause = self._demands.get((host, name))
+                if cause is not None:
+                    raise _refusal(cause, host, surface, wait_s=self._times.open_s)
+
+    @asynccontextmanager
+    async def _guard(self, host: str, name: str, surface: str) -> AsyncIterator[bool]:
+        """Guard one circuit; yields whether this request is its probe."""
         passage = await asyncio.to_thread(
-            self._store.check_circuit, host, surface, probe_s=self._times.probe_s
+            self._store.check_circuit, host, name, probe_s=self._times.probe_s
         )
         if not passage.is_allowed:
-            raise _refusal(passage, host, surface)
+            raise _refusal(passage.cause, host, surface, wait_s=passage.wait_s)
+        if not passage.is_probe:
+            self._demands.pop((host, name), None)
         try:
-            yield
+            yield passage.is_probe
         except SametrackError as error:
-            await self._learn(error, passage, host, surface)
+            await self._learn(error, passage, host, name)
             raise
         except BaseException:
             if passage.is_probe:
-                await asyncio.shield(asyncio.to_thread(self._store.release_probe, host, surface))
+                await asyncio.shield(asyncio.to_thread(self._store.release_probe, host, name))
             raise
-        await self._worked(passage, host, surface, with_data=True)
+        await self._worked(passage, host, name, with_data=True)
 
     async def _learn(
         self, error: SametrackError, passage: CircuitPermission, host: str, surface: str
     ) -> None:
         threshold = failure_threshold(error)
         reason = error.reason if isinstance(error, UpstreamError) else None
-        if threshold is not None:
-            await asyncio.to_thread(
-                self._store.note_failure,
-                host,
-                surface,
-                cause=error.type,
-                is_probe=passage.is_probe,
-                threshold=threshold,
-                open_s=self._times.open_s,
-                longest_s=self._times.longest_s,
-            )
+        if surface == WHOLE_HOST:
+            await self._learn_of_host(error, passage, host)
+        elif threshold is not None:
+            await self._failed(error, passage, host, surface, threshold=threshold)
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._worked(passage, host, surface, with_data=False)
         elif passage.is_probe:
             await asyncio.to_thread(self._store.release_probe, host, surface)
 
+    async def _learn_of_host(
+        self, error: SametrackError, passage: CircuitPermission, host: str
+    ) -> None:
+        """Close a host by a second challenged surface; its probe is any answer but a challenge."""
+        reason = error.reason if isinstance(error, UpstreamError) else None
+        is_answer = reason not in UNASKED_REASONS
+        if isinstance(error, VerificationDemandedError) and is_answer:
+            challenged = await asyncio.to_thread(
+                self._store.open_surfaces, host, cause=error.type, since_s=self._times.longest_s
+            )
+            if passage.is_probe or closes_host(challenged):
+                await self._failed(error, passage, host, WHOLE_HOST, threshold=1)
+        elif not passage.is_probe:
+            return
+        elif is_answer and not isinstance(error, (UnreachableError, *_HANDLED_PER_HOST)):
+            await self._worked(passage, host, WHOLE_HOST, with_data=False)
+        else:
+            await asyncio.to_thread(self._store.release_probe, host, WHOLE_HOST)
+
+    async def _failed(
+        self,
+        error: SametrackError,
+        passage: CircuitPermission,
+        host: str,
+        surface: str,
+        *,
+        threshold: int,
+    ) -> None:
+        await asyncio.to_thread(
+            self._store.note_failure,
+            host,
+            surface,
+            cause=error.type,
+            is_probe=passage.is_probe,
+            threshold=threshold,
+            open_s=self._times.open_s,
+            longest_s=self._times.longest_s,
+        )
+        if threshold == 1:
+            self._demands[(host, surface)] = error.type
+
     async def _worked(
         self, passage: CircuitPermission, host: str, surface: str, *, with_data: bool
     ) -> None:
+        self._demands.pop((host, surface), None)
+        if surface == WHOLE_HOST and not passage.is_probe:
+            return  # only a closed host has a circuit of its own
         if not passage.is_clean:
             await asyncio.to_thread(
                 self._store.note_success,
@@ -172,13 +252,13 @@ def failure_threshold(error: SametrackError) -> int | None:
     return next((count for kind, count in _FAILURE_THRESHOLDS if isinstance(error, kind)), None)
 
 
-def _refusal(passage: CircuitPermission, host: str, surface: str) -> UpstreamError:
+def _refusal(cause: str | None, host: str, surface: str, *, wait_s: float) -> UpstreamError:
     kinds: dict[str, type[UpstreamError]] = {kind.type: kind for kind, _ in _FAILURE_THRESHOLDS}
-    kind = kinds.get(passage.cause or "", UnreachableError)
+    kind = kinds.get(cause or "", UnreachableError)
     return kind(
-        f"{surface} at {host} refused lately; its circuit is open for {passage.wait_s:.0f} s more",
+        f"{surface} at {host} refused lately; its circuit is open for {wait_s:.0f} s more",
         surface=surface,
         reason=OPEN_REASON,
-        retry_after=passage.wait_s,
+        retry_after=wait_s,
         hint="wait; one request then probes whether it answers again",
     )

@@ -29,6 +29,7 @@ from pipelines.platform.call_trace import (
 from pipelines.platform.http.body_sinks import BodySink, Sink
 from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.platform.http.host_policy import HostPolicy
+from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
     CheckedAddress,
@@ -114,6 +115,11 @@ class GuestClient:
 
     async def __aexit__(self, *_exc: object) -> None:
         await self.aclose()
+
+    @property
+    def learned_health(self) -> LearnedHealth | None:
+        """What the surfaces answered lately; None if nothing is shared."""
+        return self._host_policy.health
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -238,6 +244,7 @@ class GuestClient:
             dial = await self._dialler.dial_address(address.host, surface=ask.surface)
             self._transport.prepare(address.scheme, address.host)
             await self._turns.wait(address.host, surface=ask.surface)
+            self._host_policy.recheck(address.host, ask.surface)
             return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
     async def _heeded(self, answer: HttpResponse, address: CheckedAddress) -> HttpResponse:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.circuit_breaker import CircuitBreaker, CircuitStore
+from pipelines.platform.http.learned_health import LearnedHealth, LearnedHealthStore
 from pipelines.platform.http.rate_limiter import HostRateStore
 from pipelines.platform.http.revalidation import (
     BodyArchive,
@@ -21,7 +22,9 @@ from pipelines.platform.http.robots import FetchRobots, RobotsPolicy, RobotsStor
 from pipelines.platform.profiles import PlatformProfile
 
 
-class HostPolicyStore(HostRateStore, CircuitStore, ValidatorStore, RobotsStore, Protocol):
+class HostPolicyStore(
+    HostRateStore, CircuitStore, ValidatorStore, RobotsStore, LearnedHealthStore, Protocol
+):
     """The parts of the control store that host policy needs."""
 
 
@@ -32,6 +35,7 @@ class HostPolicy:
     circuits: CircuitBreaker | None = None
     memory: ResponseMemory | None = None
     robots: RobotsPolicy | None = None
+    health: LearnedHealth | None = None
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
@@ -41,6 +45,11 @@ class HostPolicy:
             return
         async with self.circuits.watch(host, surface):
             yield
+
+    def recheck(self, host: str, surface: str) -> None:
+        """See `CircuitBreaker.recheck`."""
+        if self.circuits is not None:
+            self.circuits.recheck(host, surface)
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
         """See `Robots.permit`."""
@@ -65,4 +74,5 @@ def build_host_policy(
         circuits=CircuitBreaker(store, profile.circuit),
         memory=None if bodies is None else ResponseMemory(store, bodies),
         robots=RobotsPolicy(store, is_obeyed=obeys_robots, clock=clock),
+        health=LearnedHealth(store, clock=clock),
     )

@@ -30,8 +30,9 @@ from pipelines.platform.mobileapp.reader import SURFACE, AppReader
 from pipelines.platform.parsers.accounts import parse_user_by_handle
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.vidplat_public import DetailOrUnavailable, VidplatPublic
+from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.sources.table import DetailOrUnavailable
 from pipelines.platform.surfaces import with_requests
 from pipelines.settings import Settings
 from warehouse.records.errors import (

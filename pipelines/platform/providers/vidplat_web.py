@@ -1,32 +1,35 @@
-"""Provider `vidplat-web` (experimental): videos by the detail that the desktop pages load, then by
-the pages themselves; everything else as `vidplat-public`.
+"""Provider `vidplat-web` (experimental): the desktop surfaces beside those of `vidplat-public`.
 
-It computes no signature and solves no challenge. If both withhold a video, the public surfaces are
-read; a demand for verification or an account ends the read.
+It computes no signature and solves no challenge. The operator's own cookie is sent only in the
+header of requests to the platform's web host. It appears in no settings dump, error or URL; it is
+removed from bodies that repeat it, since bodies are archived.
 """
 
+import json
 from dataclasses import replace
+from urllib.parse import quote
+
+import httpx2
+from pydantic import SecretStr
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
-from pipelines.platform.parsers.lists import parse_detail_body
-from pipelines.platform.parsers.pages import parse_video_page
+from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
+from pipelines.platform.http.host_policy import HostPolicy
+from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.user_cookie import CookieClient
-from pipelines.platform.providers.vidplat_public import DetailOrUnavailable, VidplatPublic
-from pipelines.platform.reading import Reading
-from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
-from pipelines.platform.surfaces import with_requests
-from warehouse.records.errors import UpstreamError
-from warehouse.records.videos import UnavailableVideo
+from pipelines.platform.providers.vidplat_public import VidplatPublic
 
-_WEB_APP = {"aid": "6383", "device_platform": "webapp"}
+MIN_SECRET_LENGTH = 6
+"""A shorter value is no secret, and would occur in every text by chance."""
+_REMOVED = b"-removed-"
 
 
-def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> "VidplatWeb":
+def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatPublic:
     """Build the source, with the operator's cookie if one is set."""
     cookie = dependencies.settings.vidplat_cookie
     if cookie is None:
-        return VidplatWeb(dependencies.guest(), name=name)
+        return VidplatPublic(dependencies.guest(), name=name, is_web=True)
     client = CookieClient(
         dependencies.profile,
         dependencies.turns(),
@@ -36,40 +39,46 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> "Vidplat
             dependencies, bodies=None
         ).host_policy(),  # never revalidate what an account sees
     )
-    return VidplatWeb(client, name=name)
+    return VidplatPublic(client, name=name, is_web=True)
 
 
-class VidplatWeb(VidplatPublic):
-    """The public surfaces, preceded by the detail JSON and the desktop pages."""
+class CookieClient(GuestClient):
+    """`GuestClient` that sends a cookie to the profile's web host."""
 
-    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
-        """Fetch one video from the desktop detail, else the desktop page, else `vidplat-public`."""
+    def __init__(
+        self,
+        profile: PlatformProfile,
+        turns: HostRateLimiter,
+        *,
+        cookie: SecretStr,
+        limits: HttpLimits | None = None,
+        host_policy: HostPolicy | None = None,
+    ) -> None:
+        super().__init__(profile, turns, limits=limits, host_policy=host_policy)
+        self._cookie = cookie
+        self._client.event_hooks = {"request": [self._show]}
+
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+        """Read a page or a JSON body, with values of the cookie removed."""
         with open_call_trace() as call_trace:
-            for ask in (self._detail, self._page):
-                try:
-                    return with_requests(await ask(aweme_id), call_trace.request_count)
-                except UpstreamError as error:
-                    if not allows_policy(error, RefusalPolicy.OTHER_SOURCE):
-                        raise
-            found = await super().fetch_video(aweme_id)
-        return with_requests(found, call_trace.request_count)
+            answer = await super().fetch(ask)
+            answer = replace(answer, body=without_secrets(answer.body, self._cookie))
+            call_trace.last = answer
+        return answer
 
-    async def _detail(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
-        at = self._surfaces
-        return await at.read_twice(
-            at.ask("web_detail", aweme_id=aweme_id, **_WEB_APP),
-            aweme_id,
-            lambda a: parse_detail_body(a.body, aweme_id=aweme_id, seen=at.seen(a)),
-        )
+    async def _show(self, request: httpx2.Request) -> None:
+        """Add the cookie; called for each request, redirects included."""
+        web = self.profile.hosts.web
+        if request.url.host == web and request.url.scheme == self.profile.scheme_of(web):
+            request.headers["Cookie"] = self._cookie.get_secret_value()
 
-    async def _page(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
-        at = self._surfaces
 
-        def parse(answer: HttpResponse) -> DetailOrUnavailable:
-            if at.is_gone(answer):
-                return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
-            return parse_video_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
-
-        return await at.read_twice(
-            at.ask_page("web_video_page", aweme_id=aweme_id), aweme_id, parse
-        )
+def without_secrets(body: bytes, cookie: SecretStr) -> bytes:
+    """Return a body without the values of a cookie, in any encoding."""
+    text = cookie.get_secret_value()
+    values = [pair.partition("=")[2].strip() for pair in text.split(";")]
+    for value in (text, *values):
+        if len(value) >= MIN_SECRET_LENGTH:
+            for form in (value, json.dumps(value)[1:-1], quote(value, safe="")):
+                body = body.replace(form.encode(), _REMOVED)
+    return body

@@ -64,8 +64,8 @@ class ResultDocument:
     `sources_ended_by_exhaustion` has one entry per source that the scan read: True if it had
     nothing left to read, False if a limit or an error ended it. A missing source was not part of
     the scan, so a larger limit for it cannot change the result.
-    `coverage` is `{sources, not_reached, unseen_estimate, list_genuine_share}`. `created_at` is ISO
-    8601.
+    `coverage` is `{sources, decisions, not_reached, unseen_estimate, list_genuine_share}`.
+    `created_at` is ISO 8601.
     """
 
     music: Document | None

@@ -42,7 +42,7 @@ def test_no_kill_loses_an_observation_or_leaves_a_job_without_an_end(
     hunt: Hunt, victim: str
 ) -> None:
     stage = hunt.stage
-    stage.hold("video_page", after=8)
+    stage.hold("slides_info", after=8)
     job_id = hunt.ask()
     stage.wait(lambda: stage.job(job_id).progress.detail_checked_count >= 4)
     assert hunt.strike(job_id, victim) == HOW_IT_ENDS[victim]

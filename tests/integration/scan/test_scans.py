@@ -120,7 +120,7 @@ def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(town: St
 
 
 def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
-    town.hold("video_page", after=12)
+    town.hold("slides_info", after=12)
     job_id = ask(town, 4, candidate_limit=30)
     town.wait(lambda: town.job(job_id).progress.detail_checked_count >= 8)
     town.control.request_cancel(job_id)
@@ -134,7 +134,7 @@ def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
 
 
 def test_a_platform_that_demands_verification_gives_an_honest_short_result(town: Stage) -> None:
-    town.fault(surface="video_page", kind="captcha", nth=8, times=0)
+    town.fault(surface="slides_info", kind="captcha", nth=8, times=0)
     job_id = ask(town, 5, **SMALL)
     assert town.ended(job_id).status == "completed"
     told = town.rows("select stop_reason from marts.coverage where job_id = $id", id=job_id)

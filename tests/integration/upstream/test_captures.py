@@ -235,6 +235,7 @@ async def test_sound_of_a_stored_detail_is_read_anew(start: Start, track: dict[s
 async def test_deleted_work_is_unavailable_and_kept_as_such(
     start: Start, stores: Stores, faults: Any, track: dict[str, Any]
 ) -> None:
+    faults(surface="slides_info", kind="empty", times=0)
     faults(surface="video_page", kind="gone", times=0)
     async with start() as captures:
         detail = await captures.video(track["aweme_id"])
@@ -269,17 +270,17 @@ async def test_refusal_of_a_list_is_its_stop_reason_and_its_row(
     assert (row["outcome"], row["request_count"]) == (type_, walk.coverage.requests)
 
 
-@pytest.mark.parametrize("kind", ["shell", "empty"])
-async def test_withheld_page_is_read_from_the_second_source(
+@pytest.mark.parametrize("kind", ["empty", "403", "structure"])
+async def test_withheld_detail_is_read_from_the_share_page(
     kind: str, start: Start, stores: Stores, faults: Any, track: dict[str, Any]
 ) -> None:
-    faults(surface="video_page", kind=kind, times=0)
+    faults(surface="slides_info", kind=kind, times=0)
     async with start() as captures:
         detail = await captures.video(track["aweme_id"])
     assert isinstance(detail, VideoDetail)
     assert detail.video.statistics_complete
     assert [row["surface"] for row in stores.rows("select surface from raw.captures")] == [
-        "slides_info"
+        "video_page"
     ]
 
 
@@ -308,7 +309,7 @@ async def test_what_is_no_sound_is_refused_and_removed(
 async def test_work_that_another_replaces_is_rejected(
     start: Start, stores: Stores, faults: Any, track: dict[str, Any]
 ) -> None:
-    faults(surface="video_page", kind="substitution", times=0)
+    faults(surface="slides_info", kind="substitution", times=0)
     async with start() as captures:
         with pytest.raises(SubstitutionError):
             await captures.video(track["aweme_id"])

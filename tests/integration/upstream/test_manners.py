@@ -27,6 +27,7 @@ from warehouse.records.errors import (
     SametrackError,
     StructureChangedError,
     UnreachableError,
+    VerificationDemandedError,
 )
 
 HOST = "share.vidplat.localhost"
@@ -195,6 +196,66 @@ async def test_failed_probe_opens_the_circuit_for_longer(
         clock.advance(waits[-1])
     assert wire.count("/a") == 5
     assert waits == pytest.approx([60, 120, 240, 480, 600])
+
+
+CHALLENGE = reply("200 OK", b"<html><script>/* waf-jschallenge */</script></html>")
+
+
+async def test_two_challenged_surfaces_close_the_host_for_every_process(
+    wire: Any, connect: Open, clock: FakeClock
+) -> None:
+    wire.answers["/a"] = [CHALLENGE]
+    wire.answers["/b"] = [reply("200 OK", b"fine")]
+    one, other = await connect(), await connect()
+    await challenged(one, "video_page")
+    assert await read(other, "/b", "slides_info") == b"fine"
+    await challenged(one, "user_posts")
+    error = await refused(other, "/b", "slides_info")
+    assert (type(error), error.reason) == (VerificationDemandedError, OPEN_REASON)  # type: ignore[attr-defined]
+    clock.advance(60)
+    assert await read(other, "/b", "slides_info") == b"fine"
+    assert await read(one, "/b", "music_list") == b"fine"
+
+
+async def test_probe_of_a_closed_host_that_is_challenged_keeps_it_closed(
+    wire: Any, connect: Open, clock: FakeClock
+) -> None:
+    wire.answers["/a"] = [CHALLENGE]
+    client = await connect()
+    for surface in ("video_page", "user_posts"):
+        await challenged(client, surface)
+    clock.advance(60)
+    await challenged(client, "slides_info")
+    asked = wire.count("/a")
+    assert (await refused(client, "/a", "music_list")).retry_after == 120
+    assert wire.count("/a") == asked
+
+
+async def test_request_that_waited_for_its_turn_is_not_sent_after_a_demand(
+    wire: Any, connect: Open
+) -> None:
+    """Sixteen details are under way when the first one is challenged; eight connections send."""
+    release = asyncio.Event()
+
+    async def challenge(writer: asyncio.StreamWriter) -> None:
+        await release.wait()
+        writer.write(CHALLENGE)
+
+    wire.answers["/a"] = [challenge]
+    client = await connect()
+    asking = [asyncio.create_task(challenged(client, "slides_info")) for _ in range(16)]
+    await wire.asked("/a", times=client.profile.rate.parallel)
+    release.set()
+    await asyncio.gather(*asking)
+    assert wire.count("/a") < 16
+
+
+async def challenged(client: GuestClient, surface: str) -> None:
+    def parse(_answer: object) -> None:
+        raise StructureChangedError("no container", surface=surface, reason="no_container")
+
+    with pytest.raises(VerificationDemandedError):
+        await SurfaceReader(client).read(ask("/a", surface), "1", parse)
 
 
 async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open, clock: FakeClock) -> None:

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import Provider, build_data_provider
-from pipelines.platform.providers.user_cookie import without_secrets
+from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.control import ControlStore, open_control
@@ -86,16 +86,59 @@ async def test_a_work_is_read_by_its_desktop_detail(wire: Any, provider: Any) ->
     assert hosts_that_saw(wire, SECRETS[0]) == {"www.vidplat.localhost"}
 
 
-async def test_a_work_whose_detail_is_withheld_is_read_from_its_desktop_page(
+SLIDES = "/web/api/v2/aweme/slidesinfo/"
+FORBIDDEN = reply(b"no", status="403 Forbidden")
+
+
+def paths(wire: Any) -> list[str]:
+    """What was asked for, without robots.txt."""
+    return [
+        one.target.partition("?")[0] for one in wire.seen if not one.target.endswith("/robots.txt")
+    ]
+
+
+@pytest.mark.parametrize(
+    "withheld",
+    [[reply(b"")], [FORBIDDEN], [reply(b"<html></html>")], [reply(b"", status="404 No")]],
+)
+async def test_a_video_whose_desktop_detail_is_withheld_is_read_from_another_public_source(
+    withheld: list[bytes], wire: Any, provider: Any
+) -> None:
+    wire.answers[DETAIL] = withheld
+    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert isinstance(reading.value, VideoDetail)
+    assert reading.surface == "slides_info"
+    assert set(paths(wire)) == {DETAIL, SLIDES}
+
+
+async def test_a_video_that_the_share_host_withholds_is_read_from_its_desktop_page(
     wire: Any, provider: Any
 ) -> None:
     """The page holds the same data as the share page, in the older container."""
-    wire.answers[DETAIL] = [reply(b"")]
+    wire.answers[DETAIL] = wire.answers[SLIDES] = [reply(b"")]
     wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
-    assert (reading.surface, reading.request_count) == ("web_video_page", 3)
+    assert (reading.surface, reading.request_count) == ("web_video_page", 5)
+
+
+@pytest.mark.parametrize(
+    "shape_file",
+    ["detail/captcha.json", "detail/argus.html", "detail/login_8.json", "detail/login.json"],
+)
+async def test_nothing_else_of_the_web_host_is_asked_because_of_its_demand(
+    shape_file: str, wire: Any, provider: Any
+) -> None:
+    """Nothing is solved; the share host, which demands nothing, is asked as always."""
+    wire.answers[DETAIL] = [reply((SHAPES / shape_file).read_bytes())]
+    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    for _ in range(3):
+        assert (await provider.fetch_video(ID)).surface == "slides_info"
+    await provider.aclose()
+    assert paths(wire) == [DETAIL, SLIDES, SLIDES, SLIDES]
 
 
 @pytest.mark.parametrize(
@@ -107,18 +150,15 @@ async def test_a_work_whose_detail_is_withheld_is_read_from_its_desktop_page(
         ("detail/login.json", LoginRequiredError, "status_code 2483"),
     ],
 )
-async def test_a_demand_of_the_web_host_ends_the_question_by_name(
+async def test_a_demand_of_both_hosts_ends_the_question_by_name(
     shape_file: str, error: Any, reason: str, wire: Any, provider: Any
 ) -> None:
-    """Nothing is solved, and nobody else is asked because of it."""
-    wire.answers[DETAIL] = [reply((SHAPES / shape_file).read_bytes())]
+    wire.answers[DETAIL] = wire.answers[SLIDES] = [reply((SHAPES / shape_file).read_bytes())]
     with pytest.raises(error) as caught:
         await provider.fetch_video(ID)
     await provider.aclose()
     assert caught.value.reason == reason
-    assert [one.target.partition("?")[0] for one in wire.seen if one.target != "/robots.txt"] == [
-        DETAIL
-    ]
+    assert paths(wire) == [DETAIL, SLIDES]
 
 
 async def test_only_the_web_host_ever_sees_the_cookie(wire: Any, provider: Any) -> None:
@@ -127,7 +167,7 @@ async def test_only_the_web_host_ever_sees_the_cookie(wire: Any, provider: Any) 
     page = (SHAPES / "video_page" / "video.html").read_bytes()
     wire.answers[DETAIL] = [reply(b"", status="302 Found", more=away)]
     wire.answers["/moved"] = [reply(b"")]
-    wire.answers[DESKTOP] = [reply(b"")]
+    wire.answers[DESKTOP] = wire.answers[SLIDES] = [reply(b"")]
     wire.answers[PAGE] = [reply(page)]
     await provider.fetch_video(ID)
     await provider.aclose()
@@ -148,6 +188,7 @@ async def test_nothing_keeps_the_cookie(
     echo = {**shape("detail/video.json"), "echo": COOKIE, "again": SECRETS[0].replace("/", "%2F")}
     refusal = reply(COOKIE.encode(), status="403 Forbidden")
     wire.answers[DETAIL] = [reply(json.dumps(echo).encode()), refusal]
+    wire.answers |= {key: [refusal] for key in (SLIDES, DESKTOP, PAGE)}
     lake = open_lake(str(tmp_path / "lake"), world="sandbox")
     with ExitStack() as stack:
         engine = stack.enter_context(closing(Engine(lake)))

@@ -13,7 +13,6 @@ from pipelines.platform.providers.chart_public import ChartPublic
 from pipelines.settings import Settings
 from warehouse.records.errors import (
     ChartUnavailableError,
-    ForbiddenError,
     RateLimitedError,
     StructureChangedError,
     SubstitutionError,
@@ -140,18 +139,19 @@ async def test_songs_of_another_issue_never_pass(other: str, play: Any) -> None:
 @pytest.mark.parametrize(
     ("step", "error"),
     [
-        ("chart_issues/forbidden.html", ForbiddenError),
+        ("chart_issues/forbidden.html", UnreachableError),  # a closed source is named last
         ("chart_songs/no_list.json", StructureChangedError),
         (UnreachableError("down", surface="chart_songs"), UnreachableError),
     ],
 )
-async def test_refusal_that_no_other_form_helps_stops_after_one_request(
+async def test_refused_songs_are_asked_of_the_other_form_and_named_if_that_refuses_too(
     step: Any, error: type[UpstreamError], play: Any
 ) -> None:
-    chart, client = play(step)
+    down = UnreachableError("down", surface="chart_html_old", status=500)
+    chart, client = play(step, down)
     with pytest.raises(error):
         await chart.fetch_songs(VOLID, 1)
-    assert len(client.asked) == 1
+    assert [ask.surface for ask in client.asked] == ["chart_songs", "chart_html_old"]
 
 
 async def test_where_no_form_helps_the_usual_one_is_named(play: Any) -> None:

@@ -10,11 +10,9 @@ from pipelines.platform.providers.vidplat_public import VidplatPublic
 from warehouse.records.errors import (
     EmptyAnswerError,
     LoginRequiredError,
-    PageWithoutDataError,
     StructureChangedError,
     SubstitutionError,
     UnresolvedIdError,
-    UpstreamError,
     VerificationDemandedError,
 )
 from warehouse.records.search import SearchPosition
@@ -141,17 +139,17 @@ async def test_account_that_stays_empty_is_read_from_its_page(play: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("page", "error"),
+    "page",
     [
-        (["user_account/another_account.html"], SubstitutionError),
-        (["user_account/shell.html", "user_account/shell.html"], PageWithoutDataError),
+        ["user_account/another_account.html"],
+        ["user_account/shell.html", "user_account/shell.html"],
     ],
 )
-async def test_account_page_of_no_use_is_named(
-    page: list[str], error: type[UpstreamError], play: Any
+async def test_account_that_no_source_shows_is_named_by_the_best_source(
+    page: list[str], play: Any
 ) -> None:
     provider, _ = play("user_info/empty.json", "user_info/empty.json", *page)
-    with pytest.raises(error):
+    with pytest.raises(EmptyAnswerError):
         await provider.fetch_account(SEC)
 
 

@@ -1,5 +1,6 @@
 """What the public source does about each way to be told no."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -18,11 +19,9 @@ from warehouse.records.errors import (
     ForbiddenError,
     InvalidMusicInputError,
     LoginRequiredError,
-    PageWithoutDataError,
     RateLimitedError,
     RegionBlockedError,
     SametrackError,
-    StructureChangedError,
     SubstitutionError,
     UnreachableError,
     VerificationDemandedError,
@@ -31,6 +30,8 @@ from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 ID = "7568123456789012345"
 MUSIC = "7361234567890123456"
+VIDEO, NULL = "slides_info/video.json", "slides_info/null.json"
+EMPTY, SHELL = "slides_info/empty.json", "video_page/shell.html"
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 
 
@@ -61,42 +62,44 @@ async def test_body_that_asks_for_fewer_requests_pauses_the_host(play: Any) -> N
     assert _surfaces(client) == ["music_list"]
 
 
-async def test_work_comes_from_its_page(play: Any) -> None:
-    provider, client = play("video_page/video.html")
+async def test_video_comes_from_slides_info_by_one_request(play: Any) -> None:
+    provider, client = play(VIDEO)
     reading = await provider.fetch_video(ID)
     assert isinstance(reading.value, VideoDetail)
-    assert (reading.surface, reading.request_count, reading.entity_id) == ("video_page", 1, ID)
-    assert reading.payload.startswith(b"<!DOCTYPE html>")
-    assert client.asked[0].url.endswith(f"/share/video/{ID}/")
+    assert (reading.surface, reading.request_count, reading.entity_id) == ("slides_info", 1, ID)
+    assert client.asked[0].params == {"aweme_ids": f"[{ID}]"}
 
 
-@pytest.mark.parametrize("first", ["video_page/empty.html", "video_page/shell.html"])
-async def test_withheld_page_is_asked_once_more_with_the_cookies(first: str, play: Any) -> None:
-    provider, _ = play(first, "video_page/video.html")
+async def test_empty_answer_is_asked_once_more_with_the_cookies(play: Any) -> None:
+    provider, _ = play(EMPTY, VIDEO)
     reading = await provider.fetch_video(ID)
-    assert (reading.surface, reading.request_count) == ("video_page", 2)
+    assert (reading.surface, reading.request_count) == ("slides_info", 2)
 
 
-@pytest.mark.parametrize("withheld", ["video_page/empty.html", "video_page/shell.html"])
-async def test_page_withheld_twice_leads_to_the_second_source(withheld: str, play: Any) -> None:
-    provider, client = play(withheld, withheld, "slides_info/video.json")
+@pytest.mark.parametrize(
+    "refused",
+    [[EMPTY, EMPTY], [NULL, NULL], ["video_page/forbidden.html"], ["detail/not_json.json"]],
+)
+async def test_withheld_detail_is_read_from_the_share_page(refused: list[str], play: Any) -> None:
+    provider, client = play(*refused, "video_page/video.html")
     reading = await provider.fetch_video(ID)
     assert isinstance(reading.value, VideoDetail)
-    assert (reading.surface, reading.request_count) == ("slides_info", 3)
-    assert client.asked[2].params == {"aweme_ids": f"[{ID}]"}
+    assert (reading.surface, reading.request_count) == ("video_page", len(refused) + 1)
+    assert client.asked[-1].url.endswith(f"/share/video/{ID}/")
 
 
-async def test_after_three_shells_the_second_source_is_asked_first(play: Any) -> None:
-    shell = "video_page/shell.html"
-    provider, client = play(*[shell, shell, "slides_info/video.json"] * 3, "slides_info/video.json")
-    for _ in range(4):
-        await provider.fetch_video(ID)
-    assert _surfaces(client)[9:] == ["slides_info"]
+async def test_page_that_gave_no_data_twice_is_left_alone(play: Any) -> None:
+    """A shell costs two requests each time, so its share is remembered."""
+    provider, client = play(NULL, NULL, SHELL, SHELL, *[NULL, NULL] * 5)
+    for _ in range(6):
+        with pytest.raises(EmptyAnswerError):
+            await provider.fetch_video(ID)
+    assert _surfaces(client).count("video_page") == 2
 
 
-async def test_gone_counts_only_when_both_forms_of_the_second_source_say_so(play: Any) -> None:
-    shell, gone = "video_page/shell.html", "slides_info/filtered.json"
-    provider, client = play(shell, shell, gone, gone)
+async def test_gone_counts_only_when_both_forms_say_so(play: Any) -> None:
+    gone = "slides_info/filtered.json"
+    provider, client = play(gone, gone)
     reading = await provider.fetch_video(ID)
     assert reading.value == UnavailableVideo(
         aweme_id=ID,
@@ -104,18 +107,28 @@ async def test_gone_counts_only_when_both_forms_of_the_second_source_say_so(play
         filter_reason="item_non_existent",
         notice="抱歉，作品不见了",
     )
-    assert client.asked[3].params["request_source"] == "200"
+    assert client.asked[1].params["request_source"] == "200"
 
 
-async def test_note_that_only_the_second_form_shows_is_found(play: Any) -> None:
-    shell = "video_page/shell.html"
-    provider, _ = play(shell, shell, "slides_info/filtered.json", "slides_info/video.json")
+async def test_photo_post_that_only_the_second_form_shows_is_found(play: Any) -> None:
+    provider, _ = play("slides_info/filtered.json", VIDEO)
     assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
 
 
-async def test_both_sources_without_data_give_the_last_name(play: Any) -> None:
-    shell, null = "video_page/shell.html", "slides_info/null.json"
-    provider, _ = play(shell, shell, null, null)
+async def test_photo_post_of_a_list_is_asked_for_in_its_own_form(
+    play: Any, shape_named: Any
+) -> None:
+    listed = shape_named("user_posts/mobile_form.json").answer("any")
+    posts = json.loads(listed.body)
+    posts["aweme_list"] = [{**posts["aweme_list"][0], "aweme_id": ID, "images": [{"uri": "x"}]}]
+    provider, client = play(replace(listed, body=json.dumps(posts).encode()), VIDEO)
+    await provider.fetch_author_page(SEC, 0)
+    await provider.fetch_video(ID)
+    assert client.asked[1].params["request_source"] == "200"
+
+
+async def test_no_source_with_data_gives_the_name_of_the_best(play: Any) -> None:
+    provider, _ = play(NULL, NULL, SHELL, SHELL)
     with pytest.raises(EmptyAnswerError) as caught:
         await provider.fetch_video(ID)
     assert caught.value.reason == "empty_detail"
@@ -126,25 +139,40 @@ async def test_both_sources_without_data_give_the_last_name(play: Any) -> None:
     [
         ("video_page/captcha.html", VerificationDemandedError),
         ("video_page/script_challenge.html", VerificationDemandedError),
-        ("video_page/forbidden.html", ForbiddenError),
-        ("video_page/restricted.html", ForbiddenError),
-        ("video_page/login.html", LoginRequiredError),
-        ("video_page/oversea.html", RegionBlockedError),
+        ("detail/captcha.json", VerificationDemandedError),
+        ("detail/login.json", LoginRequiredError),
         ("video_page/region_redirect.html", RegionBlockedError),
-        ("video_page/another_work.html", SubstitutionError),
-        ("video_page/no_item_list.html", StructureChangedError),
+        ("slides_info/another_work.json", SubstitutionError),
     ],
 )
-async def test_other_refusals_stop_after_one_request(
+async def test_no_other_source_of_the_host_is_asked_because_of_a_demand(
     refusal: str, error: type[SametrackError], play: Any
 ) -> None:
     provider, client = play(refusal)
     with pytest.raises(error):
         await provider.fetch_video(ID)
-    assert len(client.asked) == 1
+    assert _surfaces(client) == ["slides_info"]
 
 
-async def test_redirect_to_the_page_of_gone_works_is_unavailable(
+@pytest.mark.parametrize(
+    "page",
+    [
+        "video_page/captcha.html",
+        "video_page/forbidden.html",
+        "video_page/no_container.html",
+        "video_page/not_found.html",
+    ],
+)
+async def test_refused_page_ends_no_source_of_details(page: str, play: Any) -> None:
+    """The page is asked where `slides_info` withholds one video; the next is read as before."""
+    provider, client = play(NULL, NULL, page, VIDEO)
+    with pytest.raises(EmptyAnswerError):
+        await provider.fetch_video(ID)
+    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert _surfaces(client)[-2:] == ["video_page", "slides_info"]
+
+
+async def test_redirect_of_the_page_to_that_of_gone_videos_is_unavailable(
     play: Any, shape_named: Any
 ) -> None:
     empty = shape_named("video_page/region_redirect.html").answer("video_page")
@@ -152,10 +180,10 @@ async def test_redirect_to_the_page_of_gone_works_is_unavailable(
         "http://www.vidplat.localhost/discover?previous_page=web_video_404_link"
         "&modal_id=7568999999999999999"
     )
-    provider, client = play(replace(empty, location=location))
+    provider, client = play(NULL, NULL, replace(empty, location=location))
     reading = await provider.fetch_video(ID)
     assert reading.value == UnavailableVideo(aweme_id=ID, reason="unavailable")
-    assert client.asked[0].ends_at(location)
+    assert client.asked[2].ends_at(location)
 
 
 async def test_empty_posts_are_read_from_the_share_page(play: Any) -> None:
@@ -226,10 +254,10 @@ async def test_short_link_to_a_work_now_gone_is_refused(play: Any, shape_named: 
         await provider.resolve_link("http://v.vidplat.localhost/abcd/")
 
 
-async def test_page_shell_is_named_when_there_is_no_second_source(play: Any) -> None:
+async def test_posts_that_no_source_shows_are_named_by_the_best_source(play: Any) -> None:
     empty, shell = "user_posts/empty.json", "user_page/shell.html"
     provider, _ = play(empty, empty, shell, shell)
-    with pytest.raises(PageWithoutDataError):
+    with pytest.raises(EmptyAnswerError):
         await provider.fetch_author_page(SEC, 0)
 
 

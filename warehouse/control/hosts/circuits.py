@@ -18,6 +18,7 @@ from warehouse.control.records import CircuitDecision, CircuitState
 from warehouse.control.schema import CIRCUITS
 
 RECORD_SUCCESS_EVERY_S = 60.0  # "last worked at" needs no higher precision
+WHOLE_HOST = "*"  # in place of a surface: the circuit of a host
 _STATE = (
     CIRCUITS.c.failures,
     CIRCUITS.c.openings,
@@ -95,6 +96,18 @@ class CircuitRows:
         Another request can then be the probe.
         """
         self._change(host, surface, without_probe)
+
+    def open_surfaces(self, host: str, *, cause: str, since_s: float) -> list[str]:
+        """Return the surfaces of a host that this error closed at most `since_s` ago."""
+        query = select(CIRCUITS.c.surface).where(
+            CIRCUITS.c.host == host,
+            CIRCUITS.c.cause == cause,
+            CIRCUITS.c.open_until.is_not(None),
+            CIRCUITS.c.failed_at >= self._database.now() - since_s,
+            CIRCUITS.c.surface != WHOLE_HOST,
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
 
     def circuits(self) -> list[CircuitState]:
         """Return the circuit of every surface ever requested, by host and surface."""

@@ -8,7 +8,13 @@ import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { orchestratorPage } from "../operator.js";
 
+const LEFT_OUT = ["closed", "sick", "held_back"];
 const ENDS = new Set(["completed", "exhausted", "no_more"]);
+
+function leftOut(row) {
+  const reasons = LEFT_OUT.filter((reason) => row[`left_${reason}`] > 0);
+  return reasons.map((reason) => t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) })).join("; ") || "—";
+}
 
 export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
@@ -28,6 +34,12 @@ export function Coverage({ job }) {
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
       { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
     ${(coverage.list_genuine_share ?? []).filter((list) => list.own_rows < list.rows).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows) })}</p>`)}
+    ${coverage.decisions?.length > 0 && html`<h3>${t("coverage.decisions")}</h3>
+    <${PlainTable} rows=${coverage.decisions} keyOf=${(row) => `${row.question} ${row.surface}`} caption=${t("coverage.decisions")} columns=${[
+      { key: "question", label: t("col.question"), class: "cell-name", render: (row) => labelOf("question", row.question) },
+      { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },
+      { key: "answered", label: t("col.answered"), num: true, render: (row) => t("coverage.answered", { answered: count(row.answered), tried: count(row.tried) }) },
+      { key: "left", label: t("col.left_out"), class: "cell-words", render: leftOut }]} />`}
     <p class="small">${coverage.not_reached.length ? t("coverage.not_reached", { number: count(coverage.not_reached.length) }) : t("coverage.all_reached")}</p>
     ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
       ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}

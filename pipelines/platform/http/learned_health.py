@@ -1,0 +1,131 @@
+"""What the surfaces answered lately: learned by every process, shared through the control store.
+
+Here: which outcome counts as which kind of answer, and how long it is remembered. The rule that
+draws conclusions is in `sources/rules.py`. Without a store a client learns for itself alone.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
+from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.sources.rules import ANSWERED
+from warehouse.control.hosts.surface_answers import is_probe_due
+from warehouse.records.errors import (
+    BudgetSpentError,
+    InputError,
+    RateLimitedError,
+    SametrackError,
+    UpstreamError,
+)
+
+ANSWERS_KEPT = 50
+HEALTH_TTL_S = 6 * 3600.0  # a surface that nobody asked for so long is unknown again
+PROBE_EVERY_S = 600.0
+REFRESH_S = 1.0  # how long another process's answers may go unnoticed
+STEADY_WRITE_S = 60.0  # a surface that always has data is written only so often
+_OF_HOST = (RateLimitedError, BudgetSpentError)  # they say nothing about the surface
+
+type SurfaceKey = tuple[str, str]
+"""Host and surface."""
+
+
+class LearnedHealthStore(Protocol):
+    """The part of the control store that keeps the answers of surfaces."""
+
+    def note_answer(
+        self, host: str, surface: str, *, kind: str, keep: int, max_age_s: float
+    ) -> Sequence[str]:
+        """Append an answer; return the latest `keep`, oldest first."""
+
+    def surface_answers(self, *, max_age_s: float) -> Mapping[SurfaceKey, Sequence[str]]:
+        """Return the answers of every surface that answered recently enough."""
+
+    def claim_source_probe(
+        self, host: str, surface: str, *, every_s: float, recovered: str
+    ) -> bool:
+        """Return True if a probe is due, for the first caller of each interval."""
+
+
+class LearnedHealth:
+    """Answers of the surfaces, as one client sees them."""
+
+    def __init__(
+        self, store: LearnedHealthStore | None = None, *, clock: Clock = MACHINE_CLOCK
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._known: dict[SurfaceKey, Sequence[str]] = {}
+        self._touched: dict[SurfaceKey, float] = {}
+        self._written: dict[SurfaceKey, float] = {}
+        self._refreshed_at: float | None = None
+
+    async def answers(self) -> Mapping[SurfaceKey, Sequence[str]]:
+        """Return the latest answers of every surface, oldest first."""
+        now = self._clock.monotonic()
+        is_due = self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S
+        if self._store is not None and is_due:
+            self._refreshed_at = now
+            found = await asyncio.to_thread(self._store.surface_answers, max_age_s=HEALTH_TTL_S)
+            self._known = dict(found)
+        return self._known
+
+    async def note(self, host: str, surface: str, error: SametrackError | None) -> None:
+        """Record the outcome of a read; None if it had data."""
+        kind = answer_kind(error)
+        if kind is None:
+            return
+        key = (host, surface)
+        if self._store is None:
+            self._known[key] = (*self._known.get(key, ()), kind)[-ANSWERS_KEPT:]
+            self._touched[key] = self._clock.monotonic()
+            return
+        now, known = self._clock.monotonic(), self._known.get(key, ())
+        is_steady = len(known) == ANSWERS_KEPT and {kind, *known} == {ANSWERED}
+        if is_steady and now - self._written.get(key, -STEADY_WRITE_S) < STEADY_WRITE_S:
+            return
+        self._written[key] = now
+        self._known[key] = await asyncio.to_thread(
+            self._store.note_answer,
+            host,
+            surface,
+            kind=kind,
+            keep=ANSWERS_KEPT,
+            max_age_s=HEALTH_TTL_S,
+        )
+
+    async def claim_probe(self, host: str, surface: str) -> bool:
+        """Return True if a surface may be probed now; the interval then begins again."""
+        if self._store is not None:
+            return await asyncio.to_thread(
+                self._store.claim_source_probe,
+                host,
+                surface,
+                every_s=PROBE_EVERY_S,
+                recovered=ANSWERED,
+            )
+        key, now = (host, surface), self._clock.monotonic()
+        is_due = is_probe_due(
+            self._known.get(key, ()),
+            since=self._touched.get(key, -PROBE_EVERY_S),
+            now=now,
+            every_s=PROBE_EVERY_S,
+            recovered=ANSWERED,
+        )
+        if is_due:
+            self._touched[key] = now
+        return is_due
+
+
+def answer_kind(error: SametrackError | None) -> str | None:
+    """Return the kind of an outcome; None if the surface did not answer, or only its host did."""
+    if error is None or isinstance(error, InputError):
+        return ANSWERED  # "no such id" is an answer
+    if not isinstance(error, UpstreamError) or isinstance(error, _OF_HOST):
+        return None
+    if error.reason in UNASKED_REASONS:
+        return None
+    row = refusal_of(error)
+    return error.type if row is None else row.name

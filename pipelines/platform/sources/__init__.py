@@ -1,0 +1,1 @@
+"""Sources of each question: their table, the rule that orders them, and the planner that asks."""

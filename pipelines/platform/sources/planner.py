@@ -1,0 +1,203 @@
+"""Asks the sources of a question in the order of the rule, and reports what became of each.
+
+Here: what is read from and written to the learned health, and which answer or error is returned.
+The order is in `rules.py`, the sources are in `table.py`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pipelines.platform.call_trace import open_call_trace, record_verdict
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
+from pipelines.platform.http.learned_health import LearnedHealth
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.reading import Reading
+from pipelines.platform.refusal_table import RefusalPolicy, policy_of
+from pipelines.platform.sources.rules import (
+    RankedSource,
+    RefusalScope,
+    SourceVerdict,
+    displaced_sources,
+    may_follow,
+    order_sources,
+)
+from pipelines.platform.sources.table import Question, Source, SourceRequest
+from pipelines.platform.surfaces import with_requests
+from warehouse.records.errors import (
+    BudgetSpentError,
+    ForbiddenError,
+    LoginRequiredError,
+    RateLimitedError,
+    RegionBlockedError,
+    UnreachableError,
+    UpstreamError,
+    VerificationDemandedError,
+)
+
+WALKS_KEPT = 4096
+_OF_SURFACE = (
+    VerificationDemandedError, LoginRequiredError, ForbiddenError, RateLimitedError,
+    RegionBlockedError, BudgetSpentError,
+)  # fmt: skip
+"""Errors that end a whole source for a caller, so they are raised only if there is no other."""
+
+
+@dataclass(slots=True)
+class _Attempt[R, T]:
+    """The state of one question while its sources are asked."""
+
+    question: Question[R, T]
+    request: SourceRequest
+    refused: list[tuple[RankedSource, RefusalScope]] = field(default_factory=list)
+    errors: list[UpstreamError] = field(default_factory=list)
+    found: Reading[T] | None = None
+    missing: frozenset[str] = frozenset()
+
+    def wants(self, source: Source[R, T]) -> bool:
+        """Return True if the source may give what is still unknown."""
+        return self.found is None or bool(self.missing & source.gives)
+
+    def report(self, one: RankedSource, verdict: SourceVerdict) -> None:
+        """Report what became of a source."""
+        record_verdict(self.question.name, one.surface, verdict)
+
+
+class SourceReader(Protocol):
+    """What reading functions read with: it knows the profile and learns how surfaces answer."""
+
+    @property
+    def profile(self) -> PlatformProfile:
+        """The platform profile, which names the hosts of the surfaces."""
+
+    @property
+    def health(self) -> LearnedHealth:
+        """What the surfaces answered lately."""
+
+
+class Planner[R: SourceReader]:
+    """Plans the questions of one client. `is_web`: the desktop surfaces are sources, too."""
+
+    def __init__(self, at: R, *, is_web: bool = False) -> None:
+        self._at = at
+        self._is_web = is_web
+        self._walks: dict[tuple[str, str], str] = {}
+
+    async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
+        """Return the most complete answer of the first sources that give one.
+
+        Raises:
+            UpstreamError: Every source that the plan allows refused.
+        """
+        sources = {source.surface: source for source in self._serving(question, request)}
+        attempt = _Attempt(question, request)
+        with open_call_trace() as call_trace:
+            ordered = await self._ordered(question, sources)
+            await self._ask_displaced(ordered, sources, attempt)
+            for one in ordered:
+                await self._ask_in_turn(
+                    one, sources[one.surface], attempt, is_first=one is ordered[0]
+                )
+        if attempt.found is None:
+            raise _most_useful(attempt.errors)
+        self._remember_walk(attempt)
+        return with_requests(attempt.found, call_trace.request_count)
+
+    def _serving[T](
+        self, question: Question[R, T], request: SourceRequest
+    ) -> Sequence[Source[R, T]]:
+        """Return the sources of a page. A cursor belongs to the source that gave it."""
+        serving = [
+            source
+            for source in question.sources
+            if source.serves(request) and (self._is_web or not source.is_web)
+        ]
+        if request.is_first or not question.is_walk:
+            return serving
+        begun = self._walks.get((question.name, request.entity_id))
+        return [source for source in serving if source.surface == begun] or serving[:1]
+
+    async def _ordered[T](
+        self, question: Question[R, T], sources: dict[str, Source[R, T]]
+    ) -> tuple[RankedSource, ...]:
+        known = await self._at.health.answers()
+        return order_sources(
+            RankedSource(
+                surface=source.surface,
+                host=self._at.profile.host_of(source.surface),
+                place=place,
+                completeness=question.completeness(source) / source.requests,
+                prior=source.prior,
+                answers=known.get((self._at.profile.host_of(source.surface), source.surface), ()),
+            )
+            for place, source in enumerate(sources.values())
+        )
+
+    async def _ask_displaced[T](
+        self,
+        ordered: Sequence[RankedSource],
+        sources: dict[str, Source[R, T]],
+        attempt: _Attempt[R, T],
+    ) -> None:
+        """Probe one source that used to come first, if its interval has passed."""
+        for one in displaced_sources(ordered):
+            if await self._at.health.claim_probe(one.host, one.surface):
+                await self._read(one, sources[one.surface], attempt)
+                return
+
+    async def _ask_in_turn[T](
+        self, one: RankedSource, source: Source[R, T], attempt: _Attempt[R, T], *, is_first: bool
+    ) -> None:
+        was_asked = any(one.surface == other.surface for other, _ in attempt.refused)
+        if was_asked or not attempt.wants(source):
+            return
+        if not is_first and not may_follow(one, attempt.refused):
+            attempt.report(one, SourceVerdict.HELD_BACK)
+            return
+        is_probe = one.is_sick and not is_first
+        if is_probe and not await self._at.health.claim_probe(one.host, one.surface):
+            attempt.report(one, SourceVerdict.SICK)
+            return
+        await self._read(one, source, attempt)
+
+    async def _read[T](
+        self, one: RankedSource, source: Source[R, T], attempt: _Attempt[R, T]
+    ) -> None:
+        try:
+            reading = await source.read(self._at, attempt.request)
+        except UpstreamError as error:
+            is_closed = error.reason in UNASKED_REASONS
+            attempt.report(one, SourceVerdict.CLOSED if is_closed else SourceVerdict.REFUSED)
+            attempt.refused.append((one, refusal_scope(error)))
+            attempt.errors.append(error)
+            return
+        attempt.report(one, SourceVerdict.ANSWERED)
+        attempt.refused.append((one, RefusalScope.ANY))
+        missing = attempt.question.missing(reading.value)
+        if attempt.found is None or len(missing) < len(attempt.missing):
+            attempt.found, attempt.missing = reading, missing
+
+    def _remember_walk[T](self, attempt: _Attempt[R, T]) -> None:
+        is_begun = attempt.question.is_walk and attempt.request.is_first
+        if is_begun and attempt.found is not None:
+            key = (attempt.question.name, attempt.request.entity_id)
+            self._walks.pop(key, None)
+            self._walks[key] = attempt.found.surface
+            if len(self._walks) > WALKS_KEPT:
+                del self._walks[next(iter(self._walks))]
+
+
+def refusal_scope(error: UpstreamError) -> RefusalScope:
+    """Return which sources may be asked after an error, by its policies in the refusal table."""
+    policies = policy_of(error)
+    is_silent = isinstance(error, UnreachableError) and error.status is None
+    if RefusalPolicy.OTHER_HOST in policies or (is_silent and error.reason != OPEN_REASON):
+        return RefusalScope.OTHER_HOST
+    if RefusalPolicy.OTHER_SOURCE in policies:
+        return RefusalScope.ANY
+    return RefusalScope.NOT_INSTEAD if RefusalPolicy.OPEN_CIRCUIT in policies else RefusalScope.NONE
+
+
+def _most_useful(errors: Sequence[UpstreamError]) -> UpstreamError:
+    """Return the error of the best source; one that ends a source only if all errors do."""
+    return min(errors, key=lambda error: isinstance(error, _OF_SURFACE))

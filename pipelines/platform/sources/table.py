@@ -1,0 +1,422 @@
+"""The table of sources: for each question, every public surface that answers it, in one order.
+
+To add a source, write a reading function and one row. The rows of a question stand in the order in
+which they are asked while nothing is known of them; answers then decide (`rules.py`).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.hashtags import parse_hashtag_info
+from pipelines.platform.parsers.lists import (
+    parse_detail_body,
+    parse_hashtag_list,
+    parse_music_list,
+    parse_slides_info,
+    parse_user_page,
+    parse_user_posts,
+)
+from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.pages import parse_video_page
+from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
+from pipelines.platform.reading import Reading
+from pipelines.platform.surfaces import SurfaceReader
+from warehouse.records.errors import EmptyAnswerError
+from warehouse.records.search import SearchPage, SearchPosition
+from warehouse.records.videos import (
+    Account,
+    HashtagInfo,
+    Track,
+    UnavailableVideo,
+    VideoDetail,
+    VideoPage,
+)
+
+PAGE_SIZE = "20"
+_GUEST_APP = {"aid": "1128"}
+_WEB_APP = {"aid": "6383", "device_platform": "webapp"}
+_NOTE_SOURCE = {"request_source": "200"}
+_SEARCH = {
+    "device_platform": "webapp",
+    "aid": "6383",
+    "search_channel": "aweme_general",
+    "search_source": "normal_search",
+    "is_filter_search": "0",
+    "list_type": "single",
+    "count": "15",
+}  # parameters of the search page itself, except for its signature
+
+_FIRST_SCREEN = SearchPosition()
+
+type DetailOrUnavailable = VideoDetail | UnavailableVideo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRequest:
+    """What is asked: an id or a term, and the position in a list or a search.
+
+    `is_photo` is True if a list showed the video as a photo post.
+    """
+
+    entity_id: str
+    cursor: int = 0
+    place: SearchPosition = _FIRST_SCREEN
+    is_photo: bool = False
+
+    @property
+    def is_first(self) -> bool:
+        """True for a first screen, and for what has no pages."""
+        return self.cursor == 0 and self.place == _FIRST_SCREEN
+
+
+class SourcePages(StrEnum):
+    """Which pages of a list or a search a source has."""
+
+    ALL = "all"
+    FIRST = "first"
+    LATER = "later"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source[R, T]:
+    """One row: a surface that answers a question.
+
+    Attributes:
+        surface: Name of the surface; its host is in the platform profile.
+        gives: Fields of the question that an answer carries.
+        read: Reading function.
+        prior: Share of answers with data that is expected before any answer is known.
+        requests: Requests of an ordinary answer.
+        batch: Items that one request can answer for.
+        needs: What it needs beside the id; empty for a plain guest.
+        pages: Pages that it has.
+        is_web: It is read by the provider `vidplat-web` alone.
+    """
+
+    surface: str
+    gives: frozenset[str]
+    read: Callable[[R, SourceRequest], Awaitable[Reading[T]]]
+    prior: float = 0.9
+    requests: int = 1
+    batch: int = 1
+    needs: str = ""
+    pages: SourcePages = SourcePages.ALL
+    is_web: bool = False
+
+    def serves(self, request: SourceRequest) -> bool:
+        """Return True if the source has the requested page."""
+        if self.pages is SourcePages.ALL:
+            return True
+        return request.is_first is (self.pages is SourcePages.FIRST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question[R, T]:
+    """A question and its sources in declared order; `R` is what its sources read with.
+
+    `is_walk`: a cursor belongs to the source that gave it. `missing` returns the fields that an
+    answer leaves unknown and another source may give.
+    """
+
+    name: str
+    fields: frozenset[str]
+    sources: tuple[Source[R, T], ...]
+    is_walk: bool = False
+    missing: Callable[[T], frozenset[str]] = field(default=lambda _: frozenset())
+
+    def completeness(self, source: Source[R, T]) -> float:
+        """Share of the fields that a source gives."""
+        return len(self.fields & source.gives) / len(self.fields)
+
+
+async def read_slides_info(
+    at: SurfaceReader, request: SourceRequest
+) -> Reading[DetailOrUnavailable]:
+    """Read a video from `slides_info`; "gone" counts only if both of its forms say so.
+
+    The plain form shows videos, the other one photo posts. The likelier one is asked first.
+    """
+    aweme_id = request.entity_id
+    forms = [{}, _NOTE_SOURCE]
+    if request.is_photo:
+        forms.reverse()
+    first, second = (at.ask("slides_info", aweme_ids=f"[{aweme_id}]", **form) for form in forms)
+
+    def parse(answer: HttpResponse) -> DetailOrUnavailable:
+        return parse_slides_info(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
+
+    refused: Reading[DetailOrUnavailable] | None = None
+    try:
+        refused = await at.read_twice(first, aweme_id, parse)
+        if isinstance(refused.value, VideoDetail):
+            return refused
+    except EmptyAnswerError as error:
+        if error.reason != "empty_detail":
+            raise
+    found = await at.read(second, aweme_id, parse)
+    if isinstance(found.value, VideoDetail) or refused is None:
+        return found
+    # The form for photo posts also filters videos, so the plain form's reason is the true one.
+    return found if request.is_photo else refused
+
+
+async def read_video_page(
+    at: SurfaceReader, request: SourceRequest, *, surface: str = "video_page"
+) -> Reading[DetailOrUnavailable]:
+    """Read a video from the data in its page."""
+    aweme_id = request.entity_id
+
+    def parse(answer: HttpResponse) -> DetailOrUnavailable:
+        if at.is_gone(answer):
+            return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
+        return parse_video_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
+
+    return await at.read_twice(at.ask_page(surface, aweme_id=aweme_id), aweme_id, parse)
+
+
+async def read_web_video_page(
+    at: SurfaceReader, request: SourceRequest
+) -> Reading[DetailOrUnavailable]:
+    """Read a video from its desktop page."""
+    return await read_video_page(at, request, surface="web_video_page")
+
+
+async def read_web_detail(
+    at: SurfaceReader, request: SourceRequest
+) -> Reading[DetailOrUnavailable]:
+    """Read a video from the JSON that desktop pages load, without a signature."""
+    aweme_id = request.entity_id
+    return await at.read_twice(
+        at.ask("web_detail", aweme_id=aweme_id, **_WEB_APP),
+        aweme_id,
+        lambda a: parse_detail_body(a.body, aweme_id=aweme_id, seen=at.seen(a)),
+    )
+
+
+async def read_music_info(at: SurfaceReader, request: SourceRequest) -> Reading[Track]:
+    """Read a track."""
+    music_id = request.entity_id
+    return await at.read_twice(
+        at.ask("music_info", music_id=music_id),
+        music_id,
+        lambda a: parse_music_info(a.body, music_id=music_id, seen=at.seen(a)),
+    )
+
+
+async def read_music_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
+    """Read one page of the videos under a music id."""
+    music_id = request.entity_id
+    return await at.read_twice(
+        at.ask("music_list", music_id=music_id, count=PAGE_SIZE, cursor=str(request.cursor)),
+        music_id,
+        lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
+    )
+
+
+async def read_user_info(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
+    """Read an account."""
+    sec_uid = request.entity_id
+    return await at.read_twice(
+        at.ask("user_info", sec_uid=sec_uid),
+        sec_uid,
+        lambda a: parse_user_info(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+    )
+
+
+async def read_account_page(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
+    """Read an account from its share page."""
+    sec_uid = request.entity_id
+    return await at.read_twice(
+        at.ask_page("user_page", sec_uid=sec_uid),
+        sec_uid,
+        lambda a: parse_account_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+    )
+
+
+async def read_user_posts(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
+    """Read one page of the posts of an account."""
+    sec_uid, cursor = request.entity_id, str(request.cursor)
+    return await at.read_twice(
+        at.ask("user_posts", sec_uid=sec_uid, count=PAGE_SIZE, max_cursor=cursor, **_GUEST_APP),
+        sec_uid,
+        lambda a: parse_user_posts(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+    )
+
+
+async def read_user_page(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
+    """Read the first screen of posts in the share page of an account."""
+    sec_uid = request.entity_id
+    return await at.read_twice(
+        at.ask_page("user_page", sec_uid=sec_uid),
+        sec_uid,
+        lambda a: parse_user_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+    )
+
+
+async def read_hashtag_info(at: SurfaceReader, request: SourceRequest) -> Reading[HashtagInfo]:
+    """Read a hashtag."""
+    ch_id = request.entity_id
+    return await at.read_twice(
+        at.ask("hashtag_info", ch_id=ch_id),
+        ch_id,
+        lambda a: parse_hashtag_info(a.body, ch_id=ch_id, seen=at.seen(a)),
+    )
+
+
+async def read_hashtag_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
+    """Read one page of the videos under a hashtag."""
+    ch_id = request.entity_id
+    return await at.read_twice(
+        at.ask("hashtag_list", ch_id=ch_id, count=PAGE_SIZE, cursor=str(request.cursor)),
+        ch_id,
+        lambda a: parse_hashtag_list(a.body, seen=at.seen(a)),
+    )
+
+
+async def read_search_stream(at: SurfaceReader, request: SourceRequest) -> Reading[SearchPage]:
+    """Read the framed first screen of the guest search."""
+    return await at.read_twice(
+        at.ask("search_stream", **_search_parameters(request)),
+        request.entity_id,
+        lambda a: parse_search_stream(a.body, place=request.place, seen=at.seen(a)),
+    )
+
+
+async def read_search_single(at: SurfaceReader, request: SourceRequest) -> Reading[SearchPage]:
+    """Read a later page of the guest search."""
+    return await at.read_twice(
+        at.ask("search_single", **_search_parameters(request)),
+        request.entity_id,
+        lambda a: parse_search_single(a.body, place=request.place, seen=at.seen(a)),
+    )
+
+
+def _search_parameters(request: SourceRequest) -> dict[str, str]:
+    return {
+        **_SEARCH,
+        "keyword": request.entity_id,
+        "offset": str(request.place.cursor),
+        "search_id": request.place.search_id,
+        "backtrace": request.place.backtrace,
+    }
+
+
+_COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})
+_PAGE_DETAIL = _COUNTS | {"author", "create_time", "music_id", "play_url"}
+_DETAIL = _PAGE_DETAIL | {"author_uid", "is_top"}
+_PROFILE = frozenset({"nickname", "signature", "avatar", "aweme_count"})
+_ACCOUNT = _PROFILE | {"follower_count", "total_favorited", "ip_location"}
+_LISTED = frozenset({"aweme_id", "desc"})
+_MUSIC_LIST = _LISTED | _COUNTS | {"author", "create_time"}
+
+
+def _unknown_counts(detail: DetailOrUnavailable) -> frozenset[str]:
+    if isinstance(detail, UnavailableVideo):
+        return frozenset()
+    return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
+
+
+DETAIL: Question[SurfaceReader, DetailOrUnavailable] = Question(
+    name="detail",
+    fields=_DETAIL,
+    missing=_unknown_counts,
+    sources=(
+        Source(
+            surface="web_detail", gives=_DETAIL, read=read_web_detail, is_web=True,
+            needs="the cookies of a visitor of the web host",
+        ),
+        Source(surface="slides_info", gives=_DETAIL, read=read_slides_info),
+        Source(
+            surface="web_video_page", gives=_PAGE_DETAIL, read=read_web_video_page, prior=0.5,
+            is_web=True, needs="the cookies of a visitor of the web host",
+        ),
+        # Most share pages are shells without data, so data is the exception.
+        Source(surface="video_page", gives=_PAGE_DETAIL, read=read_video_page, prior=0.3),
+    ),
+)  # fmt: skip
+TRACK: Question[SurfaceReader, Track] = Question(
+    name="track",
+    fields=frozenset({"title", "author", "duration"}),
+    sources=(
+        Source(
+            surface="music_info", gives=frozenset({"title", "author", "duration"}),
+            read=read_music_info,
+        ),
+    ),
+)  # fmt: skip
+MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
+    name="music_list",
+    is_walk=True,
+    fields=_MUSIC_LIST,
+    sources=(
+        # Collects, author and date of a listed video are unknown: its detail has them.
+        Source(
+            surface="music_list", gives=_LISTED | (_COUNTS - {"collect_count"}),
+            read=read_music_list, batch=20,
+        ),
+    ),
+)  # fmt: skip
+PROFILE: Question[SurfaceReader, Account] = Question(
+    name="profile",
+    fields=_ACCOUNT,
+    sources=(
+        Source(surface="user_info", gives=_ACCOUNT, read=read_user_info),
+        Source(surface="user_page", gives=_PROFILE, read=read_account_page, prior=0.5),
+    ),
+)
+POSTS: Question[SurfaceReader, VideoPage] = Question(
+    name="posts",
+    is_walk=True,
+    fields=_LISTED | {"digg_count", "is_top"},
+    sources=(
+        Source(
+            surface="user_posts", gives=_LISTED | {"digg_count", "is_top"}, read=read_user_posts,
+            batch=20,
+        ),
+        Source(
+            surface="user_page", gives=_LISTED | {"digg_count", "is_top"}, read=read_user_page,
+            prior=0.5, batch=20, pages=SourcePages.FIRST,
+        ),
+    ),
+)  # fmt: skip
+HASHTAG: Question[SurfaceReader, HashtagInfo] = Question(
+    name="hashtag",
+    fields=frozenset({"name", "user_count", "view_count"}),
+    sources=(
+        Source(
+            surface="hashtag_info", gives=frozenset({"name", "user_count", "view_count"}),
+            read=read_hashtag_info,
+        ),
+    ),
+)  # fmt: skip
+HASHTAG_LIST: Question[SurfaceReader, VideoPage] = Question(
+    name="hashtag_list",
+    is_walk=True,
+    fields=_LISTED | {"author"},
+    sources=(
+        Source(
+            surface="hashtag_list", gives=_LISTED | {"author"}, read=read_hashtag_list, batch=20
+        ),
+    ),
+)
+SEARCH: Question[SurfaceReader, SearchPage] = Question(
+    name="search",
+    fields=_DETAIL - {"play_url"},
+    sources=(
+        Source(
+            surface="search_stream", gives=_DETAIL - {"play_url"}, read=read_search_stream,
+            prior=0.5, batch=15, pages=SourcePages.FIRST,
+        ),
+        Source(
+            surface="search_single", gives=_DETAIL - {"play_url"}, read=read_search_single,
+            prior=0.5, batch=15, pages=SourcePages.LATER,
+        ),
+    ),
+)  # fmt: skip
+QUESTIONS: tuple[Question[SurfaceReader, object], ...] = (
+    DETAIL, TRACK, MUSIC_LIST, PROFILE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
+)  # type: ignore[assignment]  # fmt: skip
+"""Every question of the platform, for the documentation and for tests."""

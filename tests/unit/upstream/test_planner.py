@@ -1,0 +1,285 @@
+"""Which sources of a question are asked, with what is known of them and what they answer."""
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipelines.platform.call_trace import open_call_trace
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
+from pipelines.platform.reading import Reading
+from pipelines.platform.sources.planner import Planner
+from pipelines.platform.sources.table import Question, Source, SourcePages, SourceRequest
+from tests.fake_clock import START, FakeClock
+from warehouse.records.errors import (
+    BudgetSpentError,
+    EmptyAnswerError,
+    ForbiddenError,
+    LoginRequiredError,
+    PageWithoutDataError,
+    RegionBlockedError,
+    SametrackError,
+    StructureChangedError,
+    UnreachableError,
+    UpstreamError,
+    VerificationDemandedError,
+)
+
+type Answer = frozenset[str] | type[UpstreamError] | UpstreamError
+FULL = frozenset({"likes", "collects"})
+PARTIAL = frozenset({"likes"})
+
+
+class Platform:
+    """Sources with a host each; what they answer is set by the test, and counted."""
+
+    def __init__(self, clock: FakeClock, **hosts: str) -> None:
+        self.clock = clock
+        self.health = LearnedHealth(clock=clock)
+        self.profile = SimpleNamespace(host_of=hosts.__getitem__)
+        self.answers: dict[str, Answer] = dict.fromkeys(hosts, FULL)
+        self.asked: list[str] = []
+        self.planner: Planner[Any] = Planner(self)
+
+    def source(self, name: str, **values: Any) -> Source[Any, frozenset[str]]:
+        async def read(_at: Any, _request: SourceRequest) -> Reading[frozenset[str]]:
+            self.asked.append(name)
+            answer = self.answers[name]
+            host = self.profile.host_of(name)
+            if not isinstance(answer, frozenset):
+                error = answer("no", surface=name) if isinstance(answer, type) else answer
+                await self.health.note(host, name, error)
+                raise error
+            await self.health.note(host, name, None)
+            return Reading(
+                surface=name, entity_id="1", value=answer, payload=b"", content_type=None,
+                http_status=200, source_path="/", fetched_at=START, request_count=1,
+                parser_version="1",
+            )  # fmt: skip
+
+        defaults: dict[str, Any] = {"surface": name, "gives": FULL, "read": read}
+        return Source(**(defaults | values))
+
+    def question(self, *sources: Source[Any, frozenset[str]]) -> Question[Any, frozenset[str]]:
+        return Question(
+            name="detail",
+            is_walk=True,
+            fields=FULL,
+            sources=sources,
+            missing=lambda value: FULL - value,
+        )
+
+    async def surface(self, question: Question[Any, frozenset[str]], cursor: int = 0) -> str:
+        request = SourceRequest(entity_id="1", cursor=cursor)
+        return (await self.planner.ask(question, request)).surface
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def platform(clock: FakeClock) -> Platform:
+    """Two sources of one host, and one of another."""
+    return Platform(clock, first="a", second="a", elsewhere="b")
+
+
+@pytest.fixture
+def question(platform: Platform) -> Question[Any, frozenset[str]]:
+    return platform.question(
+        platform.source("first"),
+        platform.source("second", prior=0.5),
+        platform.source("elsewhere", prior=0.3),
+    )
+
+
+async def test_healthy_first_source_is_the_only_one_asked(platform: Any, question: Any) -> None:
+    for _ in range(20):
+        assert await platform.surface(question) == "first"
+    assert set(platform.asked) == {"first"}
+
+
+@pytest.mark.parametrize(
+    "refusal", [EmptyAnswerError, PageWithoutDataError, StructureChangedError, ForbiddenError]
+)
+async def test_withheld_data_is_asked_of_the_next_source(
+    refusal: type[UpstreamError], platform: Any, question: Any
+) -> None:
+    platform.answers["first"] = refusal
+    assert await platform.surface(question) == "second"
+
+
+@pytest.mark.parametrize("demand", [VerificationDemandedError, LoginRequiredError])
+async def test_demand_holds_back_the_later_source_of_its_host(
+    demand: type[UpstreamError], platform: Any, question: Any
+) -> None:
+    platform.answers["first"] = demand
+    assert await platform.surface(question) == "elsewhere"
+    assert platform.asked == ["first", "elsewhere"]
+
+
+async def test_closed_circuit_holds_back_as_the_demand_did(platform: Any, question: Any) -> None:
+    closed = VerificationDemandedError("closed", surface="first", reason=OPEN_REASON)
+    platform.answers["first"] = closed
+    for _ in range(3):
+        assert await platform.surface(question) == "elsewhere"
+    assert "second" not in platform.asked
+
+
+@pytest.mark.parametrize(
+    "fault", [UnreachableError("down", surface="first"), BudgetSpentError("no", surface="first")]
+)
+async def test_fault_of_a_host_is_no_reason_to_ask_it_again(
+    fault: UpstreamError, platform: Any, question: Any
+) -> None:
+    platform.answers["first"] = fault
+    assert await platform.surface(question) == "elsewhere"
+    assert "second" not in platform.asked
+
+
+async def test_answer_about_the_region_ends_the_question(platform: Any, question: Any) -> None:
+    platform.answers["first"] = RegionBlockedError
+    with pytest.raises(RegionBlockedError):
+        await platform.surface(question)
+    assert platform.asked == ["first"]
+
+
+async def test_unknown_field_is_asked_of_a_source_that_gives_it(
+    platform: Any, question: Any
+) -> None:
+    platform.answers["first"] = PARTIAL
+    assert await platform.surface(question) == "second"
+    assert platform.asked == ["first", "second"]
+
+
+async def test_partial_answer_stays_where_nobody_knows_more(platform: Any) -> None:
+    platform.answers["first"] = platform.answers["elsewhere"] = PARTIAL
+    narrow = platform.source("second", gives=PARTIAL)
+    question = platform.question(platform.source("first"), narrow, platform.source("elsewhere"))
+    assert await platform.surface(question) == "first"
+    assert platform.asked == ["first", "elsewhere"]
+
+
+async def test_sick_source_is_left_alone_until_its_probe_is_due(
+    platform: Any, question: Any, clock: FakeClock
+) -> None:
+    platform.answers |= {"first": PageWithoutDataError, "second": PageWithoutDataError}
+    for _ in range(60):
+        await platform.surface(question)
+    asked = Counter(platform.asked)
+    assert asked["elsewhere"] == 60
+    assert asked["first"] + asked["second"] < 20
+    platform.asked.clear()
+    for _ in range(5):
+        clock.advance(PROBE_EVERY_S)
+        for _ in range(3):
+            await platform.surface(question)
+    assert Counter(platform.asked)["first"] == 5
+
+
+async def test_recovered_source_comes_first_again(
+    platform: Any, question: Any, clock: FakeClock
+) -> None:
+    platform.answers["first"] = PageWithoutDataError
+    for _ in range(60):
+        await platform.surface(question)
+    platform.answers["first"] = FULL
+    clock.advance(PROBE_EVERY_S)
+    for _ in range(60):
+        await platform.surface(question)
+    platform.asked.clear()
+    assert await platform.surface(question) == "first"
+    assert platform.asked == ["first"]
+
+
+async def test_error_of_one_video_is_preferred_to_that_of_a_closed_source(
+    platform: Any, question: Any
+) -> None:
+    """A closed source must not end a scan while another one answers."""
+    platform.answers = {
+        "first": ForbiddenError, "second": EmptyAnswerError, "elsewhere": PageWithoutDataError,
+    }  # fmt: skip
+    with pytest.raises(EmptyAnswerError):
+        await platform.surface(question)
+
+
+async def test_where_every_source_refuses_the_best_one_is_named(
+    platform: Any, question: Any
+) -> None:
+    platform.answers = {"first": LoginRequiredError, "elsewhere": VerificationDemandedError}
+    with pytest.raises(LoginRequiredError):
+        await platform.surface(question)
+
+
+async def test_cursor_is_given_back_to_the_source_that_gave_it(platform: Any) -> None:
+    question = platform.question(platform.source("first"), platform.source("elsewhere", prior=0.5))
+    platform.answers["first"] = EmptyAnswerError
+    assert await platform.surface(question) == "elsewhere"
+    platform.answers["first"] = FULL
+    assert await platform.surface(question, cursor=20) == "elsewhere"
+
+
+async def test_cursor_of_another_process_belongs_to_the_first_declared_source(
+    platform: Any, question: Any
+) -> None:
+    platform.answers["first"] = EmptyAnswerError
+    with pytest.raises(EmptyAnswerError):
+        await platform.surface(question, cursor=20)
+    assert platform.asked == ["first"]
+
+
+async def test_source_of_first_screens_is_not_asked_for_later_ones(platform: Any) -> None:
+    first = platform.source("first", pages=SourcePages.FIRST)
+    question = platform.question(first, platform.source("elsewhere"))
+    assert await platform.surface(question) == "first"
+    assert await platform.surface(question, cursor=20) == "elsewhere"
+
+
+async def test_every_choice_is_reported(platform: Any, question: Any) -> None:
+    platform.answers["first"] = VerificationDemandedError
+    with open_call_trace() as call_trace:
+        await platform.surface(question)
+    assert call_trace.verdicts == {
+        ("detail", "first", "refused"): 1,
+        ("detail", "second", "held_back"): 1,
+        ("detail", "elsewhere", "answered"): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (None, "ok"),
+        (PageWithoutDataError("a shell", surface="s"), "page_without_data"),
+        (ForbiddenError("no", surface="s", status=403), "forbidden"),
+        (ForbiddenError("closed", surface="s", reason=OPEN_REASON), None),
+        (BudgetSpentError("ours", surface="s"), None),
+        (SametrackError("odd"), None),
+    ],
+)
+async def test_only_what_a_surface_answered_is_learned(
+    error: SametrackError | None, kind: str | None, clock: FakeClock
+) -> None:
+    health = LearnedHealth(clock=clock)
+    await health.note("a", "s", error)
+    assert (await health.answers()).get(("a", "s"), ()) == (() if kind is None else (kind,))
+
+
+async def test_a_world_of_shells_costs_little_more_than_one_request_each(platform: Any) -> None:
+    """95 of 100 pages are shells, `slides_info` answers: the page is not worth asking."""
+    details = platform.source("first", prior=0.9)
+    page = platform.source("second", prior=0.3, gives=PARTIAL)
+    question = platform.question(details, page)
+    shares = [EmptyAnswerError if number % 25 == 0 else FULL for number in range(200)]
+    for number, answer in enumerate(shares):
+        platform.answers = {
+            "first": answer, "second": FULL if number % 20 == 0 else PageWithoutDataError,
+        }  # fmt: skip
+        try:
+            await platform.surface(question)
+        except UpstreamError:
+            continue
+    assert len(platform.asked) <= 200 * 1.15

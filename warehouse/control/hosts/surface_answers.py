@@ -1,0 +1,99 @@
+"""Latest answers of surfaces, shared by all processes; what they mean is up to the planner."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import and_, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.schema import SURFACE_ANSWERS
+
+_SEPARATOR = " "
+
+
+class SurfaceAnswerRows:
+    """Answers of surfaces in the control store: one word each, oldest first."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note_answer(
+        self, host: str, surface: str, *, kind: str, keep: int, max_age_s: float
+    ) -> tuple[str, ...]:
+        """Append the kind of an answer; return the latest `keep`.
+
+        Earlier answers are forgotten if the last one is older than `max_age_s`.
+        """
+        now, is_row = self._database.now(), _is(host, surface)
+        with self._database.writing() as connection:
+            values = {"host": host, "surface": surface, "answers": ""}
+            insert = self._database.insert(SURFACE_ANSWERS).values(values)
+            connection.execute(insert.on_conflict_do_nothing())
+            columns = (SURFACE_ANSWERS.c.answers, SURFACE_ANSWERS.c.answered_at)
+            row = connection.execute(select(*columns).where(is_row).with_for_update()).one()
+            is_recent = now - (row.answered_at or 0.0) <= max_age_s
+            answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
+            connection.execute(
+                update(SURFACE_ANSWERS)
+                .where(is_row)
+                .values(answers=_SEPARATOR.join(answers), answered_at=now)
+            )
+        return answers
+
+    def surface_answers(self, *, max_age_s: float) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Return the answers of each surface that answered at most `max_age_s` ago."""
+        oldest = self._database.now() - max_age_s
+        query = select(
+            SURFACE_ANSWERS.c.host, SURFACE_ANSWERS.c.surface, SURFACE_ANSWERS.c.answers
+        ).where(SURFACE_ANSWERS.c.answered_at >= oldest)
+        with self._database.reading() as connection:
+            return {
+                (row.host, row.surface): tuple(row.answers.split())
+                for row in connection.execute(query)
+            }
+
+    def claim_source_probe(
+        self, host: str, surface: str, *, every_s: float, recovered: str
+    ) -> bool:
+        """Return True if a probe is due, for the first caller of each interval."""
+        now, is_row = self._database.now(), _is(host, surface)
+        columns = (
+            SURFACE_ANSWERS.c.answers,
+            SURFACE_ANSWERS.c.answered_at,
+            SURFACE_ANSWERS.c.probed_at,
+        )
+        with self._database.writing() as connection:
+            values = {"host": host, "surface": surface, "answers": ""}
+            insert = self._database.insert(SURFACE_ANSWERS).values(values)
+            connection.execute(insert.on_conflict_do_nothing())
+            row = connection.execute(select(*columns).where(is_row).with_for_update()).one()
+            is_due = is_probe_due(
+                row.answers.split(),
+                since=max(row.answered_at or 0.0, row.probed_at or 0.0),
+                now=now,
+                every_s=every_s,
+                recovered=recovered,
+            )
+            if is_due:
+                claim = update(SURFACE_ANSWERS).where(is_row).values(probed_at=now)
+                connection.execute(claim)
+        return is_due
+
+
+def is_probe_due(
+    answers: Sequence[str], *, since: float, now: float, every_s: float, recovered: str
+) -> bool:
+    """Return True if a surface that is not asked in the usual order may be asked now.
+
+    Args:
+        answers: Its latest answers, oldest first.
+        since: Time of its last answer or probe.
+        now: Current time.
+        every_s: Seconds between two probes.
+        recovered: Kind of answer after which the next probe need not wait: the surface has data
+            again, and several answers are needed to believe it.
+    """
+    return list(answers[-1:]) == [recovered] or now - since >= every_s
+
+
+def _is(host: str, surface: str):  # type: ignore[no-untyped-def]  # a clause of SQLAlchemy
+    return and_(SURFACE_ANSWERS.c.host == host, SURFACE_ANSWERS.c.surface == surface)
