@@ -53,13 +53,9 @@ def print_live_check(console: Console, report: Document) -> None:
         describe_media(report).replace("`", ""),
     ):
         console.print(safe(text), soft_wrap=True)
-    for met in report["hosts"]:
-        if not met["is_permitted"]:
-            console.print(
-                f"[yellow]refused host[/] {safe(met['host'])}: {met['kind']} of "
-                f"{safe(met['surface'])}",
-                soft_wrap=True,
-            )
+    refused = {(met["host"], met["kind"]) for met in report["hosts"] if not met["is_permitted"]}
+    for host, kind in sorted(refused):
+        console.print(f"[yellow]refused {kind} host[/] {safe(host)}", soft_wrap=True)
     _print_patch(console, report)
     colour = "green" if report["exit_code"] == 0 else "yellow"
     console.print(
@@ -85,10 +81,14 @@ def _print_surfaces(console: Console, report: Document) -> None:
             safe(one["surface"]),
             str(one["records"]),
             known,
-            safe(one["reason_words"] or ", ".join(missing), limit=_SHOWN),
+            safe(_why(one) or ", ".join(missing), limit=_SHOWN),
         )
     console.print(f"[bold]Live check[/] [dim]profile {safe(report['profile'])}[/]")
     console.print(table)
+
+
+def _why(one: Document) -> str:
+    return ": ".join(part for part in (one["error_type"], one["reason_words"]) if part)
 
 
 def _print_patch(console: Console, report: Document) -> None:

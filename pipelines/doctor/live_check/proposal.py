@@ -26,6 +26,7 @@ from warehouse.records.errors import (
 _TOGETHER = {"search_stream": ("search_stream", "search_single")}
 """Surfaces that one refusal concerns together."""
 _SLOWER = 0.5
+_REFUSED_HOST = "foreign_host"  # the host itself is proposed, or named in a note
 
 
 @dataclass(slots=True)
@@ -145,8 +146,11 @@ def _propose_surface(
             f"{name} demands verification ({surface.health.reason}): its circuit waits by itself; "
             "switch it off if that stays so"
         )
-    elif surface.health.is_broken:
-        patch.notes.append(f"{name}: {surface.health.outcome}, {surface.health.reason}")
+    elif surface.health.is_broken and surface.health.reason != _REFUSED_HOST:
+        patch.notes.append(
+            f"{name} gave no data ({kind}: {surface.health.reason}): scans learn that by "
+            "themselves and prefer other sources"
+        )
 
 
 def _unknown_words(surfaces: Iterable[SurfaceFinding]) -> Iterator[str]:

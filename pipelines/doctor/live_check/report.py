@@ -120,7 +120,11 @@ def _lines(report: Document) -> Iterator[str]:
 
 def _surface_row(one: Document) -> str:
     known = "—" if one["completeness"] is None else f"{one['completeness']:.0%}"
-    marks = (one["reason_words"], one["http_status"] and f"HTTP {one['http_status']}")
+    marks = (
+        one["error_type"],
+        one["reason_words"],
+        one["http_status"] and f"HTTP {one['http_status']}",
+    )
     why = ", ".join(_cell(str(mark)) for mark in marks if mark)
     return f"| {one['surface']} | {one['words']} | {one['records']} | {known} | {why} |"
 
@@ -142,11 +146,19 @@ def _host_lines(hosts: list[Document]) -> Iterator[str]:
     refused = [met for met in hosts if not met["is_permitted"]]
     if not refused:
         yield "Every host of media, scripts and redirects is in the profile."
-    for met in refused:
-        yield f"- refused: `{met['host']}` ({met['kind']} of {met['surface']})"
+    for (host, kind), surfaces in _by_host(refused).items():
+        yield f"- refused: `{host}` ({kind} of {', '.join(surfaces)})"
     permitted = sorted({met["host"] for met in hosts if met["is_permitted"]})
     if permitted:
         yield f"- permitted: {', '.join(f'`{host}`' for host in permitted)}"
+
+
+def _by_host(met: list[Document]) -> dict[tuple[str, str], list[str]]:
+    """Return the surfaces that name each host for each purpose."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in met:
+        found.setdefault((one["host"], one["kind"]), []).append(one["surface"])
+    return found
 
 
 def _new_lines(surfaces: list[Document]) -> Iterator[str]:

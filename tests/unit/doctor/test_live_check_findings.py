@@ -278,4 +278,4 @@ def test_nothing_from_outside_breaks_the_table() -> None:
         findings(surfaces=(one,)), patch, [], profile="sandbox", started_at="now", took_s=1.0,
         requests=1, verdict="v",
     )  # fmt: skip
-    assert "| music_list | refused | 0 | — | a/b 'c' |" in to_markdown(report)
+    assert "| music_list | refused | 0 | — | x, a/b 'c' |" in to_markdown(report)

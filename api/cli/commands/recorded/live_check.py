@@ -42,7 +42,7 @@ def check_live(
     profile = choose_profile(settings)
     folder = out_folder or Path(f"live-check-{datetime.now(UTC):%Y%m%dT%H%M%S}")
     if not profile.may_name_loopback and not yes:
-        _ask_for_consent(profile, folder)
+        ask_for_consent(profile, folder, is_interactive=sys.stdin.isatty())
     request = LiveCheckRequest(
         settings=settings,
         profile=profile,
@@ -58,8 +58,13 @@ def check_live(
     raise typer.Exit(result.verdict.exit_code)
 
 
-def _ask_for_consent(profile: PlatformProfile, folder: Path) -> None:
-    if not sys.stdin.isatty():
+def ask_for_consent(profile: PlatformProfile, folder: Path, *, is_interactive: bool) -> None:
+    """Return if the user consents to the requests.
+
+    Raises:
+        typer.Exit: Status 1 if the user declines, 2 if there is no terminal to ask at.
+    """
+    if not is_interactive:
         exit_with_input_error(
             f"a live check sends requests to {profile.hosts.share}, and nobody is here to consent",
             hint="add --yes if you are sure, or try it with PROFILE=sandbox first",
