@@ -130,6 +130,7 @@ async def test_circuit_is_of_one_surface_at_one_host(wire: Any, connect: Open) -
         (reply("500 Oops"), UnreachableError, 5),
         (reply("200 OK"), EmptyAnswerError, 8),
         (reply("200 OK", b"blocked"), EmptyAnswerError, 8),
+        (reply("404 Not Found", b"none"), StructureChangedError, 8),
     ],
 )
 async def test_burst_of_nothing_opens_the_circuit(
@@ -153,10 +154,15 @@ async def test_success_in_between_starts_the_count_again(wire: Any, connect: Ope
 
 
 async def test_what_is_said_of_one_thing_opens_no_circuit(wire: Any, connect: Open) -> None:
-    wire.answers["/a"] = [reply("404 Not Found", b"none")]
+    wire.answers["/a"] = [reply("200 OK", b"{}")]
     client = await connect()
-    errors = [await refused(client, "/a") for _ in range(12)]
-    assert {type(error) for error in errors} == {StructureChangedError}
+
+    def parse(_answer: object) -> None:
+        raise EmptyAnswerError("neither video nor reason", surface="page", reason="empty_detail")
+
+    for _ in range(12):
+        with pytest.raises(EmptyAnswerError):
+            await SurfaceReader(client).read(ask("/a"), "1", parse)
     assert wire.count("/a") == 12
 
 
