@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check coverage soak fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check coverage soak duckdb-1 fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,6 +69,11 @@ soak: env ## by hand: one worker killed at 100 moments, a simulated week, the qu
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
 	@$(BIN)/python -m tests.bench.week
 	@for run in $$(seq $(or $(RUNS),10)); do $(PYTEST) -m quick -q || exit 1; done
+
+duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last DuckDB 1.x
+	@$(UV) pip install --quiet --python $(BIN)/python --target .duckdb-1 'duckdb<2'
+	@PYTHONPATH=.duckdb-1 $(PYTEST) tests/unit/warehouse tests/integration/warehouse tests/integration/analyst \
+	  --deselect 'tests/integration/warehouse/test_free_questions.py::test_what_does_not_read_is_refused[pragma version]'
 
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .

@@ -54,8 +54,3 @@ def treatment_of(column: Column) -> Treatment:
         return "entity"
     is_plain = column.type not in (TEXT, TEXT_LIST, BYTES)
     return "kept" if is_plain or column.name in _KEPT else "out"
-
-
-def is_decided(column: Column) -> bool:
-    """Return True if the treatment of the column is an explicit decision, not the default."""
-    return treatment_of(column) != "out" or column.type == BYTES or column.name in LEFT_OUT

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -182,19 +182,9 @@ class DecoderPool:
         self._children.clear()
         self._executor = None
 
-    @property
-    def child_pids(self) -> list[int]:
-        """Process ids of the running children."""
-        with self._lock:
-            return [child.process.pid for child in self._children]
-
     async def measure(self, path: Path) -> SoundMeasurement:
         """Measure one file. An undecodable file gives `NotComparable`; it never raises."""
         return await asyncio.wrap_future(self.submit(path))
-
-    async def measure_many(self, paths: Iterable[Path]) -> list[SoundMeasurement]:
-        """Measure many files concurrently; results are in the order of `paths`."""
-        return list(await asyncio.gather(*(self.measure(path) for path in paths)))
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""

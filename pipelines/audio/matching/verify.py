@@ -29,7 +29,6 @@ __all__ = [
     "cleanliness",
     "compare_pair",
     "verify_group",
-    "verify_groups",
     "warm_up",
 ]
 _RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
@@ -113,20 +112,6 @@ def verify_group(
 
 def _is_sure(evidence: PairEvidence) -> bool:
     return evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
-
-
-def verify_groups(
-    references: Sequence[SoundMeasurement],
-    groups: Sequence[Sequence[SoundMeasurement]],
-    *,
-    limits: MatchThresholds,
-    search: bool = True,
-) -> list[GroupVerdict]:
-    """Return the verdicts of many candidates against one track's references, in group order.
-
-    Values that depend on a reference alone are computed once for all groups.
-    """
-    return [verify_group(references, group, limits=limits, search=search) for group in groups]
 
 
 def _compared(

@@ -170,7 +170,7 @@ def _memory(files: Sequence[Path], clips: int) -> Document:
 
 
 def _resident_mb(pool: DecoderPool) -> float:
-    [pid] = pool.child_pids
+    [pid] = [child.process.pid for child in pool._children]
     return float(psutil.Process(pid).memory_info().rss) / 2**20
 
 

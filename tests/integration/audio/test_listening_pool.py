@@ -21,6 +21,10 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from tests.clips import PATIENT
 
 
+def pids(pool: DecoderPool) -> list[int]:
+    return [child.process.pid for child in pool._children]
+
+
 @pytest.mark.parametrize(
     "name", ["song.m4a", "song.mp3", "song.ogg", "song.wav", "song.flac", "song.webm"]
 )
@@ -48,7 +52,7 @@ async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
         ".": "file_missing",
     }
     with DecoderPool(2, limits=PATIENT) as pool:
-        heard = await pool.measure_many([sounds / name for name in expected])
+        heard = await asyncio.gather(*(pool.measure(sounds / name) for name in expected))
     reasons = [one.reason if isinstance(one, NotComparable) else "heard" for one in heard]
     assert dict(zip(expected, reasons, strict=True)) == expected
 
@@ -99,7 +103,7 @@ async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -
     clock = Clock()
     with DecoderPool(1, limits=PATIENT, clock=clock) as pool:
         assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
-        os.kill(pool.child_pids[0], signal.SIGSTOP)
+        os.kill(pids(pool)[0], signal.SIGSTOP)
         clock.meanwhile = lambda: PATIENT.wall_s + 1
         stopped = await pool.measure(sounds / "song.mp3")
         after = await pool.measure(sounds / "song.mp3")
@@ -111,7 +115,7 @@ async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sound
     clock = Clock()
     with DecoderPool(1, limits=PATIENT, clock=clock) as pool:
         assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
-        child = pool.child_pids[0]
+        child = pids(pool)[0]
         os.kill(child, signal.SIGSTOP)  # holds the request until it is killed
 
         def kill() -> float:
@@ -127,7 +131,7 @@ async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sound
 
 async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
     with DecoderPool(1, limits=PATIENT) as pool:
-        child = psutil.Process(pool.child_pids[0])
+        child = psutil.Process(pids(pool)[0])
         child.kill()
         child.wait()
         assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
@@ -136,7 +140,7 @@ async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
 async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
     with DecoderPool(2, limits=PATIENT) as pool:
         await pool.measure(sounds / "song.mp3")
-        children = [psutil.Process(pid) for pid in pool.child_pids]
+        children = [psutil.Process(pid) for pid in pids(pool)]
     assert len(children) == 2
     assert not any(child.is_running() for child in children)
 
@@ -159,7 +163,7 @@ _PARENT = """
 import sys
 from pipelines.audio.decode.decoder_pool import DecoderPool
 with DecoderPool(2) as pool:
-    print(*pool.child_pids, flush=True)
+    print(*(child.process.pid for child in pool._children), flush=True)
     sys.stdin.read()
 """
 
@@ -184,6 +188,6 @@ async def test_children_get_no_secret_and_one_thread(
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with DecoderPool(1, limits=PATIENT) as pool:
         await pool.measure(sounds / "missing.m4a")  # before it answers, it may be a copy of us
-        environment = psutil.Process(pool.child_pids[0]).environ()
+        environment = psutil.Process(pids(pool)[0]).environ()
     assert "VIDPLAT_COOKIE" not in environment
     assert environment["OMP_NUM_THREADS"] == "1"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
-from pipelines.audio.matching.verify import compare_pair, verify_group, verify_groups
+from pipelines.audio.matching.verify import compare_pair, verify_group
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
 from warehouse.records.evidence import MatchThresholds
@@ -100,7 +100,9 @@ def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
 ) -> None:
     silent = NotComparable(sha256="0" * 64, reason="silent")
     fast = hear(band.resampled(song, 1.1))
-    first, second, third = verify_groups([reference], [[silent, fast], [silent], []], limits=LIMITS)
+    first = verify_group([reference], [silent, fast], limits=LIMITS)
+    second = verify_group([reference], [silent], limits=LIMITS)
+    third = verify_group([reference], [], limits=LIMITS)
     assert first.verdict == "variant"
     assert (second.verdict, second.reason) == ("not_comparable", "candidate_silent")
     assert (third.verdict, third.reason) == ("not_comparable", "nothing_to_compare")
