@@ -154,6 +154,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("sound_expired", "media", "403, 404 or 410 for the address of a sound", AudioUnavailableError, None, (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
     Refusal("silent_placeholder", "media", "a photo post whose sound is the silent file", AudioUnavailableError, "silent_placeholder", (_P.REJECT_ITEM,)),
     Refusal("no_sound_address", "media", "a video that names no sound", AudioUnavailableError, "no_sound_address", (_P.REJECT_ITEM,)),
+    Refusal("altered_by_host", "media", "a sound with another first byte of its file type box", AudioUnavailableError, "altered_by_host", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
     Refusal("not_a_sound", "media", "a page where a sound was expected", AudioUnavailableError, "not_a_sound", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
 )
 # fmt: on

@@ -64,6 +64,7 @@ class SurfaceReader:
             surface=answer.surface,
             observed_at=answer.fetched_at,
             link_of=lambda aweme_id: self.profile.public_address("public_video", aweme_id=aweme_id),
+            address=answer.url,
         )
 
     def ends_at(self, target: str) -> bool:

@@ -32,6 +32,7 @@ from pipelines.scan.verify_audio import (
 )
 from warehouse.records.videos import Video
 
+NO_REFERENCE = "no_reference_sound"
 MAX_ROUNDS = 8  # each round needs a newly verified id, so only a hostile platform reaches this
 GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds the decoding
 
@@ -138,7 +139,8 @@ async def _verify_group(
     found = session.findings
     found.settled.add(music_id)
     if not references:
-        _mark(session, works, "not_comparable", "no_reference_sound")
+        reason = "reference_altered_by_host" if found.has_altered_references else NO_REFERENCE
+        _mark(session, works, "not_comparable", reason)
         return None
     verdict, heard = await verify_music(session, works, references)
     comparisons = [

@@ -64,6 +64,7 @@ class ScanFindings:
     sound_files: dict[str, Path] = field(default_factory=dict)
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
     references: list[MeasuredVideo] = field(default_factory=list)
+    has_altered_references: bool = False
     known_sounds: dict[str, Document] = field(default_factory=dict)
     variants: dict[str, VideoVariant] = field(default_factory=dict)
     variant_ids: dict[str, Comparison] = field(default_factory=dict)

@@ -34,6 +34,9 @@ from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, P
 from warehouse.records.values import Row
 from warehouse.records.videos import Video
 
+ALTERED = "altered_by_host"
+"""Reason of a sound whose file the media host changed; see `pipelines.audio.file_heads`."""
+
 
 async def load_known_sounds(session: ScanRun, works: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
@@ -81,7 +84,7 @@ async def _measured(session: ScanRun, work: Video) -> MeasuredSound | NotCompara
         with session.stopwatch.waiting("upstream"):
             file = await session.captures.sound(session.findings.details[work.aweme_id])
     except UpstreamError as error:
-        return NotComparable(sha256=None, reason=error.type)
+        return NotComparable(sha256=None, reason=_reason_of(error))
     session.findings.sounds_read += 1
     path = Path(file.path)
     try:
@@ -93,6 +96,11 @@ async def _measured(session: ScanRun, work: Video) -> MeasuredSound | NotCompara
     await keep_sound(session, work, path)
     session.findings.sound_rows.append(_sound_row(session, work, file.sha256, sound))
     return sound
+
+
+def _reason_of(error: UpstreamError) -> str:
+    """Return the reason of evidence without a sound; an altered file is told from a missing one."""
+    return ALTERED if error.reason == ALTERED else error.type
 
 
 def _sound_row(
@@ -140,6 +148,10 @@ async def choose_references(session: ScanRun, works: Sequence[Video]) -> list[Me
     chosen: list[MeasuredVideo] = []
     for batch in batches:
         heard = await measure_videos(session, batch)
+        session.findings.has_altered_references |= any(
+            isinstance(entry.sound, NotComparable) and entry.sound.reason == ALTERED
+            for entry in heard
+        )
         entries.extend(entry for entry in heard if isinstance(entry.sound, MeasuredSound))
         sounds = [entry.sound for entry in entries if isinstance(entry.sound, MeasuredSound)]
         with session.stopwatch.waiting("listening"):

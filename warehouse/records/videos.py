@@ -147,12 +147,14 @@ class Video:
 class VideoDetail:
     """A video read from its detail surface, with the URLs of its audio.
 
-    `play_urls` are URLs of the stream with the sound, best first; they expire.
+    `play_urls` are URLs of the stream with the sound, best first; they expire. `read_from` is the
+    address of the page or document that named them, which a request for the sound gives as Referer.
     `is_silent_placeholder` is True for photo posts whose sound is the platform's silent file.
     """
 
     video: Video
     play_urls: tuple[str, ...] = ()
+    read_from: str | None = None
     is_silent_placeholder: bool = False
 
 

@@ -158,6 +158,14 @@ REASONS: Mapping[str, Message] = {
     "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
     "no_reference_sound": Message("the reference audio could not be read", "无法读取参考音频"),
     "silent_placeholder": Message("the video has no sound", "作品没有声音"),
+    "reference_altered_by_host": Message(
+        "the media host altered the file of the reference, so it cannot be compared",
+        "媒体服务器改动了参考音频文件, 无法比对",
+    ),
+    "candidate_altered_by_host": Message(
+        "the media host altered the file, so it cannot be compared",
+        "媒体服务器改动了音频文件, 无法比对",
+    ),
     "tones_differ": Message(
         "only voice or ambient sound matches, over different music",
         "仅人声或环境声相同, 音乐不同",

@@ -15,6 +15,7 @@ from av.audio.stream import AudioStream
 from numpy.typing import NDArray
 
 from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.file_heads import HEAD_BYTES, is_altered
 
 FORMATS = "mov,mp3,ogg,wav,flac,matroska,webm,aac"
 CODECS = frozenset(
@@ -50,10 +51,14 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
     """Decode the first audio stream of a local file.
 
     Raises:
-        DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`, `undecodable`,
-            `no_sound_stream`, `unsupported_codec`, `unsupported_rate`, `too_short`, `silent`.
+        DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`, `altered_by_host`,
+            `undecodable`, `no_sound_stream`, `unsupported_codec`, `unsupported_rate`, `too_short`,
+            `silent`.
     """
     check_file(path, limits)
+    with path.open("rb") as file:
+        if is_altered(file.read(HEAD_BYTES)):
+            raise DecodeRefusedError("altered_by_host")
     try:
         decoded = _decode_stream(path, limits)
     except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:

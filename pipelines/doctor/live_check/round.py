@@ -232,6 +232,7 @@ class LiveCheckRound:
             for url in value.play_urls:
                 self.canaries.offer("sound", url)
         self.canaries.learn(value)
+        self.reader.sound_pages.update(self.canaries.sound_pages)
 
     def _unasked(self, probe: Probe, reason: str) -> SurfaceCheck:
         return SurfaceCheck(
@@ -253,7 +254,8 @@ async def _reading(
     probe: Probe, reader: ProbeReader, entity_id: str, sound_head: bytearray
 ) -> object:
     if probe.needs == "sound":
-        return await fetch_sound_head(reader.client, entity_id, into=sound_head)
+        referer = reader.sound_pages.get(entity_id)
+        return await fetch_sound_head(reader.client, entity_id, into=sound_head, referer=referer)
     return await probe.ask(reader, entity_id)
 
 

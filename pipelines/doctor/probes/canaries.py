@@ -30,8 +30,12 @@ _WORLD_S = 10.0
 
 @dataclass(slots=True)
 class Canaries:
-    """Known ids by kind, best first. The `sound` of a video is a URL that expires."""
+    """Known ids by kind, best first. The `sound` of a video is a URL that expires.
 
+    `sound_pages` is the page or document that named each such URL.
+    """
+
+    sound_pages: dict[str, str] = field(default_factory=dict)
     _known: dict[CanaryKind, list[str]] = field(default_factory=dict)
 
     def offer(self, kind: CanaryKind, value: str | None) -> None:
@@ -55,6 +59,8 @@ class Canaries:
             self._learn_video(seen.video)
             if seen.play_urls and not seen.is_silent_placeholder:
                 self.offer("sound", seen.play_urls[0])
+            if seen.read_from is not None:
+                self.sound_pages.update(dict.fromkeys(seen.play_urls, seen.read_from))
 
     def _learn_video(self, video: Video) -> None:
         self.offer("aweme_id", video.aweme_id)

@@ -123,6 +123,7 @@ class ProbeRound:
             duration_ms=round((time.monotonic() - began) * 1000),
         )
         self.canaries.learn(seen)
+        self.reader.sound_pages.update(self.canaries.sound_pages)
         return self._with_shape(line, call_trace), _is_about_id(seen, error)
 
     async def _answer(

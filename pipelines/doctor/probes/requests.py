@@ -38,13 +38,17 @@ type DetailOrUnavailable = VideoDetail | UnavailableVideo
 
 
 class ProbeReader:
-    """Client of the probes: one guest, with the cookies that the platform set."""
+    """Client of the probes: one guest, with the cookies that the platform set.
+
+    `sound_pages` is the page or document that named each URL of a sound.
+    """
 
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
         self.surfaces = SurfaceReader(client)
         self.provider = VidplatPublic(client, name="doctor")
+        self.sound_pages: dict[str, str] = {}
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -148,7 +152,7 @@ async def ask_slides_info(reader: ProbeReader, aweme_id: str) -> object:
 
 async def ask_media(reader: ProbeReader, url: str) -> object:
     """The beginning of a sound."""
-    return await read_sound_head(reader.client, url)
+    return await read_sound_head(reader.client, url, referer=reader.sound_pages.get(url))
 
 
 async def ask_chart_issues(reader: ProbeReader, rank_id: str) -> object:

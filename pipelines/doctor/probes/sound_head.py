@@ -2,8 +2,13 @@
 
 from http import HTTPStatus
 
-from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.download import SURFACE, sound_suffix
+from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.download import (
+    SURFACE,
+    refuse_altered,
+    sound_request,
+    sound_suffix,
+)
 from warehouse.records.errors import AudioUnavailableError
 
 HEAD_BYTES = 16_384
@@ -30,24 +35,30 @@ class _HeadSink:
             raise _HeadCompleteError
 
 
-async def read_sound_head(client: GuestClient, url: str) -> str:
+async def read_sound_head(client: GuestClient, url: str, *, referer: str | None = None) -> str:
     """Return the file suffix of the sound at a URL; see `fetch_sound_head`."""
-    return await fetch_sound_head(client, url, into=bytearray())
+    return await fetch_sound_head(client, url, into=bytearray(), referer=referer)
 
 
-async def fetch_sound_head(client: GuestClient, url: str, *, into: bytearray) -> str:
+async def fetch_sound_head(
+    client: GuestClient, url: str, *, into: bytearray, referer: str | None = None
+) -> str:
     """Read the first bytes at a URL into a buffer, and return the file suffix of the sound.
 
+    `referer` is the page or document that named the URL.
+
     Raises:
-        AudioUnavailableError: The response is no sound; its first bytes are in the buffer.
+        AudioUnavailableError: The response is no sound, or one that the host altered; its first
+            bytes are in the buffer.
         UpstreamError: The host refused or could not be reached.
     """
     head, status = _HeadSink(into), None
-    ask = HttpRequest(surface=SURFACE, url=url, allowed=client.profile.media.hosts)
+    ask = sound_request(client, url, referer=referer)
     try:
         status = (await client.save(ask, head)).status
     except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
+    refuse_altered(bytes(head.body))
     suffix = sound_suffix(bytes(head.body))
     if suffix is None or status not in {None, HTTPStatus.OK}:
         is_fine = status in {None, HTTPStatus.OK}

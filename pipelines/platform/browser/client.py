@@ -47,6 +47,7 @@ FIRST_SCREENS: Mapping[str, FirstScreen] = {
     "search_stream": FirstScreen("search_page", "keyword", "term"),
 }
 """The page that loads each surface."""
+_HOSTS_HINT = "if one of these hosts serves the page's scripts, add it to [browser] of the profile"
 PAGES = frozenset({"user_page", "video_page", "note_page", "slides_page"})
 
 
@@ -108,9 +109,7 @@ class BrowserClient(GuestClient):
         self._refuse(self._shown(loaded.document), ask.surface)
         if screen.is_extra:
             return await super().fetch(ask)
-        raise PageWithoutDataError(
-            "the page did not load its first screen", surface=ask.surface, reason="not_loaded"
-        )
+        raise not_loaded_error(loaded, ask.surface)
 
     async def _load(self, visit: Visit) -> LoadedPage:
         """Open a page, and apply the status rules (429, 5xx) to its responses."""
@@ -165,3 +164,15 @@ class BrowserClient(GuestClient):
         named = self._surfaces.explain(error, asked)
         if not isinstance(named, PageWithoutDataError):
             raise named
+
+
+def not_loaded_error(loaded: LoadedPage, surface: str) -> PageWithoutDataError:
+    """Return the error for a page without its first screen, with the hosts that it lacked."""
+    hosts = loaded.describe_refused()
+    detail = "the page did not load its first screen"
+    return PageWithoutDataError(
+        f"{detail}; refused hosts: {hosts}" if hosts else detail,
+        surface=surface,
+        reason="not_loaded",
+        hint=_HOSTS_HINT if hosts else None,
+    )

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import structlog
 from playwright.async_api import Browser, BrowserContext, Error, Page, Route
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.process import CLOSE_S, BrowserProcess
 from pipelines.platform.browser.proxy import GateProxy
 from pipelines.platform.browser.visit import LoadedPage, Visit, VisitState, to_http_response
-from pipelines.platform.call_trace import record_request, record_response
+from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import Dialler
@@ -34,6 +35,7 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 
+_log = structlog.get_logger("browser")
 _RATE_LIMITED_TYPES = frozenset({"document", "xhr", "fetch"})
 _ALLOWED_TYPES = _RATE_LIMITED_TYPES | {"script"}
 
@@ -165,7 +167,18 @@ class PageLoader:
             await self._wait(page, watch)
         if watch.error is not None:
             raise watch.error
-        return LoadedPage(document, dict(watch.answers))
+        return self._loaded(document, watch)
+
+    def _loaded(self, document: HttpResponse, watch: VisitState) -> LoadedPage:
+        """Build the result, and log the refused hosts: without them a page may stay empty."""
+        loaded = LoadedPage(document, dict(watch.answers), self.refused_hosts)
+        if loaded.refused:
+            _log.info(
+                "browser_hosts_refused",
+                surface=watch.visit.surface,
+                hosts=loaded.describe_refused(),
+            )
+        return loaded
 
     async def _wait(self, page: Page, watch: VisitState) -> None:
         """Wait for the wanted response plus `settle_s`, or until the page is idle without it."""

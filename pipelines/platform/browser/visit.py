@@ -13,6 +13,8 @@ from pipelines.platform.call_trace import HttpResponse
 from warehouse.records.errors import UpstreamError
 from warehouse.records.times import observed_now
 
+_HOSTS_SHOWN = 8
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
@@ -33,10 +35,22 @@ class Visit:
 
 @dataclass(slots=True)
 class LoadedPage:
-    """Result of a visit: the document, and the last response of each surface."""
+    """Result of a visit: the document, and the last response of each surface.
+
+    `refused` counts the requests to hosts that the profile does not list. A page whose scripts are
+    on one of them stays empty.
+    """
 
     document: HttpResponse
     answers: dict[str, HttpResponse] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+
+    def describe_refused(self) -> str:
+        """Return the refused hosts as text, most requested first; empty if there are none."""
+        most = sorted(self.refused.items(), key=lambda one: (-one[1], one[0]))
+        shown = [f"{host} ({count})" for host, count in most[:_HOSTS_SHOWN]]
+        more = len(most) - len(shown)
+        return ", ".join([*shown, f"and {more} more"] if more else shown)
 
 
 @dataclass(slots=True)

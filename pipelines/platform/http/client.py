@@ -274,7 +274,7 @@ class GuestClient:
         """Send one request; its body goes to the sink."""
         sink.begin()
         record_request()
-        words = dict(ask.known.headers) if ask.known else None
+        words = _headers_of(ask)
         try:
             async with (
                 asyncio.timeout(ask.total_s or self.limits.total_s),
@@ -295,6 +295,12 @@ class GuestClient:
                 "the body cannot be decompressed", surface=ask.surface, reason="undecodable_body"
             ) from exc
         return _answer(response, surface=ask.surface, url=address.url)
+
+
+def _headers_of(ask: HttpRequest) -> dict[str, str]:
+    """Return the headers of one request besides those of all: validators and the Referer."""
+    validators = dict(ask.known.headers) if ask.known else {}
+    return validators | ({"Referer": ask.referer} if ask.referer else {})
 
 
 def _check_coding(response: httpx2.Response, surface: str) -> None:

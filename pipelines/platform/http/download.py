@@ -7,16 +7,17 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
 
+from pipelines.audio.file_heads import HEAD_BYTES, is_altered
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.body_sinks import FileSink
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.reading import SoundFile
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AudioUnavailableError, SubstitutionError, UnreachableError
 from warehouse.records.videos import VideoDetail
 
 SURFACE = "media"
 MAX_ADDRESSES = 3
-_HEAD = 16
 
 
 async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
@@ -24,7 +25,7 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
 
     Raises:
         AudioUnavailableError: There is no sound, it is the silent placeholder, its URLs have
-            expired, or the response is no sound.
+            expired, the response is no sound, or the host altered it.
         UpstreamError: The last address could not be read.
     """
     if detail.is_silent_placeholder or not detail.play_urls:
@@ -36,22 +37,22 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
     with open_call_trace() as call_trace:
         for url in earlier:
             try:
-                return await _download(client, url, detail.video.aweme_id, into)
+                return await _download(client, url, detail, into)
             except (AudioUnavailableError, SubstitutionError, UnreachableError):
                 call_trace.last = None  # the next URL of the same sound may succeed
-        return await _download(client, last, detail.video.aweme_id, into)
+        return await _download(client, last, detail, into)
 
 
-async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) -> SoundFile:
+async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Path) -> SoundFile:
     descriptor, name = await asyncio.to_thread(_new_file, into)
     part = Path(name)
     try:
         with os.fdopen(descriptor, "w+b") as file, open_call_trace() as call_trace:
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
-            answer = await client.save(_ask(client, url), sink)
+            answer = await client.save(sound_request(client, url, referer=detail.read_from), sink)
             suffix = _recognise_sound(answer, file)
         # The video's id keeps two videos with the same sound from removing each other's file.
-        path = into / f"{sink.sha256}-{aweme_id}{suffix}"
+        path = into / f"{sink.sha256}-{detail.video.aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
     finally:
         part.unlink(missing_ok=True)  # noqa: ASYNC240  # a cancelled task cannot await any more
@@ -64,12 +65,17 @@ async def _download(client: GuestClient, url: str, aweme_id: str, into: Path) ->
     )
 
 
-def _ask(client: GuestClient, url: str) -> HttpRequest:
+def sound_request(client: GuestClient, url: str, *, referer: str | None) -> HttpRequest:
+    """Build the request for a sound; `referer` is the page or document that named its URL.
+
+    Media hosts refuse requests without one.
+    """
     return HttpRequest(
         surface=SURFACE,
         url=url,
         allowed=client.profile.media.hosts,
         total_s=client.limits.media_total_s,
+        referer=referer,
     )
 
 
@@ -92,12 +98,26 @@ def _recognise_sound(answer: HttpResponse, file: BinaryIO) -> str:
             reason=f"status {answer.status}",
         )
     file.seek(0)
-    suffix = sound_suffix(file.read(_HEAD))
+    head = file.read(HEAD_BYTES)
+    refuse_altered(head)
+    suffix = sound_suffix(head)
     if suffix is None:
         raise AudioUnavailableError(
             "the response is no known sound format", surface=SURFACE, reason="not_a_sound"
         )
     return suffix
+
+
+def refuse_altered(head: bytes) -> None:
+    """Raise for a file whose type box the host has altered; the byte is not put back.
+
+    Raises:
+        AudioUnavailableError: It has.
+    """
+    if is_altered(head):
+        raise refusal_error(
+            "altered_by_host", "the host altered the file type of the sound", surface=SURFACE
+        )
 
 
 def sound_suffix(head: bytes) -> str | None:

@@ -34,7 +34,8 @@ class HttpRequest:
     """One request.
 
     `ends_at` is True for redirect targets that are the answer themselves; `known` is the stored
-    response to revalidate, if the server sent a validator with it.
+    response to revalidate, if the server sent a validator with it. `referer` is the address of the
+    page that was really read and named this one; it is sent as it is, and nothing else ever is.
     """
 
     surface: str
@@ -45,6 +46,7 @@ class HttpRequest:
     total_s: float | None = None
     attempts: int | None = None
     known: StoredResponse | None = None
+    referer: str | None = None
 
     @property
     def address(self) -> str:

@@ -35,11 +35,15 @@ _NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseContext:
-    """Context of a payload: surface, time, and `link_of`, which builds a video's public link."""
+    """Context of a payload: surface, time, and `link_of`, which builds a video's public link.
+
+    `address` is where the payload was read; None for one that was not read just now.
+    """
 
     surface: str
     observed_at: datetime
     link_of: Callable[[str], str]
+    address: str | None = None
 
 
 def parse_detail(item: JsonNode, seen: ParseContext) -> VideoDetail | UnavailableVideo:
@@ -66,6 +70,7 @@ def parse_detail(item: JsonNode, seen: ParseContext) -> VideoDetail | Unavailabl
     return VideoDetail(
         video=_video(item, seen, author, statistics, is_exact),
         play_urls=_play_urls(item),
+        read_from=seen.address,
         is_silent_placeholder=_is_silent(item),
     )
 

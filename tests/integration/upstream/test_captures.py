@@ -99,6 +99,14 @@ def faults(sandbox: Any) -> Any:
     _world(sandbox, "/_world/faults", method="DELETE")
 
 
+@pytest.fixture
+def switches(sandbox: Any) -> Any:
+    yield lambda *names: _world(
+        sandbox, "/_world/switches", method="POST", body={"switches": list(names)}
+    )
+    _world(sandbox, "/_world/switches", method="DELETE")
+
+
 def _world(sandbox: Any, path: str, *, method: str = "GET", body: Any = None) -> Any:
     request = urllib.request.Request(
         f"http://127.0.0.1:{sandbox.port}{path}",
@@ -282,6 +290,29 @@ async def test_withheld_detail_is_read_from_the_share_page(
     assert [row["surface"] for row in stores.rows("select surface from raw.captures")] == [
         "video_page"
     ]
+
+
+async def test_sound_is_asked_for_with_the_page_that_named_it(
+    start: Start, switches: Any, track: dict[str, Any]
+) -> None:
+    switches("media_needs_referer", "media_other_host", "page_shells=1")
+    async with start() as captures:
+        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        file = await captures.sound(detail)
+    assert file.size_bytes > 1000
+    assert "slidesinfo" in str(detail.read_from)
+
+
+async def test_sound_that_the_host_altered_is_named_and_not_kept(
+    start: Start, switches: Any, track: dict[str, Any], tmp_path: Path
+) -> None:
+    switches("media_altered")
+    async with start() as captures:
+        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        with pytest.raises(AudioUnavailableError) as caught:
+            await captures.sound(detail)
+    assert caught.value.reason == "altered_by_host"
+    assert list((tmp_path / "sounds").iterdir()) == []
 
 
 async def test_expired_address_of_a_sound_is_named(

@@ -52,6 +52,17 @@ async def test_guest_is_honest_about_itself(wire: Any, client: GuestClient, ask:
     assert not {"cookie", "origin", "referer", "authorization"} & set(sent.headers)
 
 
+async def test_the_referer_is_the_given_page_and_goes_along_a_redirect(
+    wire: Any, client: GuestClient, ask: Any
+) -> None:
+    page = f"http://{HOST}/share/video/1/"
+    wire.answers["/a"] = [reply("302 Found", b"", "Location: /b")]
+    wire.answers["/b"] = [reply("200 OK", b"sound")]
+    await client.fetch(ask("/a", referer=page))
+    assert [request.headers.get("referer") for request in wire.seen] == [page, page]
+    assert not any("origin" in request.headers for request in wire.seen)
+
+
 async def test_cookies_are_those_the_server_set(wire: Any, client: GuestClient, ask: Any) -> None:
     wire.answers["/a"] = [reply("200 OK", b"x", "Set-Cookie: guest=1%7Cabc; Path=/; HttpOnly")]
     await client.fetch(ask("/a"))

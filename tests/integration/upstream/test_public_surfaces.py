@@ -32,6 +32,10 @@ class Platform:
     def told(self, path: str) -> Any:
         return self.control.get(f"/_world/{path}").raise_for_status().json()
 
+    def switch(self, *names: str) -> None:
+        asked = {"switches": list(names)}
+        self.control.post("/_world/switches", json=asked).raise_for_status()
+
     def break_surface(self, surface: str, kind: str, *, times: int = 0) -> None:
         fault = {"surface": surface, "kind": kind, "times": times, "retry_after": LONG_S}
         self.control.post("/_world/faults", json=fault).raise_for_status()
@@ -47,6 +51,7 @@ def platform(sandbox: Any) -> Iterator[Platform]:
     with _control(sandbox.port) as control:
         yield Platform(control)
         control.delete("/_world/faults").raise_for_status()
+        control.delete("/_world/switches").raise_for_status()
 
 
 def _client(profile: PlatformProfile, book: Any) -> GuestClient:
@@ -163,6 +168,16 @@ SAID = [
     ("search_stream", "verify_check", "verify_check"),
     ("search_stream", "verify_then_healthy", "search_stream"),
     ("search_stream", "login_2483", "login_code"),
+    ("search_stream", "hit_shark", "risk_control"),
+    ("search_single", "antispam_check", "risk_control"),
+    ("search_stream", "params_check", "search_stream"),
+    ("search_single", "invalid_app", "search_single"),
+    ("user_posts", "status_code_8", "login_code_8"),
+    ("hashtag_list", "captcha_json", "captcha_json"),
+    ("music_list", "argus", "script_challenge"),
+    ("user_info", "code_10001010A", "too_frequent"),
+    ("chart_issues", "chart_1002", "chart_too_frequent"),
+    ("chart_songs", "chart_1002", "chart_too_frequent"),
     ("search_stream", "nil", "search_stream"),
     ("search_stream", "empty_ambiguous", "search_stream"),
     ("search_stream", "structure", "structure"),
@@ -195,6 +210,55 @@ async def test_platform_says_no_and_is_understood(
 ) -> None:
     platform.break_surface(surface, kind)
     assert await _said(asks[surface]()) == said
+
+
+@pytest.mark.parametrize("form", ["unended", "cut", "glued", "lines"])
+async def test_a_search_stream_keeps_what_came_whole_in_any_form(
+    form: str, vidplat: VidplatPublic, platform: Platform, facts: Facts
+) -> None:
+    whole = (await vidplat.fetch_search_page(facts.title, SearchPosition())).value
+    platform.switch(f"search_stream_{form}")
+    found = (await vidplat.fetch_search_page(facts.title, SearchPosition())).value
+    assert found.is_cut == (form in {"unended", "cut"})
+    if form != "cut":
+        assert found.videos
+        assert [video.aweme_id for video in found.videos] == [
+            video.aweme_id for video in whole.videos
+        ]
+    assert {video.aweme_id for video in found.videos} <= {one.aweme_id for one in whole.videos}
+
+
+async def test_a_guest_reads_followers_over_all_platforms_without_the_long_id(
+    vidplat: VidplatPublic, platform: Platform, facts: Facts
+) -> None:
+    usual = (await vidplat.fetch_account(facts.sec_uid)).value
+    platform.switch("mplatform_followers_only", "sec_uid_missing")
+    found = (await vidplat.fetch_account(facts.sec_uid)).value
+    assert (found.sec_uid, found.follower_count) == (facts.sec_uid, usual.follower_count)
+    assert usual.follower_count_source == "follower_count"
+    assert found.follower_count_source == "mplatform_followers_count"
+
+
+async def test_a_list_of_foreign_rows_is_read_with_the_music_that_each_names(
+    vidplat: VidplatPublic, platform: Platform, facts: Facts
+) -> None:
+    platform.switch("list_foreign_rows=1", "list_bare")
+    page = (await vidplat.fetch_music_page(facts.music_id, 0)).value
+    named = [video.music.music_id for video in page.videos if video.music]
+    assert len(named) == len(page.videos) > 0
+    assert named.count(facts.music_id) < len(named) / 2
+
+
+async def test_the_song_inside_a_user_sound_is_read_from_its_title(
+    vidplat: VidplatPublic, platform: Platform
+) -> None:
+    platform.switch("sound_title_names_song")
+    works = platform.told("works?state=public&limit=40")["works"]
+    ids = dict.fromkeys(work["music_id"] for work in works)
+    tracks = [(await vidplat.fetch_track(music_id)).value for music_id in ids]
+    named = [track for track in tracks if "原声中的歌曲" in (track.title or "")]
+    assert named
+    assert all(track.mapped_title and track.mapped_title in str(track.title) for track in named)
 
 
 async def test_hashtag_is_walked_to_its_end(vidplat: VidplatPublic, facts: Facts) -> None:

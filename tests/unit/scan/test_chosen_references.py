@@ -39,10 +39,11 @@ class DeadMediaHost:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.reason = "unreachable"
 
     async def sound(self, detail: VideoDetail) -> Path:
         self.asked.append(detail.video.aweme_id)
-        raise AudioUnavailableError("nobody answers", surface="media", reason="unreachable")
+        raise AudioUnavailableError("nobody answers", surface="media", reason=self.reason)
 
 
 class ListeningSession:
@@ -177,3 +178,21 @@ def test_one_muted_representative_leaves_the_other_to_decide(recordings: Mapping
         return verdict.verdict, [entry.video.aweme_id for entry in heard]
 
     assert asyncio.run(verify()) == ("rejected", ["0", "1"])
+
+
+def test_references_that_the_host_altered_are_told_from_missing_ones() -> None:
+    session, videos, fake = session_of({}, ["unknown"] * 3)
+    fake.captures.reason = "altered_by_host"
+    assert asyncio.run(choose_references(session, videos)) == []
+    assert session.findings.has_altered_references
+
+
+def test_a_candidate_that_the_host_altered_is_not_comparable_by_that_name(
+    recordings: Mapping[str, Row],
+) -> None:
+    session, videos, fake = session_of(recordings, ["song", "unknown"])
+    fake.captures.reason = "altered_by_host"
+    references = asyncio.run(choose_references(session, videos[:1]))
+    verdict, _ = asyncio.run(verify_music(session, videos[1:], references))
+    evidence = verdict.pairs[0].evidence
+    assert (evidence.verdict, evidence.reason) == ("not_comparable", "candidate_altered_by_host")
