@@ -28,26 +28,24 @@ from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.surfaces import (
     charts,
     control,
-    device,
+    control_facts,
     hashtags,
     media,
     music,
     music_service,
     search,
-    slides_info,
     users,
 )
-from pipelines.sandbox.server.surfaces import control_facts as knowledge
-from pipelines.sandbox.server.web import share_pages, short_links, static, user_pages, web_pages
+from pipelines.sandbox.server.web import share_pages, short_links, static, web_pages
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 from pipelines.sandbox.world.hardness import check_hardness
 from pipelines.sandbox.world.world import SandboxWorld
 
 SURFACES: tuple[Callable[[SandboxPlatform], list[BaseRoute]], ...] = (
-    control.routes, knowledge.routes, share_pages.routes, music.routes, hashtags.routes,
+    control.routes, control_facts.routes, share_pages.routes, music.routes, hashtags.routes,
     music_service.routes,
     users.routes,
-    user_pages.routes, slides_info.routes, web_pages.routes, search.routes, charts.routes,
+    web_pages.routes, search.routes, charts.routes,
     media.routes, static.routes, short_links.routes,
 )  # fmt: skip
 """Each surface is a module with `routes(platform)`. Short links come last: they match any path."""
@@ -108,7 +106,9 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
         addresses=SandboxUrls(options.port if port is None else port),
     )  # fmt: skip
     phone = SimulatedPhone(platform)
-    routes = device.routes(phone) + [one for surface in SURFACES for one in surface(platform)]
+    routes = control.device_routes(phone) + [
+        one for surface in SURFACES for one in surface(platform)
+    ]
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from pipelines.sandbox.server.addresses import PAGE_SCRIPTS, PAGE_STYLES, SandboxUrls
-from pipelines.sandbox.server.documents.framing import read_frames, to_frames
-from pipelines.sandbox.server.documents.pages import Document
+from pipelines.sandbox.server.documents.pages import Document, read_frames, to_frames
 from pipelines.sandbox.server.documents.search import login_wall, nil_info
 
 Documents = list[Document]

@@ -12,8 +12,7 @@ from numpy.random import Generator
 from scipy.signal import resample_poly
 
 from pipelines.sandbox.world.random_streams import stream
-from pipelines.sandbox.world.sound.instruments import RATE, Samples
-from pipelines.sandbox.world.sound.voice import speech
+from pipelines.sandbox.world.sound.instruments import RATE, Samples, speech
 from tests.data.audio.synthesis import normal
 
 CROWDS = 6

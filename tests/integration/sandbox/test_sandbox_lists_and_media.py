@@ -15,7 +15,7 @@ from pipelines.sandbox.server.web.share_pages import is_withheld
 from pipelines.sandbox.server.web.short_links import CIRCLES, LEAVES
 from pipelines.sandbox.world.content.sounds import SoundKind
 from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
-from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.hardness import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import Samples
 
 from .conftest import Json, Sandbox, page_data

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.sandbox.server.documents.framing import read_frames, to_frames
+from pipelines.sandbox.server.documents.pages import read_frames, to_frames
 from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH
 
 from .conftest import Json, Sandbox

@@ -7,7 +7,7 @@ import httpx2 as httpx
 import pytest
 
 from pipelines.sandbox.server.access_log import AccessLog
-from pipelines.sandbox.server.documents.framing import read_frames
+from pipelines.sandbox.server.documents.pages import read_frames
 from pipelines.sandbox.server.web.share_pages import is_withheld
 from pipelines.sandbox.world.content.videos import VideoState
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.server.documents.framing import read_frames
+from pipelines.sandbox.server.addresses import to_code
+from pipelines.sandbox.server.documents.pages import read_frames
 from pipelines.sandbox.server.switches import MODES, SWITCHES, ActiveSwitches, switches_of
 from pipelines.sandbox.world.content.videos import VideoState
 from pipelines.sandbox.world.guest_view import GuestView
@@ -360,6 +361,27 @@ def test_the_music_service_has_lists_and_short_links(sandbox: Sandbox) -> None:
         assert _service_data(page)[key]
     for link in (track["track_short_link"], track["track_short_link_old"]):
         assert sandbox.get(link).headers["location"] == track["track_link"]
+
+
+@pytest.mark.parametrize(
+    ("number", "path"),
+    [
+        (11, "/share/mix/detail/"), (12, "/collection/"), (13, "/article/"), (14, "/share/item/"),
+        (15, "/share/story/"), (16, "&amp;sec_uid=MS4w"),
+    ],
+)  # fmt: skip
+def test_short_links_lead_to_the_rarer_forms_which_the_sandbox_serves(
+    sandbox: Sandbox, number: int, path: str
+) -> None:
+    code = to_code("odd", number)
+    target = sandbox.get(f"/{code}/", host="v.vidplat.localhost").headers["location"]
+    assert path in target
+    assert sandbox.get(target).status_code == 200
+
+
+def test_the_chart_has_a_list_of_charts_without_songs(sandbox: Sandbox) -> None:
+    answer = sandbox.get("/rank/list?json=true", host="m.chartsrc.localhost").json()
+    assert answer["rank"]["list"][0]["rankid"] == 8888
 
 
 def test_a_detail_names_the_track_on_the_music_service(sandbox: Sandbox) -> None:

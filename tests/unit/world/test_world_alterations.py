@@ -13,7 +13,7 @@ from pipelines.sandbox.world.content.alterations import ALTERED_SHARE, played_so
 from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Flags, SoundKind
 from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
 from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
-from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.hardness import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import RATE
 from pipelines.sandbox.world.sound.recordings import render_video
 from pipelines.sandbox.world.sound.sound_cache import SoundCache

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pipelines.sandbox.world.content.sounds import LAST_CARRYING, SandboxSound, SoundKind
-from pipelines.sandbox.world.similarity import chroma_correlation
+from pipelines.sandbox.world.hardness import chroma_correlation
 from pipelines.sandbox.world.sound.effects import pitched, resampled, stretched
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base

@@ -1,10 +1,12 @@
-"""HTML pages: a container with data, and a script that loads the first screen.
+"""Containers of data: HTML pages with a script that loads more, and framed bodies.
 
-What belongs here: how data is embedded in a page and how its script loads more. Which data a page
-has is decided in `surfaces/` and `web/`.
+What belongs here: how data is embedded in a page or a body. Which data it has is decided in
+`surfaces/` and `web/`. A framed body holds several documents: hex length and document each, ended
+by 0.
 """
 
 import json
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -120,3 +122,27 @@ def _loading(calls: list[Document] | None) -> str:
         f"<script>window._FIRST_SCREEN = {to_script(calls)}</script>"
         '<script src="/static/first-screen.js"></script>'
     )
+
+
+_LINE = b"\r\n"
+
+
+def to_frames(documents: Iterable[Document]) -> bytes:
+    """Encode documents as one body; lengths count bytes."""
+    body = b""
+    for document in documents:
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+        body += f"{len(text):x}".encode() + _LINE + text + _LINE
+    return body + b"0" + _LINE + _LINE
+
+
+def read_frames(body: bytes) -> list[Document]:
+    """Decode a body of `to_frames`."""
+    documents: list[Document] = []
+    while True:
+        length, _, body = body.partition(_LINE)
+        size = int(length, 16)
+        if size == 0:
+            return documents
+        documents.append(json.loads(body[:size]))
+        body = body[size + len(_LINE) :]

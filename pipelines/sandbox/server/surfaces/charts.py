@@ -1,7 +1,7 @@
 """The music chart on its own hosts: issues and songs as JSON, the latest issue, HTML pages.
 
-Route names: `chart_issues`, `chart_songs`, `chart_latest`, `chart_html`, `chart_html_old`. Issues
-send an `ETag`, songs an `ETag` and a date; the other surfaces send no validator.
+Route names: `chart_issues`, `chart_songs`, `chart_latest`, `chart_html`, `chart_html_old`,
+`chart_list`. Issues send an `ETag`, songs an `ETag` and a date; the others send no validator.
 """
 
 import json
@@ -11,7 +11,6 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from pipelines.sandbox.server.addresses import CHART, CHART_MOBILE, CHART_OLD, CHART_WEB
-from pipelines.sandbox.server.conditional_requests import ResponseVersion, conditional, to_etag
 from pipelines.sandbox.server.documents.charts import (
     ZONE,
     issue_years,
@@ -23,9 +22,14 @@ from pipelines.sandbox.server.documents.charts import (
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.faults import WRONG_ID_TEXT
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import HostRoute
+from pipelines.sandbox.server.routing import (
+    HostRoute,
+    ResponseVersion,
+    conditional,
+    read_non_negative,
+    to_etag,
+)
 from pipelines.sandbox.server.substitution import CHART_PLACE
-from pipelines.sandbox.server.surfaces.paging import read_non_negative
 from pipelines.sandbox.world.chart import SONGS, ChartedSong
 from pipelines.sandbox.world.chart_issues import SandboxIssue
 
@@ -41,6 +45,7 @@ def routes(platform: SandboxPlatform) -> list[BaseRoute]:
         ("/api/v3/rank/vol", chart.issues, "chart_issues", CHART),
         ("/api/v3/rank/song", chart.songs, "chart_songs", CHART),
         ("/rank/info/", chart.latest, "chart_latest", CHART_MOBILE),
+        ("/rank/list", chart.charts, "chart_list", CHART_MOBILE),
         ("/yy/rank/home/{page:int}-{rank_id:int}.html", chart.html, "chart_html", CHART_WEB),
         (old, chart.html_old, "chart_html_old", CHART_OLD),
     )
@@ -90,6 +95,11 @@ class _Charts:
             "timestamp": self.platform.now, "list": listed,
         }  # fmt: skip
         return JSONResponse({"info": about, "songs": songs})
+
+    async def charts(self, _: Request) -> Response:
+        """Return the list of charts, which has no songs."""
+        listed = [{"rankid": int(RANK_ID), "rankname": "TOP500", "ranktype": 2}]
+        return JSONResponse({"rank": {"total": len(listed), "list": listed}})
 
     async def html(self, request: Request) -> Response:
         if str(request.path_params["rank_id"]) != RANK_ID:

@@ -1,4 +1,4 @@
-"""Control endpoints of the sandbox: ground truth, tracks, access log, clock and faults.
+"""Control endpoints: ground truth, tracks, access log, clock, switches, faults, simulated device.
 
 All paths begin with `/_world/`; they are not logged, delayed or subject to faults.
 """
@@ -13,13 +13,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.addresses import MUSIC_SHORT, SHARE, to_code
+from pipelines.sandbox.server.device.phone import SimulatedPhone
 from pipelines.sandbox.server.documents.songs import track_id_of
 from pipelines.sandbox.server.documents.videos import Document
 from pipelines.sandbox.server.faults import Fault
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import read_non_negative
 from pipelines.sandbox.server.surfaces.music import trends_path
 from pipelines.sandbox.server.surfaces.music_service import track_address
-from pipelines.sandbox.server.surfaces.paging import read_non_negative
 from pipelines.sandbox.server.switches import switches_of
 from pipelines.sandbox.world.content.sounds import SandboxSound
 from pipelines.sandbox.world.ground_truth import GroundTruth
@@ -216,3 +217,19 @@ def _cpu_seconds() -> Document:
         rendering += times.user + times.system
     server = own.user + own.system
     return {"server_s": server, "rendering_s": rendering, "total_s": server + rendering}
+
+
+def device_routes(phone: SimulatedPhone) -> list[BaseRoute]:
+    """Return the endpoint of a simulated device: its faults to inject, and what was done on it."""
+
+    async def handle(request: Request) -> Response:
+        if request.method == "DELETE":
+            phone.restore()
+        elif request.method == "POST":
+            try:
+                phone.script.change(**await request.json())
+            except (TypeError, ValueError) as exc:
+                return JSONResponse({"error": str(exc)}, status_code=400)
+        return JSONResponse({"serial": phone.serial, "log": phone.log.to_document()})
+
+    return [Route("/_world/device", handle, methods=["GET", "POST", "DELETE"], name="control")]

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from pipelines.sandbox.server.documents.pages import first_screen, to_page, with_guest_cookie
 from pipelines.sandbox.server.documents.videos import Document, hashtag_info, hashtag_list_video
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.surfaces.paging import (
+from pipelines.sandbox.server.routing import (
     MAX_PAGE_SIZE,
     page_size,
     read_non_negative,

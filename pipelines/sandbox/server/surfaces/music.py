@@ -19,7 +19,7 @@ from pipelines.sandbox.server.documents.videos import (
     music_list_video,
 )
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.surfaces.paging import (
+from pipelines.sandbox.server.routing import (
     MAX_PAGE_SIZE,
     page_size,
     read_non_negative,

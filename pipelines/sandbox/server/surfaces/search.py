@@ -13,11 +13,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from pipelines.sandbox.server.addresses import WEB
-from pipelines.sandbox.server.documents.framing import to_frames
 from pipelines.sandbox.server.documents.pages import (
     Document,
     first_screen,
     to_desktop_page,
+    to_frames,
     with_guest_cookie,
 )
 from pipelines.sandbox.server.documents.search import (
@@ -30,8 +30,7 @@ from pipelines.sandbox.server.documents.search import (
     verification,
 )
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import HostRoute
-from pipelines.sandbox.server.surfaces.paging import read_non_negative
+from pipelines.sandbox.server.routing import HostRoute, read_non_negative
 from pipelines.sandbox.world.random_streams import share_of
 
 SEARCH_DEPTH = 300

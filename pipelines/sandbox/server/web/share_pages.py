@@ -1,26 +1,36 @@
-"""Share pages of videos: HTML with the data in a script, sometimes withheld.
+"""Details of videos: share pages with the data in a script, and the second source, JSON by id.
 
-Route names: `video_page`, `note_page`, `slides_page`. Some videos never show their data here, and
-some only to a visitor with the guest cookie.
+Route names: `video_page`, `note_page`, `slides_page`, `slides_info`. Some videos never show their
+data on their page, and some only to a visitor with the guest cookie. The plain form of
+`slides_info` returns videos, `request_source=200` photo posts.
 """
 
+import json
+
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.documents.pages import GUEST_COOKIE, set_guest_cookie, to_page
-from pipelines.sandbox.server.documents.videos import Document, filtered_video, page_video
+from pipelines.sandbox.server.documents.videos import (
+    Document,
+    detail_video,
+    filtered_video,
+    page_video,
+)
 from pipelines.sandbox.server.faults import shell_page
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import with_status
 from pipelines.sandbox.world.content.videos import SandboxVideo
 from pipelines.sandbox.world.random_streams import share_of
 
+_SURFACES = {"note": "note_page", "slides": "slides_page"}
 _SHELL_SHARE = 0.08
 _COOKIE_SHARE = 0.12
 
 
 def routes(platform: SandboxPlatform) -> list[BaseRoute]:
-    """Pages of videos, photo posts and slides."""
+    """Return the routes of pages of videos, photo posts and slides, and of the second source."""
 
     async def share_page(request: Request) -> Response:
         aweme_id = request.path_params["aweme_id"]
@@ -33,9 +43,16 @@ def routes(platform: SandboxPlatform) -> list[BaseRoute]:
         return set_guest_cookie(request, answer, entity=aweme_id)
 
     return [
-        Route(f"/share/{kind}/{{aweme_id}}{end}", share_page, name=f"{kind}_page")
-        for kind in ("video", "note", "slides")
-        for end in ("/", "")
+        _second_source(platform),
+        *(
+            Route(
+                f"/share/{kind}/{{aweme_id}}{end}",
+                share_page,
+                name=_SURFACES.get(kind, "video_page"),
+            )
+            for kind in ("video", "note", "slides", "item", "story")
+            for end in ("/", "")
+        ),
     ]
 
 
@@ -74,3 +91,45 @@ def video_result(platform: SandboxPlatform, aweme_id: str, work: SandboxVideo | 
         "filter_list": [] if is_shown else [filtered_video(aweme_id, work)],
         "item_list": [page_video(platform, work)] if work is not None and is_shown else [],
     }  # fmt: skip
+
+
+_PHOTOS = "200"
+
+
+def _second_source(platform: SandboxPlatform) -> BaseRoute:
+    """Return the route of the JSON by id."""
+
+    async def slides_info(request: Request) -> Response:
+        if "a_bogus" in request.query_params:  # a made-up signature gives an empty body
+            return Response(b"", media_type="application/json")
+        ids = _read_ids(request.query_params.get("aweme_ids", ""))
+        wants_photos = request.query_params.get("request_source") == _PHOTOS
+        details, hidden = _read_details(platform, ids, wants_photos=wants_photos)
+        answer = with_status(aweme_details=details or None, filter_list=hidden)
+        return JSONResponse(answer)
+
+    return Route("/web/api/v2/aweme/slidesinfo/", slides_info, name="slides_info")
+
+
+def _read_ids(text: str) -> list[str]:
+    """Parse ids in brackets, as numbers or as text."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return []
+    return [str(value) for value in values] if isinstance(values, list) else []
+
+
+def _read_details(
+    platform: SandboxPlatform, ids: list[str], *, wants_photos: bool
+) -> tuple[list[Document], list[Document]]:
+    details, hidden = [], []
+    for aweme_id in ids:
+        work = platform.world.video_of_id(aweme_id)
+        if work is None or not platform.world.is_public(work):
+            hidden.append(filtered_video(aweme_id, work))
+        elif work.is_photo == wants_photos:
+            details.append(detail_video(platform, work))
+        elif wants_photos:  # the form for photo posts filters videos
+            hidden.append({**filtered_video(aweme_id, None), "filter_reason": "item_type"})
+    return details, hidden

@@ -26,6 +26,9 @@ LEAVES, CIRCLES, GONE, REGION, DETOUR, VERIFIES = 1, 2, 3, 4, 5, 6
 """Numbers of the error cases: off the platform, a loop, the page for deleted videos, overseas, a
 detour over two more short links, a verification page."""
 _LAST_STEP = 8
+MIX, COLLECTION, ARTICLE, ITEM, STORY, ESCAPED = 11, 12, 13, 14, 15, 16
+"""Numbers of rarer forms: three that lead to no video, track, account or hashtag; two further forms
+of a video's page; an account whose id comes after an escaped ampersand."""
 
 
 def routes(platform: SandboxPlatform) -> list[BaseRoute]:
@@ -107,7 +110,16 @@ def _user(platform: SandboxPlatform, index: int) -> str | None:
 def _error_case(platform: SandboxPlatform, code: str, number: int) -> str | None:
     other = platform.world.works.aweme_id[0]
     gone = f"/jingxuan?previous_page=web_video_404_link&modal_id={other}"
+    account = platform.world.account(0)
     targets = {
+        MIX: platform.addresses.on(SHARE, f"/share/mix/detail/{other}/?from=web_code_link"),
+        COLLECTION: platform.addresses.on(WEB, f"/collection/{other}"),
+        ARTICLE: platform.addresses.on(WEB, f"/article/{other}"),
+        ITEM: platform.addresses.on(SHARE, f"/share/item/{other}/"),
+        STORY: platform.addresses.on(SHARE, f"/share/story/{other}/"),
+        ESCAPED: platform.addresses.on(
+            SHARE, f"/share/user/{account.uid}?from=web&amp;sec_uid={account.sec_uid}"
+        ),
         LEAVES: f"https://{FOREIGN}/video/1",
         CIRCLES: platform.addresses.on(SHORT, f"/{code}/"),
         GONE: platform.addresses.on(WEB, gone),

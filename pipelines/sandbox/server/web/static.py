@@ -9,10 +9,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server import addresses
-from pipelines.sandbox.server.conditional_requests import ResponseVersion, conditional
 from pipelines.sandbox.server.documents.pages import LOADER
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import host_of
+from pipelines.sandbox.server.routing import ResponseVersion, conditional, host_of
 
 _SCRIPT = "application/javascript"
 ROBOTS = {

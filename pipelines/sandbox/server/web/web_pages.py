@@ -1,8 +1,8 @@
 """Desktop pages on the web host, and the detail JSON that they load.
 
 Route names: `web_video_page`, `web_detail`, `web_user_page`, `web_music_page`, `web_hashtag_page`,
-`web_start_page` (which shows the video of its `modal_id`), `verify_page`. A hidden video redirects
-to the page for deleted videos; the detail JSON requires the guest cookie.
+`web_start_page` (which shows the video of its `modal_id`), `verify_page`, `other_page`. A hidden
+video redirects to the page for deleted videos; the detail JSON requires the guest cookie.
 """
 
 from urllib.parse import quote
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from pipelines.sandbox.server.addresses import FEATURED, WEB
+from pipelines.sandbox.server.addresses import FEATURED, SHARE, WEB
 from pipelines.sandbox.server.documents.pages import (
     GUEST_COOKIE,
     first_screen,
@@ -22,12 +22,11 @@ from pipelines.sandbox.server.documents.pages import (
 from pipelines.sandbox.server.documents.videos import Document, detail_video, filtered_video
 from pipelines.sandbox.server.faults import CAPTCHA_PAGE, shell_page
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import HostRoute
+from pipelines.sandbox.server.routing import HostRoute, with_status
 from pipelines.sandbox.server.surfaces.hashtags import hashtag_calls
 from pipelines.sandbox.server.surfaces.music import music_calls
-from pipelines.sandbox.server.surfaces.paging import with_status
+from pipelines.sandbox.server.surfaces.users import user_calls
 from pipelines.sandbox.server.web.share_pages import is_withheld, video_result
-from pipelines.sandbox.server.web.user_pages import user_calls
 from pipelines.sandbox.world.content.videos import SandboxVideo
 
 DETAIL = "/aweme/v1/web/aweme/detail/"
@@ -52,6 +51,15 @@ def routes(platform: SandboxPlatform) -> list[BaseRoute]:
         HostRoute("/jingxuan", pages.start, name="web_start_page", hosts=desktop),
         HostRoute("/discover", pages.start, name="web_start_page", hosts=desktop),
         HostRoute("/verify_page", _verify, name="verify_page", hosts=desktop),
+        *(
+            HostRoute(path, pages.other, name="other_page", hosts=(WEB, SHARE))
+            for path in (
+                "/collection/{id}",
+                "/article/{id}",
+                "/share/mix/detail/{id}",
+                "/share/mix/detail/{id}/",
+            )
+        ),
     ]
 
 
@@ -84,6 +92,10 @@ class _Desktop:
     async def hashtag(self, request: Request) -> Response:
         ch_id = request.path_params["ch_id"]
         return self._page(request, hashtag_calls(ch_id), ch_id)
+
+    async def other(self, request: Request) -> Response:
+        """Return a page of something that is neither video, track, account nor hashtag."""
+        return self._page(request, [], request.path_params["id"])
 
     async def detail(self, request: Request) -> Response:
         aweme_id = request.query_params.get("aweme_id", "")

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
-from pipelines.sandbox.world.content.background import plan_background
 from pipelines.sandbox.world.content.posting import VideoDrafts, draft_videos, finish_videos
 from pipelines.sandbox.world.content.sounds import SoundTable
-from pipelines.sandbox.world.content.tracks import NAMESAKE, PlannedSound, PlannedTrack, plan_track
+from pipelines.sandbox.world.content.tracks import (
+    NAMESAKE,
+    PlannedSound,
+    PlannedTrack,
+    plan_background,
+    plan_track,
+)
 from pipelines.sandbox.world.content.videos import VideoTable
 from pipelines.sandbox.world.random_streams import Ints, scattered, stream, timed_ids
 

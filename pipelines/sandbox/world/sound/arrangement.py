@@ -11,14 +11,16 @@ from numpy.random import Generator
 
 from pipelines.sandbox.world.random_streams import chance
 from pipelines.sandbox.world.sound.composition import Chord, MelodyNote, Score
-from pipelines.sandbox.world.sound.drums import KITS, drum_kit, pattern
 from pipelines.sandbox.world.sound.instruments import (
     BASSES,
     KEYS,
+    KITS,
     LEADS,
     RATE,
     TIMBRES,
     Samples,
+    drum_kit,
+    pattern,
     play,
     to_hz,
 )

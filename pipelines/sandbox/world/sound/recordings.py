@@ -15,8 +15,7 @@ from pipelines.sandbox.world.random_streams import chance, stream
 from pipelines.sandbox.world.sound import effects
 from pipelines.sandbox.world.sound.arrangement import Arrangement, Player, arrange
 from pipelines.sandbox.world.sound.composition import Score, compose
-from pipelines.sandbox.world.sound.instruments import RATE, Samples
-from pipelines.sandbox.world.sound.voice import speech
+from pipelines.sandbox.world.sound.instruments import RATE, Samples, speech
 
 _BY_PHONE = 0.3
 """Share of voice-overs that were recorded with cheap equipment as a whole."""
