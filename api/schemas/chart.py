@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.schemas.base_models import Count, ResponseModel
+from api.schemas.base_models import Count, ResponseModel, Timestamp
 
 Day = Annotated[str, Field(description="YYYY-MM-DD", examples=["2026-01-31"])]
 
@@ -65,6 +65,13 @@ class ChartHistoryDocument(ResponseModel):
         int, Field(ge=0, description="nodes still to be read in the background")
     ]
     latest_chart_date: Day
+    next_issue_by: Annotated[
+        Timestamp | None,
+        Field(
+            description="time by which today's issue is released, if the range reaches to today "
+            "and the issue is not listed yet; issues are dated 08:30 and released up to 10:00"
+        ),
+    ]
     issues_refreshed: Annotated[
         bool, Field(description="false: the list of issues could not be refreshed")
     ]

@@ -24,8 +24,8 @@ from dagster import (
 from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS
 from pipelines.orchestration.assets.conclude import CONFIRMED
 
-DAILY_AT = "40 1 * * *"
-"""UTC: more than an hour after a new issue, which appears at 08:30 in Shanghai."""
+DAILY_AT = "10 2 * * *"
+"""UTC: after the release of a new issue, which is dated 08:30 and appears by 10:00 in Shanghai."""
 LOOKED_BACK_DAYS = 10
 """For so many days into a month the previous month is read too: the machine may have been off."""
 CHART_SENSOR_INTERVAL_S = 300

@@ -171,6 +171,8 @@ def print_chart(console: Console, data: answers.ChartHistoryData) -> None:
     """Print one table per issue; a date without an issue shows the reason."""
     if data["end_date_cut"]:
         console.print(f"[yellow]the latest issue is dated {safe(data['latest_chart_date'])}[/]")
+    if data["next_issue_by"]:
+        console.print(f"[yellow]today's issue is released by {safe(data['next_issue_by'])}[/]")
     for node in data["snapshots"]:
         if node["chart_date"] is None:
             console.print(f"[bold]{safe(node['target_date'])}[/] [yellow]{safe(node['reason'])}[/]")

@@ -30,8 +30,8 @@ CandidateMusic = TypedDict("CandidateMusic", {"id_str": "str", "title": "str | N
 ChartHistoryDocument = TypedDict("ChartHistoryDocument", {"snapshots": "list[ChartSnapshot]",
     "start_date": "str", "end_date": "str", "requested_end_date": "str", "end_date_cut": "bool",
     "interval_days": "int", "limit": "int", "node_count": "int", "collected_count": "int",
-    "not_collected_count": "int", "latest_chart_date": "str", "issues_refreshed": "bool",
-    "data_provider": "str", "is_demo_data": "bool"})
+    "not_collected_count": "int", "latest_chart_date": "str", "next_issue_by": "str | None",
+    "issues_refreshed": "bool", "data_provider": "str", "is_demo_data": "bool"})
 ChartSnapshot = TypedDict("ChartSnapshot", {"target_date": "str", "chart_date": "str | None",
     "volid": "str | None", "issue_name": "str | None", "day_offset": "int | None",
     "reason": "str | None", "songs": "list[ChartSongDocument]"})

@@ -25,9 +25,11 @@ from pipelines.charts.rules.history import (
     Span,
     choose_issues,
     cut_span,
+    next_issue_by,
     songs_of,
     to_snapshot_document,
 )
+from pipelines.documents.videos import to_time
 from warehouse.queries.charts.history import KnownIssues, read_known_issues, read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.errors import ChartUnavailableError, SametrackError, UpstreamError
@@ -96,6 +98,9 @@ class ChartHistoryReader:
             await run_sync(self._leave, [wanted[volid] for volid in read.late])
         document = _document(span, nodes, songs, read) | {
             "latest_chart_date": known.latest.isoformat(),
+            "next_issue_by": to_time(next_issue_by(known.latest, now=datetime.now(UTC)))
+            if span.is_cut
+            else None,
             "issues_refreshed": trouble is None,
             "data_provider": self._sources.data_provider,
             "is_demo_data": self._sources.is_demo,

@@ -10,7 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from pipelines.parameters.scan import Parameter
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
@@ -26,6 +26,9 @@ LISTED_FOR_S = 600.0
 NO_ISSUE = "no_issue_within_10_days"
 NOT_COLLECTED = "not_collected_yet"
 INCOMPLETE = "issue_incomplete"
+RELEASED_BY = time(10, 0)
+"""Time in Shanghai by which the issue of a day is released."""
+_SHANGHAI = timezone(timedelta(hours=8))
 
 _DAY = "YYYY-MM-DD"
 CHART_PARAMETERS: dict[str, Parameter] = {
@@ -115,6 +118,19 @@ def cut_span(span: Span, *, latest: date) -> Span:
             hint=f"Give a start_date from {FIRST_DAY} to {latest}",
         )
     return Span(start=span.start, end=min(span.end, latest), asked_end=span.asked_end)
+
+
+def next_issue_by(latest: date, *, now: datetime) -> datetime | None:
+    """Return by when today's issue is released, if the latest issue is still that of yesterday.
+
+    An issue is dated 08:30 and released up to 10:00 in Shanghai, so the latest one may lag behind
+    its date. None if today's issue is listed, if it is overdue, or if older ones are missing too:
+    the chart skips days.
+    """
+    today = now.astimezone(_SHANGHAI).date()
+    due = datetime.combine(today, RELEASED_BY, _SHANGHAI)
+    is_awaited = latest == today - timedelta(days=1) and now < due
+    return due.astimezone(UTC) if is_awaited else None
 
 
 def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[HistoryNode, ...]:

@@ -16,6 +16,7 @@ from pipelines.charts.rules.history import (
     Span,
     choose_issues,
     cut_span,
+    next_issue_by,
     read_span,
     song_key,
     songs_of,
@@ -178,3 +179,21 @@ def test_a_song_has_one_key_in_all_issues() -> None:
     bare = replace(SONG, song_hash=None)
     assert song_key(bare) == song_key(replace(bare, title="ＰＡＰＥＲ boats", rank=1))
     assert song_key(bare) != song_key(replace(bare, artist=None))
+
+
+@pytest.mark.parametrize(
+    ("latest", "now", "due"),
+    [
+        (date(2026, 9, 16), "2026-09-17T01:59+00:00", "2026-09-17T02:00+00:00"),
+        (date(2026, 9, 16), "2026-09-16T16:00+00:00", "2026-09-17T02:00+00:00"),
+        (date(2026, 9, 16), "2026-09-17T02:00+00:00", None),
+        (date(2026, 9, 17), "2026-09-17T01:00+00:00", None),
+        (date(2026, 9, 15), "2026-09-17T01:00+00:00", None),
+        (date(2026, 9, 16), "2026-09-16T15:59+00:00", None),
+    ],
+)
+def test_the_issue_of_today_is_awaited_until_ten_in_shanghai(
+    latest: date, now: str, due: str | None
+) -> None:
+    expected = None if due is None else datetime.fromisoformat(due)
+    assert next_issue_by(latest, now=datetime.fromisoformat(now)) == expected

@@ -93,7 +93,7 @@ def test_a_month_after_the_latest_issue_is_cut_to_nothing(
 def test_the_schedule_reads_on_the_month_and_a_young_ones_predecessor(
     instance: DagsterInstance, day: int, keys: list[str]
 ) -> None:
-    due = datetime(2026, 3, day, 1, 40, tzinfo=UTC)
+    due = datetime(2026, 3, day, 2, 10, tzinfo=UTC)
     context = build_schedule_context(instance=instance, scheduled_execution_time=due)
     found: Any = chart_schedule(is_on=False)(context)
     assert [request.partition_key for request in found] == keys
