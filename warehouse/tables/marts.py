@@ -260,7 +260,7 @@ MARTS: tuple[Table, ...] = (
             required("came", TEXT_LIST, "key paths that no earlier good response had"),
             required("went", TEXT_LIST, "missing key paths that every earlier good response had"),
             nullable("payload_sha256", TEXT, "body in raw.payloads"),
-            required("asked_by", TEXT, "cli or canaries"),
+            required("asked_by", TEXT, "cli, canaries or live_check"),
             required("observed_at", TIME, "when the surface was probed"),
             COMMITTED,
         ),

@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Self
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.doctor.live_check.limits import LIMIT_REACHED, CountedTurns
@@ -52,12 +53,36 @@ ORDER = (
 The others of the doctor are left out, so that requests, redirects and robots.txt of seven hosts
 stay below the limit: `hashtag_info` is like `hashtag_list`, and two readings of the chart suffice.
 """
-TOTAL_S = 45.0
-"""Time limit of all requests; with start and report the command takes less than a minute."""
-SURFACE_S = 10.0
-LIMITS = HttpLimits(
-    connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, robots_s=3.0, attempts=1
-)
+LONGEST_S = 60.0
+"""Time limit of the whole command, except against the sandbox."""
+_CLOSING_S = 15.0  # of that, for the start and the report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveCheckTimes:
+    """Time limits in seconds: of all requests, of one surface, of one request."""
+
+    total_s: float = LONGEST_S - _CLOSING_S
+    surface_s: float = 10.0
+    request_s: float = 6.0
+
+    @classmethod
+    def within(cls, limit_s: float) -> Self:
+        """Return the limits for a command that may take so long."""
+        total_s = max(limit_s - _CLOSING_S, limit_s / 2)
+        surface_s = max(cls().surface_s, total_s / 4)
+        # robots.txt comes first
+        return cls(total_s=total_s, surface_s=surface_s, request_s=surface_s - 4.0)
+
+    def http_limits(self) -> HttpLimits:
+        """Return the limits of the client: one attempt each."""
+        long_s, short_s = self.request_s, self.request_s / 2
+        return HttpLimits(
+            connect_s=short_s, read_s=long_s, total_s=long_s, media_total_s=long_s,
+            robots_s=short_s, attempts=1,
+        )  # fmt: skip
+
+
 MAX_WAIT_S = 6.0
 FAILURES_PER_HOST = 2
 """After so many demands for verification, or silences, a host is asked nothing more."""
@@ -98,7 +123,7 @@ class LiveCheckRound:
     canaries: Canaries
     watch: ProbeListener = field(default_factory=ProbeListener)
     clock: Clock = MACHINE_CLOCK
-    total_s: float = TOTAL_S
+    times: LiveCheckTimes = field(default_factory=LiveCheckTimes)
     checks: list[SurfaceCheck] = field(default_factory=list)
     _challenges: Counter[str] = field(default_factory=Counter)
     _silences: Counter[str] = field(default_factory=Counter)
@@ -108,7 +133,7 @@ class LiveCheckRound:
 
         A surface whose id only another one reveals is asked after that one.
         """
-        deadline = self.clock.monotonic() + self.total_s
+        deadline = self.clock.monotonic() + self.times.total_s
         waiting = deque(PROBE_BY_SURFACE[name] for name in surfaces)
         while probe := self._next(waiting):
             waiting.remove(probe)
@@ -135,7 +160,7 @@ class LiveCheckRound:
         if lack is not None:
             return self._unasked(probe, lack)
         self.watch.asking(probe.surface)
-        left_s = min(SURFACE_S, deadline - self.clock.monotonic())
+        left_s = min(self.times.surface_s, deadline - self.clock.monotonic())
         check = await self._ask(probe, self._id_for(probe), left_s)
         kind = check.health.error_type
         self._challenges[host] += kind == VerificationDemandedError.type

@@ -24,10 +24,9 @@ from pipelines.doctor.live_check.limits import CountedTurns, OneRequestClient
 from pipelines.doctor.live_check.proposal import ProposedPatch, propose_patch
 from pipelines.doctor.live_check.report import to_markdown, to_report
 from pipelines.doctor.live_check.round import (
-    LIMITS,
     MAX_WAIT_S,
-    TOTAL_S,
     LiveCheckRound,
+    LiveCheckTimes,
     SurfaceCheck,
 )
 from pipelines.doctor.probes.canaries import Canaries
@@ -64,6 +63,7 @@ class LiveCheckRequest:
     folder: Path
     link: str | None = None
     is_pseudonymised: bool = False
+    times: LiveCheckTimes = field(default_factory=LiveCheckTimes)
 
 
 @dataclass(slots=True)
@@ -89,7 +89,6 @@ def run_live_check(
     *,
     watch: ProbeListener | None = None,
     clock: Clock = MACHINE_CLOCK,
-    total_s: float = TOTAL_S,
 ) -> LiveCheckResult:
     """Ask each surface once, write the folder, and return the report. Blocking.
 
@@ -105,7 +104,7 @@ def run_live_check(
         stack.enter_context(closing(control))
         lake = open_lake(request.settings.lake_url or home.lake_url, world=home.world)
         warehouse = OpenWarehouse(lake, stack.enter_context(closing(Engine(lake))))
-        asking = _ask(request, control, warehouse, watch or ProbeListener(), clock, total_s)
+        asking = _ask(request, control, warehouse, watch or ProbeListener(), clock)
         answers = asyncio.run(asking)
         write_health(lake, [check.health for check in answers.checks])
     findings = analyse(request.profile, answers.checks)
@@ -139,7 +138,6 @@ async def _ask(
     warehouse: OpenWarehouse,
     watch: ProbeListener,
     clock: Clock,
-    total_s: float,
 ) -> _Answers:
     settings, profile = request.settings, request.profile
     turns = CountedTurns(
@@ -150,10 +148,14 @@ async def _ask(
     host_policy = build_host_policy(
         profile, control, obeys_robots=settings.robots == "obey", clock=clock
     )
-    client = OneRequestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
+    client = OneRequestClient(
+        profile, turns, limits=request.times.http_limits(), host_policy=host_policy
+    )
     async with aclosing(ProbeReader(client)) as reader:
         canaries = Canaries()
-        asked = LiveCheckRound(reader, turns, canaries, watch=watch, clock=clock, total_s=total_s)
+        asked = LiveCheckRound(
+            reader, turns, canaries, watch=watch, clock=clock, times=request.times
+        )
         target = profile.find_target(request.link or "")
         if target is not None:
             asked.learn_target(target)

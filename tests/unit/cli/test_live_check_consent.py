@@ -43,6 +43,13 @@ def test_without_a_terminal_and_without_yes_nothing_is_requested(
     assert not (tmp_path / "home").exists()
 
 
+def test_only_the_sandbox_is_waited_for_longer_than_a_minute(
+    doctor: Callable[..., Result], own_profile: Path
+) -> None:
+    ended = doctor("--live-check", "--yes", "--time-limit", "61", PROFILE=str(own_profile))
+    assert ended.exit_code == 2
+
+
 def test_whoever_declines_starts_nothing(own_profile: Path, tmp_path: Path) -> None:
     profile = load_profile(own_profile, sandbox_port=1)
     asking = typer.Typer()

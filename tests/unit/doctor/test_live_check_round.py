@@ -11,7 +11,7 @@ from pipelines.doctor.live_check.limits import (
     CountedTurns,
     OneRequestClient,
 )
-from pipelines.doctor.live_check.round import ORDER, SURFACE_S, TOTAL_S, SurfaceCheck
+from pipelines.doctor.live_check.round import LONGEST_S, ORDER, LiveCheckTimes, SurfaceCheck
 from pipelines.doctor.probes.probe_runner import ProbeListener
 from pipelines.platform.http.client import HttpRequest
 from pipelines.platform.parsers.links import LinkTarget
@@ -26,6 +26,7 @@ from warehouse.records.errors import (
 from warehouse.records.health import SURFACE_USES
 
 Live = Callable[..., LiveStage]
+TIMES = LiveCheckTimes()
 SURFACES = ("slides_info", "music_info", "music_list", "media", "video_page")
 
 
@@ -35,7 +36,7 @@ def outcomes(checks: list[SurfaceCheck]) -> dict[str, tuple[str, str | None]]:
 
 def test_every_surface_of_the_check_is_one_of_the_doctor() -> None:
     assert set(ORDER) <= set(SURFACE_USES)
-    assert (REQUEST_LIMIT, TOTAL_S < 60) == (20, True)
+    assert REQUEST_LIMIT == 20
 
 
 async def test_each_surface_is_asked_once_and_ids_are_learned_on_the_way(live: Live) -> None:
@@ -70,7 +71,7 @@ async def test_what_is_left_when_the_time_is_up_is_not_checked_in_time(live: Liv
     stage = live(HEALTHY | {"slides_info": 1000.0})
     running = asyncio.create_task(stage.round.run(("slides_info", "music_info")))
     await stage.clock.asleep(2)  # the guest, and the alarm of the surface
-    stage.clock.advance(TOTAL_S + 1)
+    stage.clock.advance(TIMES.total_s + 1)
     assert outcomes(await running) == {
         "slides_info": ("unreachable", "no_answer"),
         "music_info": ("not_asked", "time_is_up"),
@@ -82,7 +83,7 @@ async def test_one_slow_surface_leaves_time_for_the_others(live: Live) -> None:
     stage = live(HEALTHY | {"slides_info": 1000.0})
     running = asyncio.create_task(stage.round.run(("slides_info", "music_info")))
     await stage.clock.asleep(2)
-    stage.clock.advance(SURFACE_S + 1)
+    stage.clock.advance(TIMES.surface_s + 1)
     assert outcomes(await running)["music_info"] == ("works", None)
 
 
@@ -147,3 +148,15 @@ async def test_no_request_is_sent_after_the_last_one(profile: PlatformProfile) -
     with pytest.raises(BudgetSpentError) as caught:
         await turns.wait("b.example", surface="music_list")
     assert (caught.value.reason, turns.left) == (LIMIT_REACHED, 0)
+
+
+@pytest.mark.parametrize("limit_s", [10.0, LONGEST_S, 600.0])
+def test_all_requests_end_before_the_command_has_to(limit_s: float) -> None:
+    times = LiveCheckTimes.within(limit_s)
+    assert times.request_s < times.surface_s
+    assert times.total_s < limit_s
+    assert times.http_limits().attempts == 1
+
+
+def test_a_live_check_takes_less_than_a_minute() -> None:
+    assert LiveCheckTimes.within(LONGEST_S).total_s == LiveCheckTimes().total_s < LONGEST_S == 60

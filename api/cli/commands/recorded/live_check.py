@@ -18,7 +18,7 @@ from api.cli.terminal import (
     safe,
 )
 from pipelines.doctor.live_check.limits import REQUEST_LIMIT
-from pipelines.doctor.live_check.round import ORDER
+from pipelines.doctor.live_check.round import LONGEST_S, ORDER, LiveCheckTimes
 from pipelines.doctor.live_check.run import LiveCheckRequest, run_live_check
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile, has_chosen_world
@@ -26,7 +26,13 @@ from pipelines.settings import Settings
 
 
 def check_live(
-    *, link: str | None, out_folder: Path | None, yes: bool, pseudonymise: bool, as_json: bool
+    *,
+    link: str | None,
+    out_folder: Path | None,
+    yes: bool,
+    pseudonymise: bool,
+    as_json: bool,
+    time_limit: float | None,
 ) -> NoReturn:
     """Ask for consent, run the live check, print the result.
 
@@ -40,6 +46,7 @@ def check_live(
             hint="set DATA_PROVIDER=vidplat-public and PROFILE=public",
         )
     profile = choose_profile(settings)
+    times = _times(profile, time_limit)
     folder = out_folder or Path(f"live-check-{datetime.now(UTC):%Y%m%dT%H%M%S}")
     if not profile.may_name_loopback and not yes:
         ask_for_consent(profile, folder, is_interactive=sys.stdin.isatty())
@@ -49,6 +56,7 @@ def check_live(
         folder=folder,
         link=link,
         is_pseudonymised=pseudonymise,
+        times=times,
     )
     result = run_live_check(request, watch=LiveCheckProgress().listener())
     if as_json:
@@ -56,6 +64,15 @@ def check_live(
     else:
         print_live_check(out, result.report)
     raise typer.Exit(result.verdict.exit_code)
+
+
+def _times(profile: PlatformProfile, time_limit: float | None) -> LiveCheckTimes:
+    if time_limit is not None and time_limit > LONGEST_S and not profile.may_name_loopback:
+        exit_with_input_error(
+            f"a live check takes at most {LONGEST_S:.0f} s, not {time_limit:g}",
+            hint="only the sandbox is waited for longer",
+        )
+    return LiveCheckTimes() if time_limit is None else LiveCheckTimes.within(time_limit)
 
 
 def ask_for_consent(profile: PlatformProfile, folder: Path, *, is_interactive: bool) -> None:

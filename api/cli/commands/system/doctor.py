@@ -34,12 +34,13 @@ _NoUpstream = Annotated[
     bool, typer.Option("--no-upstream", help="Check only this machine; contact no host.")
 ]
 _TimeLimit = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--time-limit",
         metavar="SECONDS",
         min=SHORTEST_S,
-        help="Time limit; unfinished checks are marked in the report.",
+        help="Time limit; unfinished checks are marked in the report. Default: 26, with "
+        "--live-check 60.",
     ),
 ]
 
@@ -73,7 +74,7 @@ def doctor(
     as_json: _Json = False,
     surface: _Surface = None,
     no_upstream: _NoUpstream = False,
-    time_limit: _TimeLimit = DEADLINE_S,
+    time_limit: _TimeLimit = None,
     live_check: _LiveCheck = False,
     yes: _Yes = False,
     link: _Link = None,
@@ -94,12 +95,13 @@ def doctor(
         from api.cli.commands.recorded.live_check import check_live  # noqa: PLC0415 -- loads the stores
 
         check_live(
-            link=link, out_folder=out_folder, yes=yes, pseudonymise=pseudonymise, as_json=as_json
-        )
+            link=link, out_folder=out_folder, yes=yes, pseudonymise=pseudonymise,
+            as_json=as_json, time_limit=time_limit,
+        )  # fmt: skip
         return
     if yes or link or out_folder or pseudonymise:
         exit_with_input_error("--yes, --link, --out and --pseudonymise belong to --live-check")
-    began = time.monotonic() - _age_s()
+    began, time_limit = time.monotonic() - _age_s(), time_limit or DEADLINE_S
     from api.cli.commands.system.doctor_checks import build_examination  # noqa: PLC0415 -- loads DuckDB and Delta
 
     examination = build_examination(

@@ -1,0 +1,238 @@
+"""The live check against the running stand-in platform, and the patch that it proposes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import httpx2
+import pytest
+
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable
+from pipelines.doctor.live_check.limits import REQUEST_LIMIT
+from pipelines.doctor.live_check.round import LiveCheckTimes
+from pipelines.doctor.live_check.run import PATCH, LiveCheckRequest, LiveCheckResult, run_live_check
+from pipelines.parameters.scan import scan_parameters
+from pipelines.platform.profiles import load_profile
+from pipelines.scan.runtime import open_runtime
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.verify_audio import measure_videos
+from pipelines.settings import Settings
+from warehouse.control import NewJob
+from warehouse.records.videos import VideoDetail
+
+ROOT = Path(__file__).parents[3]
+SANDBOX = (Path(load_profile.__code__.co_filename).parent / "sandbox.toml").read_text("utf-8")
+PATIENCE_S = 600.0  # a machine may be busy with other things
+OTHER_HOSTS = ('"v3.cdnplat.localhost"', '"scripts.cdnplat.localhost"')
+
+
+@dataclass(frozen=True)
+class LivePlatform:
+    """The stand-in platform, and a folder for homes and results."""
+
+    port: int
+    place: Path
+
+    def switch(self, *switches: str, mode: str = "generous") -> None:
+        """The platform as it is from now on; nothing of it is remembered as asked."""
+        chosen = {"mode": mode, "switches": switches}
+        httpx2.post(f"{self.world}/switches", json=chosen).raise_for_status()
+        httpx2.delete(f"{self.world}/access-log/summary").raise_for_status()
+
+    def settings(self, **values: Any) -> Settings:
+        given = {"profile": "sandbox", "data_home": self.place / "home", **values}
+        return Settings(_env_file=None, sandbox_port=self.port, listening_workers=1, **given)
+
+    def check(self, name: str, *, is_pseudonymised: bool = False, **values: Any) -> LiveCheckResult:
+        """A live check in this process, into a folder of this name."""
+        settings = self.settings(**values)
+        return run_live_check(
+            LiveCheckRequest(
+                settings=settings,
+                profile=load_profile(
+                    settings.profile, sandbox_port=self.port, patch=settings.profile_patch
+                ),
+                folder=self.place / name,
+                is_pseudonymised=is_pseudonymised,
+                times=LiveCheckTimes.within(PATIENCE_S),
+            )
+        )
+
+    def requests(self) -> list[dict[str, Any]]:
+        """What was asked since the last switch, robots.txt included."""
+        log = httpx2.get(f"{self.world}/access-log/requests", params={"limit": 500}).json()
+        found: list[dict[str, Any]] = log["requests"]
+        return found
+
+    @property
+    def world(self) -> str:
+        return f"http://127.0.0.1:{self.port}/_world"
+
+
+@pytest.fixture
+def live(platform: int, tmp_path: Path) -> Iterator[LivePlatform]:
+    stage = LivePlatform(platform, tmp_path)
+    stage.switch()
+    yield stage
+    stage.switch()
+
+
+@pytest.fixture
+def lacking(tmp_path: Path) -> Path:
+    """The sandbox's profile without the hosts of its delivery network."""
+    text = SANDBOX
+    for host in OTHER_HOSTS:
+        assert host in text
+        text = text.replace(f", {host}", "").replace(host, "")
+    path = tmp_path / "lacking.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def outcomes(report: dict[str, Any]) -> dict[str, str]:
+    return {one["surface"]: one["outcome"] for one in report["surfaces"]}
+
+
+def test_a_generous_platform_is_asked_once_per_surface_and_needs_no_patch(
+    live: LivePlatform,
+) -> None:
+    result = live.check("generous")
+    assert set(outcomes(result.report).values()) == {"works"}
+    assert (result.verdict.exit_code, result.patch.is_empty) == (0, True)
+    asked = live.requests()
+    assert len(asked) == result.report["requests"] <= REQUEST_LIMIT
+    by_surface = [one["surface"] for one in asked if one["surface"] not in {"robots", "media"}]
+    assert len(by_surface) == len(set(by_surface))
+    assert abs(result.report["clock_skew_s"]) < 60
+    assert result.report["media"]["kind"] == ".mp4"
+    assert {one["decision"] for one in result.report["robots"]} == {"allowed"}
+
+
+def test_what_autumn_withholds_is_named_and_a_login_is_switched_off(live: LivePlatform) -> None:
+    live.switch(mode="autumn-2026")
+    result = live.check("autumn")
+    found = outcomes(result.report)
+    for surface in ("music_info", "music_list", "slides_info", "media", "hashtag_list"):
+        assert found[surface] == "works"
+    assert found["search_stream"] == "refused"
+    assert result.verdict.exit_code == 3
+    fields = {one["surface"]: one["fields"] for one in result.report["surfaces"]}
+    assert fields["music_list"]["create_time"][0] == 0
+    assert list(result.patch.off) == ["search_stream", "search_single"]
+    live.switch(mode="autumn-2026")
+    again = live.check("again", profile_patch=live.place / "autumn" / PATCH)
+    assert outcomes(again.report)["search_stream"] == "not_asked"
+    assert not any(one["surface"].startswith("search") for one in live.requests())
+
+
+def measure(live: LivePlatform, job: str, **values: Any) -> list[MeasuredSound | NotComparable]:
+    """The sounds of three videos, as the audio step of a scan reads and measures them."""
+    tracks = httpx2.get(f"{live.world}/tracks?limit=3&counts=0").json()["tracks"]
+    with ExitStack() as stack:
+        settings = live.settings(data_home=live.place / job, **values)
+        runtime = open_runtime(settings, stack)
+        stack.callback(runtime.control.close)
+        stack.callback(runtime.engine.close)
+        new = NewJob(
+            kind="scan", input="7300000000000000001", target="7300000000000000001",
+            music_id="7300000000000000001", parameters=scan_parameters({}).to_document(),
+            fingerprint=job, scan_key=None, origin="cli", priority=0,
+        )  # fmt: skip
+        created, _ = runtime.control.create_or_join(new)
+        with ScanRun(runtime, created, music_id="7300000000000000001") as session:
+            for track in tracks:
+                detail = session.run(session.captures.video(track["aweme_id"]))
+                assert isinstance(detail, VideoDetail)
+                session.findings.details[track["aweme_id"]] = detail
+            works = [detail.video for detail in session.findings.details.values()]
+            return [one.sound for one in session.run(measure_videos(session, works))]
+
+
+def run_command(live: LivePlatform, profile: Path, *arguments: str) -> CompletedProcess[str]:
+    """The command as a process, with a profile file."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    given = {
+        "PROFILE": str(profile),
+        "SANDBOX_PORT": str(live.port),
+        "DATA_HOME": str(live.place / "home"),
+        "PYTHONPATH": str(ROOT),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "api.cli.main", *arguments],
+        env={**kept, **given}, cwd=live.place, capture_output=True, text=True, check=False,
+        timeout=900,
+    )  # fmt: skip
+
+
+def test_with_the_proposed_patch_a_scan_hears_what_it_lost_before(
+    live: LivePlatform, lacking: Path
+) -> None:
+    live.switch("page_scripts_elsewhere", mode="autumn-2026")
+    ended = run_command(
+        live, lacking, "doctor", "--live-check", "--json", "--pseudonymise", "--out", "first",
+        "--time-limit", str(PATIENCE_S),
+    )  # fmt: skip
+    assert ended.returncode == 3, ended.stderr
+    report = json.loads(ended.stdout)
+    refused = {(one["host"], one["kind"]) for one in report["hosts"] if not one["is_permitted"]}
+    assert ("v3.cdnplat.localhost", "media") in refused
+    assert ("scripts.cdnplat.localhost", "script") in refused
+    assert outcomes(report)["media"] == "refused"
+    assert "✗ refused media" in ended.stderr
+
+    before = measure(live, "before", profile=str(lacking))
+    assert {(type(one), one.reason) for one in before if isinstance(one, NotComparable)} == {
+        (NotComparable, "upstream_substitution")
+    }
+    assert len(before) == 3
+
+    patched: dict[str, Any] = {
+        "profile": str(lacking),
+        "profile_patch": live.place / "first" / PATCH,
+    }
+    after = measure(live, "after", **patched)
+    assert [type(one) for one in after] == [MeasuredSound] * 3
+    again = live.check("second", **patched)
+    assert outcomes(again.report)["media"] == "works"
+    assert not any(not one["is_permitted"] for one in again.report["hosts"])
+
+    check_the_shape_files(live, lacking)
+
+
+def check_the_shape_files(live: LivePlatform, lacking: Path) -> None:
+    """The folder of the first check becomes shape files that name nobody."""
+    ended = run_command(live, lacking, "replay", "--from", "first", "--json")
+    assert ended.returncode == 0, ended.stderr
+    replayed = json.loads(ended.stdout)
+    assert {(one["surface"], one["now"]) for one in replayed["bodies"]} >= {
+        ("music_info", "records"),
+        ("slides_info", "records"),
+        ("video_page", "upstream_page_without_data"),
+        ("search_stream", "upstream_login_required"),
+    }
+    track = httpx2.get(f"{live.world}/tracks?limit=1").json()["tracks"][0]
+    accounts = httpx2.get(f"{live.world}/accounts?limit=10000").json()["accounts"]
+    written = b"".join(
+        path.read_bytes() for path in (live.place / "first").rglob("*") if path.is_file()
+    )
+    assert track["music_id"].encode() in written  # music is public
+    named = [one[key] for one in accounts for key in ("sec_uid", "uid", "unique_id", "nickname")]
+    assert [text for text in (track["aweme_id"], *named) if text.encode() in written] == []
+
+
+def test_a_platform_that_is_not_there_is_said_within_the_time(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        result = LivePlatform(int(taken.getsockname()[1]), tmp_path).check("dead")
+    assert result.verdict.exit_code in {3, 4}
+    assert "works" not in outcomes(result.report).values()
+    assert result.report["requests"] <= REQUEST_LIMIT
+    assert (tmp_path / "dead/report.md").exists()
