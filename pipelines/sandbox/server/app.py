@@ -34,19 +34,19 @@ from pipelines.sandbox.server.surfaces import (
     music,
     music_service,
     search,
+    share_pages,
+    short_links,
     users,
+    web_pages,
 )
-from pipelines.sandbox.server.web import share_pages, short_links, static, web_pages
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 from pipelines.sandbox.world.hardness import check_hardness
 from pipelines.sandbox.world.world import SandboxWorld
 
 SURFACES: tuple[Callable[[SandboxPlatform], list[BaseRoute]], ...] = (
     control.routes, control_facts.routes, share_pages.routes, music.routes, hashtags.routes,
-    music_service.routes,
-    users.routes,
-    web_pages.routes, search.routes, charts.routes,
-    media.routes, static.routes, short_links.routes,
+    music_service.routes, users.routes, web_pages.routes, search.routes, charts.routes,
+    media.routes, short_links.routes,
 )  # fmt: skip
 """Each surface is a module with `routes(platform)`. Short links come last: they match any path."""
 LOOPBACK = "127.0.0.1"

@@ -6,7 +6,7 @@ import json
 import av
 import pytest
 
-from pipelines.sandbox.server.web.share_pages import is_withheld
+from pipelines.sandbox.server.surfaces.share_pages import is_withheld
 from pipelines.sandbox.world.content.videos import VideoState
 
 from .conftest import Sandbox, page_data

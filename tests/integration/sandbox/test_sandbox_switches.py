@@ -9,9 +9,8 @@ import pytest
 
 from pipelines.sandbox.server.addresses import to_code
 from pipelines.sandbox.server.documents.pages import read_frames
-from pipelines.sandbox.server.switches import MODES, SWITCHES, ActiveSwitches, switches_of
+from pipelines.sandbox.server.switches import MODES, SWITCHES
 from pipelines.sandbox.world.content.videos import VideoState
-from pipelines.sandbox.world.guest_view import GuestView
 
 from .conftest import Json, Sandbox, page_data
 
@@ -41,25 +40,8 @@ def _media(sandbox: Sandbox, **headers: str) -> httpx.Response:
     )  # fmt: skip
 
 
-def test_a_switch_is_off_until_it_is_turned_on_and_after_it_was_turned_off() -> None:
-    switches = ActiveSwitches(["page_shells=0.5", "search_2483"])
-    switches.set("search_2483=off")
-    assert switches.share("page_shells") == 0.5
-    assert switches.state_of("search_stream") is None
-    assert not switches.is_on("list_bare")
-
-
-@pytest.mark.parametrize(
-    "text", ["no_such_switch", "page_shells=2", "page_shells=many", "list_bare=video_page"]
-)
-def test_an_unknown_switch_or_value_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r".+"):
-        ActiveSwitches([text])
-
-
 def test_the_mode_of_today_names_switches_and_an_unknown_mode_is_refused(sandbox: Sandbox) -> None:
     assert set(MODES["autumn-2026"]) <= {switch.name for switch in SWITCHES}
-    assert switches_of("generous", ("chart_late",)) == ("chart_late",)
     refused = sandbox.client.post("/_world/switches", json={"mode": "spring-1999"})
     assert refused.status_code == 400
     assert "autumn-2026" in refused.json()["error"]
@@ -156,12 +138,6 @@ def test_foreign_rows_name_the_music_id_that_they_use(sandbox: Sandbox) -> None:
         assert row["music"]["mid"] == str(sandbox.world.sounds.music_id[work.sound])
         shares.append(row["music"]["mid"] == music_id)
     assert sum(shares) / len(shares) < 0.3
-
-
-def test_one_music_list_of_seven_has_foreign_rows(sandbox: Sandbox) -> None:
-    view = GuestView(world=sandbox.world, foreign_share=1 / 7)
-    foreign = [view.has_foreign_rows(index) for index in range(len(sandbox.world.sounds))]
-    assert 0.07 < sum(foreign) / len(foreign) < 0.22
 
 
 def test_photo_posts_in_lists_may_lack_pictures_and_length(sandbox: Sandbox) -> None:

@@ -1,7 +1,7 @@
 """Containers of data: HTML pages with a script that loads more, and framed bodies.
 
 What belongs here: how data is embedded in a page or a body. Which data it has is decided in
-`surfaces/` and `web/`. A framed body holds several documents: hex length and document each, ended
+`surfaces/`. A framed body holds several documents: hex length and document each, ended
 by 0.
 """
 

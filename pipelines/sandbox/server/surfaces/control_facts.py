@@ -20,8 +20,8 @@ from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import MAX_PAGE_SIZE, read_non_negative
 from pipelines.sandbox.server.surfaces.hashtags import repeats_cursor
 from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH, demands_verification_first
+from pipelines.sandbox.server.surfaces.share_pages import is_withheld
 from pipelines.sandbox.server.surfaces.users import LIST_FORMS, has_list
-from pipelines.sandbox.server.web.share_pages import is_withheld
 from pipelines.sandbox.world.chart_issues import SandboxIssue
 from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
 from pipelines.sandbox.world.ground_truth import GroundTruth

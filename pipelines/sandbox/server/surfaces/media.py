@@ -1,7 +1,8 @@
-"""Media: play URLs by video id, media files, covers.
+"""Files: media and play URLs by video id, covers, scripts and styles of pages, robots.txt.
 
-Route names: `play` (302 to the media host), `media`, `image`. Sound is rendered on first use,
-outside of the event loop.
+Route names: `play` (302 to the media host), `media`, `image`, `static`, `robots`. Sound is rendered
+on first use, outside of the event loop. Short-link and media hosts have no robots.txt; the others
+send `Last-Modified` and answer conditional requests with 304.
 """
 
 import asyncio
@@ -14,11 +15,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from pipelines.sandbox.server import addresses
 from pipelines.sandbox.server.addresses import PAGE_HOSTS
+from pipelines.sandbox.server.documents.pages import LOADER
 from pipelines.sandbox.server.documents.songs import length_of, track_of
 from pipelines.sandbox.server.documents.videos import read_video_id
 from pipelines.sandbox.server.media_tickets import SILENT_FILE, is_valid, video_address
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import ResponseVersion, conditional, host_of
 from pipelines.sandbox.world.content.videos import Alteration
 from pipelines.sandbox.world.random_streams import share_of
 from pipelines.sandbox.world.sound.encoding import Codec
@@ -29,13 +33,14 @@ _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
 def routes(platform: SandboxPlatform) -> list[BaseRoute]:
-    """Play, files and images."""
+    """Return the routes of media, images and the files of pages."""
     media = _Media(platform)
     return [
         Route("/aweme/v1/playwm/", media.play, name="play"),
         Route("/aweme/v1/play/", media.play, name="play"),
         Route("/obj/{folder}/{name}", media.file, name="media"),
         Route("/img/{name}.png", media.image, name="image"),
+        *_page_files(platform),
     ]
 
 
@@ -111,3 +116,44 @@ def _png(name: str, *, width: int = 36, height: int = 64) -> bytes:
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + body
+
+
+_SCRIPT = "application/javascript"
+ROBOTS = {
+    addresses.WEB: "User-agent: *\nDisallow: /passport/\nAllow: /\n",
+    addresses.SHARE: "User-agent: *\nDisallow: /private/\n",
+    addresses.CHART: "User-agent: *\nAllow: /\n",
+    addresses.CHART_MOBILE: "User-agent: *\nAllow: /\n",
+    addresses.CHART_WEB: "User-agent: *\nDisallow: /admin/\n",
+}
+"""Hosts that have a robots.txt; every other host has none."""
+_WRITTEN_BEFORE_S = 90 * 86_400
+
+
+def _page_files(platform: SandboxPlatform) -> list[BaseRoute]:
+    """Return the routes: scripts on every host, robots.txt on some."""
+    written = platform.world.now - _WRITTEN_BEFORE_S
+
+    async def robots(request: Request) -> Response:
+        text = ROBOTS.get(host_of(request.scope))
+        if text is None:
+            return PlainTextResponse("not found", status_code=404)
+        return conditional(
+            request, ResponseVersion(modified=written), lambda: PlainTextResponse(text)
+        )
+
+    async def loader(_: Request) -> Response:
+        return Response(LOADER, media_type=_SCRIPT)
+
+    async def kit(_: Request) -> Response:
+        return Response("/* on every page, proves nothing */", media_type=_SCRIPT)
+
+    async def styles(_: Request) -> Response:
+        return Response("li { margin: 0 }", media_type="text/css")
+
+    return [
+        Route("/robots.txt", robots, name="robots"),
+        Route("/static/first-screen.js", loader, name="static"),
+        Route("/captcha-sdk.js", kit, name="static"),
+        Route("/static/page.css", styles, name="static"),
+    ]

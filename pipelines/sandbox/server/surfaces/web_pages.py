@@ -25,8 +25,8 @@ from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import HostRoute, with_status
 from pipelines.sandbox.server.surfaces.hashtags import hashtag_calls
 from pipelines.sandbox.server.surfaces.music import music_calls
+from pipelines.sandbox.server.surfaces.share_pages import is_withheld, video_result
 from pipelines.sandbox.server.surfaces.users import user_calls
-from pipelines.sandbox.server.web.share_pages import is_withheld, video_result
 from pipelines.sandbox.world.content.videos import SandboxVideo
 
 DETAIL = "/aweme/v1/web/aweme/detail/"

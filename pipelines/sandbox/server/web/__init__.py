@@ -1,1 +1,0 @@
-"""Web pages of the sandbox: share pages, account pages, short links, static files."""
