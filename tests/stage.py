@@ -25,6 +25,7 @@ from api.cli.processes.child_processes import (
 )
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.parameters.scan import fingerprint, scan_parameters
+from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
@@ -142,6 +143,8 @@ class Stage:
         httpx2.delete(f"http://127.0.0.1:{self.port}/_world/faults").raise_for_status()
         for one in self.control.circuits():
             self.control.note_success(one.host, one.surface, is_probe=True, with_data=True)
+        for host, surface in self.control.surface_answers(max_age_s=HOUR_S):
+            self.control.note_answer(host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S)
         if self.worker is not None and self.worker.exit_code() is not None:
             self.start_worker()
         self.wait(lambda: self.worker is None or self.control.live_workers(HOUR_S))

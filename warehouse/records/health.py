@@ -82,7 +82,7 @@ SURFACE_USES: Mapping[str, SurfaceUse] = {
         label="video share page", endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11), other="slides_info"
     ),
     "slides_info": SurfaceUse(
-        label="video data, second source",
+        label="video data by id",
         endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11),
         other="video_page",
     ),

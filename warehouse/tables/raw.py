@@ -48,7 +48,7 @@ RAW: tuple[Table, ...] = (
             nullable("reason", TEXT, "the platform's own word, or what did not match"),
             nullable("http_status", INTEGER, "status of the last response"),
             required(
-                "request_count", INTEGER, "requests made, including retries and the second source"
+                "request_count", INTEGER, "requests made, including retries and other sources"
             ),
             nullable("item_count", INTEGER, "items on the page"),
             nullable("cursor_in", INTEGER, "cursor of the request"),

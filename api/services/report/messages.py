@@ -30,6 +30,7 @@ SURFACES: Mapping[str, Message] = {
     "search": Message("the guest search", "访客综合搜索"),
     "video_page": Message("video share pages", "作品分享页"),
     "slides_info": Message("video details by id", "作品详情接口"),
+    "*": Message("every surface of the host", "该主机的全部来源"),
     "web_detail": Message("video details of the desktop pages", "网页版作品详情"),
     "web_video_page": Message("desktop video pages", "网页版作品页"),
     "hashtag_info": Message("hashtag details", "话题信息"),

@@ -79,7 +79,7 @@ def parse_user_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPa
 def parse_slides_info(
     body: bytes, *, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo:
-    """Parse `slides_info`, the second source of a video's detail.
+    """Parse `slides_info`, the JSON of videos by id.
 
     Raises:
         EmptyAnswerError: It names neither the video nor a reason.
