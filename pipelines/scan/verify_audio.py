@@ -2,6 +2,9 @@
 
 A sound is downloaded, measured by the decoder pool and soon deleted; its features stay in
 `raw.sounds`, so the same video is never decoded twice. Every compared pair is stored as evidence.
+
+Compiled loops are loaded with the first comparison: a code server only describes this step. The
+processes of a worker load them when they start.
 """
 
 import asyncio
@@ -18,7 +21,7 @@ from pipelines.audio.features.sounds import (
     pack_features,
     unpack_features,
 )
-from pipelines.audio.matching.verify import GroupVerdict, agreeing_references, verify_group
+from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.scan.excerpts import keep_sound
 from pipelines.scan.rules.expansion import (
     REFERENCE_TRIALS,
@@ -145,6 +148,8 @@ async def choose_references(session: ScanRun, works: Sequence[Video]) -> list[Me
     )
     await load_known_sounds(session, [work for batch in batches for work in batch])
     entries: list[MeasuredVideo] = []
+    from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- as below
+
     chosen: list[MeasuredVideo] = []
     for batch in batches:
         heard = await measure_videos(session, batch)
@@ -186,6 +191,8 @@ async def verify_music(
             isinstance(entry.sound, MeasuredSound) for entry in heard
         ):
             break
+    from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
+
     with session.stopwatch.waiting("listening"):
         verdict = await asyncio.to_thread(
             verify_group,

@@ -8,14 +8,19 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
 
 import stamina
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
+from warehouse.control import schema
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 BUSY_TIMEOUT_S = 30.0
 _READING = "sametrack_reading"
@@ -48,9 +53,13 @@ class Database:
         with _errors("reading the control store"), self._reader.connect() as connection:
             yield connection
 
-    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+    def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """Return an insert that supports `on_conflict_…`."""
-        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+        if self.is_sqlite:
+            return sqlite.insert(table)
+        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 -- 0.1 s that SQLite can do without
+
+        return postgresql.insert(table)
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -67,6 +76,9 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
         engine = create_engine(make_url(url), **_options(url))
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise WarehouseUnavailableError("the URL of the control store is not valid") from error
+    if engine.dialect.name == "postgresql":
+        # as an argument of the index it would load this dialect for SQLite too
+        schema.ONE_TWIN.dialect_options["postgresql"]["where"] = schema.JOINABLE_JOBS
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

@@ -53,13 +53,8 @@ JOBS = Table(
 )
 # A job that is being cancelled is not joined: a new request for it creates a new job.
 JOINABLE_JOBS = and_(JOBS.c.status.in_(("queued", "running")), JOBS.c.cancel_requested.is_(False))
-Index(
-    "jobs_one_twin",
-    JOBS.c.fingerprint,
-    unique=True,
-    sqlite_where=JOINABLE_JOBS,
-    postgresql_where=JOINABLE_JOBS,
-)
+ONE_TWIN = Index("jobs_one_twin", JOBS.c.fingerprint, unique=True, sqlite_where=JOINABLE_JOBS)
+"""Its condition on PostgreSQL is set in `database.py`, where that is connected to."""
 Index("jobs_queue", JOBS.c.status, JOBS.c.priority, JOBS.c.created_at)
 Index("jobs_scan", JOBS.c.scan_key, JOBS.c.finished_at)
 Index("jobs_age", JOBS.c.created_at)

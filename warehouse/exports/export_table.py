@@ -1,11 +1,15 @@
-"""A table to export: columns with their kinds, rows of plain values."""
+"""A table to export: columns with their kinds, rows of plain values.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+Arrow is loaded with the first query result: a service that exports nothing does without it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 type ExportKind = Literal["text", "whole", "real", "flag", "time", "date", "texts"]
 type ExportRow = tuple[object, ...]
@@ -28,12 +32,12 @@ class ExportTable:
     rows: Sequence[ExportRow]
 
 
-def to_table(name: str, found: pa.Table) -> ExportTable:
+def to_table(name: str, found: "pa.Table") -> ExportTable:
     """Convert a query result."""
     return ExportTable(name, columns_of(found.schema), tuple(rows_of(found.to_batches())))
 
 
-def columns_of(schema: pa.Schema) -> tuple[ExportColumn, ...]:
+def columns_of(schema: "pa.Schema") -> tuple[ExportColumn, ...]:
     """Return columns with unique names: `n`, `n_2`."""
     names: list[str] = []
     for name in schema.names:
@@ -44,38 +48,40 @@ def columns_of(schema: pa.Schema) -> tuple[ExportColumn, ...]:
     )
 
 
-def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[ExportRow]:
+def rows_of(batches: "Iterable[pa.RecordBatch]") -> Iterator[ExportRow]:
     """Yield rows of plain values, batch by batch."""
     for batch in batches:
         yield from zip(*(_values(column) for column in batch.columns), strict=True)
 
 
-def _kind(type_: pa.DataType) -> ExportKind:
-    found: ExportKind = next((kind for fits, kind in _KINDS if fits(type_)), "text")
-    if pa.types.is_decimal(type_) and type_.scale == 0:
-        return "whole"  # the type of a sum of integers
-    return found
+def _kind(type_: "pa.DataType") -> ExportKind:
+    from pyarrow import types  # noqa: PLC0415 -- see the docstring of the module
+
+    if types.is_decimal(type_):
+        return "whole" if type_.scale == 0 else "real"  # scale 0: the type of a sum of integers
+    kinds: tuple[tuple[ExportKind, bool], ...] = (
+        ("flag", types.is_boolean(type_)),
+        ("whole", types.is_integer(type_)),
+        ("real", types.is_floating(type_)),
+        ("time", types.is_timestamp(type_)),
+        ("date", types.is_date(type_)),
+        ("texts", types.is_list(type_) and _is_text(type_.value_type)),
+    )
+    return next((kind for kind, is_kind in kinds if is_kind), "text")
 
 
-_KINDS: tuple[tuple[Callable[[pa.DataType], bool], ExportKind], ...] = (
-    (pa.types.is_boolean, "flag"),
-    (pa.types.is_integer, "whole"),
-    (pa.types.is_floating, "real"),
-    (pa.types.is_decimal, "real"),
-    (pa.types.is_timestamp, "time"),
-    (pa.types.is_date, "date"),
-    (lambda type_: pa.types.is_list(type_) and _is_text(type_.value_type), "texts"),
-)
+def _is_text(type_: "pa.DataType") -> bool:
+    from pyarrow import types  # noqa: PLC0415 -- as above
+
+    return bool(types.is_string(type_) or types.is_large_string(type_))
 
 
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
-
-
-def _values(column: pa.Array) -> list[object]:
+def _values(column: "pa.Array") -> list[object]:
     """Convert a column; values are only inspected if their type needs conversion, for speed."""
+    from pyarrow import types  # noqa: PLC0415 -- as above
+
     values: list[object] = column.to_pylist()
-    is_plain = not (pa.types.is_decimal(column.type) or pa.types.is_binary(column.type))
+    is_plain = not (types.is_decimal(column.type) or types.is_binary(column.type))
     return values if is_plain else [_plain(value) for value in values]
 
 

@@ -5,7 +5,7 @@ Texts from the platform pass `safe`. Results of scans are in `results.py`.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from rich import box
 from rich.console import Console
@@ -13,8 +13,10 @@ from rich.table import Table
 
 from api.cli.rendering.results import four_counts, print_coverage, print_result
 from api.cli.terminal import format_count, safe
-from api.client.types import answers
 from api.services.report import messages
+
+if TYPE_CHECKING:  # importing the client loads its HTTP library
+    from api.client.types import answers
 
 SHOWN_ROWS = 30
 CAPTION_LIMIT = 48
@@ -31,12 +33,12 @@ def print_fields(console: Console, facts: Mapping[str, object]) -> None:
     console.print(table)
 
 
-def print_id(console: Console, data: answers.SecUserIdData) -> None:
+def print_id(console: Console, data: "answers.SecUserIdData") -> None:
     """Print the id alone on its line, for pipes."""
     console.print(safe(data["sec_user_id"]), soft_wrap=True)
 
 
-def print_profile(console: Console, data: answers.UserProfileData) -> None:
+def print_profile(console: Console, data: "answers.UserProfileData") -> None:
     """Print the profile of an account."""
     user = data["user"]
     console.print(
@@ -56,7 +58,7 @@ def print_profile(console: Console, data: answers.UserProfileData) -> None:
     print_fields(console, facts)
 
 
-def print_metrics(console: Console, data: answers.UserMetricsData) -> None:
+def print_metrics(console: Console, data: "answers.UserMetricsData") -> None:
     """Print the metrics of an account."""
     console.print(f"[bold]{safe(data['nickname'] or '—')}[/] [dim]last {data['days']} days[/]")
     facts = {
@@ -77,7 +79,7 @@ def print_metrics(console: Console, data: answers.UserMetricsData) -> None:
 
 
 def print_videos(
-    console: Console, videos: Sequence[answers.VideoDocument] | Sequence[answers.DiscoveredVideo]
+    console: Console, videos: "Sequence[answers.VideoDocument] | Sequence[answers.DiscoveredVideo]"
 ) -> None:
     """Print videos, with the id below the caption."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
@@ -99,7 +101,7 @@ def print_videos(
 
 def print_page(
     console: Console,
-    data: answers.UserPostsData | answers.MusicVideosData | answers.HashtagVideosData,
+    data: "answers.UserPostsData | answers.MusicVideosData | answers.HashtagVideosData",
 ) -> None:
     """Print a page of a list, how much of the list was observed, and the next cursor."""
     print_videos(console, data["aweme_list"])
@@ -115,7 +117,7 @@ def print_page(
         console.print(f"[dim]next page: --{name.replace('_', '-')} {fields[name]}[/]")
 
 
-def print_videos_by_id(console: Console, data: answers.VideosData) -> None:
+def print_videos_by_id(console: Console, data: "answers.VideosData") -> None:
     """Print videos by id, and the reasons for missing ones."""
     if data["aweme_list"]:
         print_videos(console, data["aweme_list"])
@@ -125,17 +127,17 @@ def print_videos_by_id(console: Console, data: answers.VideosData) -> None:
         console.print(f"  [yellow]•[/] {what} [dim]{why}[/]", soft_wrap=True)
 
 
-def print_hot_videos(console: Console, data: answers.HotVideosData) -> None:
+def print_hot_videos(console: Console, data: "answers.HotVideosData") -> None:
     """Print a stored ranking, or the job that creates it."""
     if "aweme_list" in data:
-        print_result(console, cast(answers.HotVideos, data), rows=SHOWN_ROWS)
+        print_result(console, cast("answers.HotVideos", data), rows=SHOWN_ROWS)
         return
     job_id = safe(data["job_id"])
     console.print(f"job [bold]{job_id}[/] {safe(data['status'])}")
     console.print(f"[dim]show the result with: sametrack jobs show {job_id}[/]")
 
 
-def print_batch(console: Console, data: answers.BatchData) -> None:
+def print_batch(console: Console, data: "answers.BatchData") -> None:
     """Print one line per track: its result, its job or its error."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("input", "status", "confirmed"):
@@ -154,7 +156,7 @@ def print_batch(console: Console, data: answers.BatchData) -> None:
     console.print(table)
 
 
-def print_related_videos(console: Console, data: answers.RelatedVideosData) -> None:
+def print_related_videos(console: Console, data: "answers.RelatedVideosData") -> None:
     """Print the verified videos of a discovery, then the outcome of every other candidate."""
     found, looked_at = len(data["aweme_list"]), len(data["candidates"])
     console.print(f"[bold]{safe(data['music']['title'] or data['music_id'])}[/]")
@@ -167,7 +169,7 @@ def print_related_videos(console: Console, data: answers.RelatedVideosData) -> N
     print_coverage(console, data["coverage"])
 
 
-def print_chart(console: Console, data: answers.ChartHistoryData) -> None:
+def print_chart(console: Console, data: "answers.ChartHistoryData") -> None:
     """Print one table per issue; a date without an issue shows the reason."""
     if data["end_date_cut"]:
         console.print(f"[yellow]the latest issue is dated {safe(data['latest_chart_date'])}[/]")
@@ -182,7 +184,7 @@ def print_chart(console: Console, data: answers.ChartHistoryData) -> None:
         _print_songs(console, node["songs"])
 
 
-def _print_songs(console: Console, songs: Sequence[answers.ChartSongDocument]) -> None:
+def _print_songs(console: Console, songs: "Sequence[answers.ChartSongDocument]") -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("#", justify="right")
     table.add_column("previous", justify="right")
@@ -206,7 +208,7 @@ def _decimal(value: float | None) -> str:
     return "—" if value is None else f"{value:,.1f}"
 
 
-def _published(video: answers.VideoDocument | answers.DiscoveredVideo) -> str:
+def _published(video: "answers.VideoDocument | answers.DiscoveredVideo") -> str:
     """Return the stated day of publication, else the day in the id, marked as approximate."""
     stated, born = video["create_time"], video.get("created_at")
     if stated is None and born is not None:

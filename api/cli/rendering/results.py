@@ -4,16 +4,19 @@ Texts from the platform pass `safe`. Labels are shared with the HTML report.
 """
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import format_count, safe
-from api.client.types import answers
 from api.services.report import messages
 from api.services.report.ground_truth import Judgement
 from warehouse.records.values import Document
+
+if TYPE_CHECKING:  # importing the client loads its HTTP library
+    from api.client.types import answers
 
 CAPTION_LIMIT = 60
 LINK_WIDTH = 52
@@ -29,7 +32,7 @@ LINK_STYLES = {
 }
 
 
-def print_result(console: Console, result: answers.HotVideos, *, rows: int) -> None:
+def print_result(console: Console, result: "answers.HotVideos", *, rows: int) -> None:
     """Print a whole result, with the first `rows` of its ranking."""
     if result["is_demo_data"]:
         print_banner(console)
@@ -62,7 +65,7 @@ def print_result(console: Console, result: answers.HotVideos, *, rows: int) -> N
     print_coverage(console, result["coverage"])
 
 
-def print_search_result(console: Console, result: answers.HotVideos, *, rows: int) -> None:
+def print_search_result(console: Console, result: "answers.HotVideos", *, rows: int) -> None:
     """Print the result of a search by name: videos related by text."""
     related = result["search_related"]
     console.print(
@@ -78,7 +81,7 @@ def print_search_result(console: Console, result: answers.HotVideos, *, rows: in
     print_coverage(console, result["coverage"])
 
 
-def print_search(console: Console, related: answers.SearchRelated) -> None:
+def print_search(console: Console, related: "answers.SearchRelated") -> None:
     """Print one line on search results that are not in the ranking."""
     if related["returned_count"]:
         console.print(
@@ -113,7 +116,7 @@ def print_banner(console: Console, banner: messages.Message = messages.DEMO_BANN
     console.print(f"[black on yellow] {banner.en} [/] [yellow]{banner.zh}[/]")
 
 
-def print_ranking(console: Console, videos: list[answers.RankedVideo]) -> None:
+def print_ranking(console: Console, videos: "list[answers.RankedVideo]") -> None:
     """Print ranked videos. On a narrow terminal, link and evidence are below the caption."""
     is_wide = console.width >= WIDE
     rows = [_cells(video, is_wide=is_wide) for video in videos]
@@ -134,7 +137,7 @@ def print_ranking(console: Console, videos: list[answers.RankedVideo]) -> None:
     console.print(table)
 
 
-def print_variants(console: Console, videos: list[answers.VariantVideo]) -> None:
+def print_variants(console: Console, videos: "list[answers.VariantVideo]") -> None:
     """Print the first variants, if any."""
     if videos:
         console.print(
@@ -150,7 +153,7 @@ def print_variants(console: Console, videos: list[answers.VariantVideo]) -> None
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
 
 
-def print_coverage(console: Console, coverage: answers.Coverage) -> None:
+def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     for source in coverage["sources"]:
@@ -215,7 +218,7 @@ def _part(part: int, whole: int, share: float | None) -> str:
     return f"{part} of {whole} ({_share(share)})"
 
 
-def _cells(video: answers.RankedVideo, *, is_wide: bool) -> list[str]:
+def _cells(video: "answers.RankedVideo", *, is_wide: bool) -> list[str]:
     author = video["author"]
     caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
     account = safe((author and author["nickname"]) or "—", limit=NAME_LIMIT)
@@ -229,7 +232,7 @@ def _cells(video: answers.RankedVideo, *, is_wide: bool) -> list[str]:
     return [rank, f"{caption}\n[dim]{aweme_id}[/]\n{link} · {account}{evidence}", *numbers]
 
 
-def four_counts(statistics: answers.StatisticsDocument) -> list[str]:
+def four_counts(statistics: "answers.StatisticsDocument") -> list[str]:
     """Format likes, comments, collects and shares."""
     counts = (
         statistics["digg_count"],
@@ -240,7 +243,7 @@ def four_counts(statistics: answers.StatisticsDocument) -> list[str]:
     return [format_count(count) for count in counts]
 
 
-def _link(video: answers.RankedVideo, *, is_wide: bool) -> tuple[str, str]:
+def _link(video: "answers.RankedVideo", *, is_wide: bool) -> tuple[str, str]:
     """Return the link type, and on a separate line the evidence of an audio link."""
     kind, evidence = video["link_type"], video.get("evidence")
     label = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_message(kind).en)}[/]"

@@ -71,6 +71,8 @@ def warm(settings: Settings) -> None:
     _exit_with_parent(os.getppid())
     if settings.worker_gives_way:
         lower_process_priority()
+    from pipelines.audio.matching import verify  # noqa: F401, PLC0415 -- loaded before a scan waits
+
     runtime = open_runtime(settings, _open)
     current_scan = CurrentScan()
     definitions = build_definitions(scan=current_scan)

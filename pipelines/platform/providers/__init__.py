@@ -9,20 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.platform.http.client import HttpLimits
-from pipelines.platform.http.host_policy import HostPolicyStore
-from pipelines.platform.http.revalidation import BodyArchive
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from pipelines.platform.providers.chart_public import ChartPublic
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.file.provider import build_file
 from pipelines.platform.providers.protocol import ChartProvider, Provider
-from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.providers.vidplat_web import build_vidplat_web
 from pipelines.settings import Settings
 from warehouse.records.errors import ProviderUnsupportedError
 
 if TYPE_CHECKING:
+    from pipelines.platform.http.client import HttpLimits
+    from pipelines.platform.http.host_policy import HostPolicyStore
+    from pipelines.platform.http.revalidation import BodyArchive
+    from pipelines.platform.providers.dependencies import ProviderDependencies
     from pipelines.platform.providers.mock.provider import MockProvider
 
 __all__ = [
@@ -42,8 +38,8 @@ __all__ = [
     "uses_device",
 ]
 
-Build = Callable[[str, ProviderDependencies], Provider]
-BuildChart = Callable[[str, ProviderDependencies], ChartProvider]
+type Build = Callable[[str, ProviderDependencies], Provider]
+type BuildChart = Callable[[str, ProviderDependencies], ChartProvider]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +68,33 @@ class _ProviderEntry:
     is_experimental: bool = False
 
 
-def _public(name: str, dependencies: ProviderDependencies) -> Provider:
+def _public(name: str, dependencies: "ProviderDependencies") -> Provider:
+    # Listing jobs needs the names of this table, and neither a provider nor its HTTP client.
+    from pipelines.platform.providers.vidplat_public import VidplatPublic  # noqa: PLC0415
+
     return VidplatPublic(dependencies.guest(), name=name)
 
 
-def _browser(name: str, dependencies: ProviderDependencies) -> Provider:
+def _vidplat_web(name: str, dependencies: "ProviderDependencies") -> Provider:
+    from pipelines.platform.providers.vidplat_web import build_vidplat_web  # noqa: PLC0415  # as above
+
+    return build_vidplat_web(name, dependencies)
+
+
+def _file(name: str, dependencies: "ProviderDependencies") -> Provider:
+    from pipelines.platform.providers.file.provider import build_file  # noqa: PLC0415  # as above
+
+    return build_file(name, dependencies)
+
+
+def _browser(name: str, dependencies: "ProviderDependencies") -> Provider:
     # The browser's driver takes a moment to load.
     from pipelines.platform.providers.browser_public import build_browser_public  # noqa: PLC0415
 
     return build_browser_public(name, dependencies)
 
 
-def _mobileapp(name: str, dependencies: ProviderDependencies) -> Provider:
+def _mobileapp(name: str, dependencies: "ProviderDependencies") -> Provider:
     # Device support is loaded only when it is used.
     from pipelines.platform.providers.mobileapp_guest import (  # noqa: PLC0415
         build_mobileapp_guest,
@@ -92,20 +103,20 @@ def _mobileapp(name: str, dependencies: ProviderDependencies) -> Provider:
     return build_mobileapp_guest(name, dependencies)
 
 
-def _mock(name: str, dependencies: ProviderDependencies) -> "MockProvider":
+def _mock(name: str, dependencies: "ProviderDependencies") -> "MockProvider":
     # The sandbox world is loaded only when it is used.
     from pipelines.platform.providers.mock.provider import build_mock  # noqa: PLC0415
 
     return build_mock(name, dependencies)
 
 
-def _mock_chart(name: str, dependencies: ProviderDependencies) -> ChartProvider:
+def _mock_chart(name: str, dependencies: "ProviderDependencies") -> ChartProvider:
     from pipelines.platform.providers.mock.chart import build_mock_chart  # noqa: PLC0415  # as above
 
     return build_mock_chart(name, dependencies)
 
 
-def _with_fallback(source: Provider, dependencies: ProviderDependencies) -> Provider:
+def _with_fallback(source: Provider, dependencies: "ProviderDependencies") -> Provider:
     from pipelines.platform.providers.fallback import FallbackProvider  # noqa: PLC0415  # as above
 
     return FallbackProvider(source, _mock("mock", dependencies))
@@ -116,9 +127,9 @@ _TABLE: Mapping[str, _ProviderEntry] = {
     "vidplat-public": _ProviderEntry(build=_public),
     "browser-public": _ProviderEntry(build=_browser, first_screens=True, sessions=2),
     "mobileapp-guest": _ProviderEntry(build=_mobileapp, sessions=1, uses_device=True),
-    "vidplat-web": _ProviderEntry(build=build_vidplat_web, is_experimental=True),
+    "vidplat-web": _ProviderEntry(build=_vidplat_web, is_experimental=True),
     "mock": _ProviderEntry(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
-    "file": _ProviderEntry(build=build_file, world="file", addresses="public"),
+    "file": _ProviderEntry(build=_file, world="file", addresses="public"),
 }
 
 
@@ -185,9 +196,9 @@ def build_data_provider(
     settings: Settings,
     profile: PlatformProfile,
     *,
-    control: HostPolicyStore,
-    limits: HttpLimits | None = None,
-    bodies: BodyArchive | None = None,
+    control: "HostPolicyStore",
+    limits: "HttpLimits | None" = None,
+    bodies: "BodyArchive | None" = None,
     may_fall_back: bool = False,
 ) -> Provider:
     """Build the source of users, posts and single videos; close it after use.
@@ -198,6 +209,8 @@ def build_data_provider(
     Raises:
         ProviderUnsupportedError: The source is unavailable in this release.
     """
+    from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
+
     dependencies = ProviderDependencies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
@@ -208,9 +221,9 @@ def build_music_provider(
     settings: Settings,
     profile: PlatformProfile,
     *,
-    control: HostPolicyStore,
-    limits: HttpLimits | None = None,
-    bodies: BodyArchive | None = None,
+    control: "HostPolicyStore",
+    limits: "HttpLimits | None" = None,
+    bodies: "BodyArchive | None" = None,
     may_fall_back: bool = False,
 ) -> Provider:
     """Build the source of music data, with its own client; close it after use.
@@ -220,6 +233,8 @@ def build_music_provider(
     Raises:
         ProviderUnsupportedError: The source is unavailable in this release.
     """
+    from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
+
     dependencies = ProviderDependencies(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
@@ -230,9 +245,9 @@ def build_chart_provider(
     settings: Settings,
     profile: PlatformProfile,
     *,
-    control: HostPolicyStore,
-    limits: HttpLimits | None = None,
-    bodies: BodyArchive | None = None,
+    control: "HostPolicyStore",
+    limits: "HttpLimits | None" = None,
+    bodies: "BodyArchive | None" = None,
 ) -> ChartProvider:
     """Build the source of chart history, at the chart's own rate; close it after use.
 
@@ -241,6 +256,8 @@ def build_chart_provider(
     """
     name = data_provider_name(settings)
     source = _TABLE[name]
+    from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
+
     dependencies = ProviderDependencies(
         settings=settings,
         profile=profile.for_chart(),
@@ -254,10 +271,12 @@ def build_chart_provider(
         raise ProviderUnsupportedError(
             f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
+    from pipelines.platform.providers.chart_public import ChartPublic  # noqa: PLC0415  # as above
+
     return ChartPublic(dependencies.guest())
 
 
-def _build(name: str, dependencies: ProviderDependencies, *, may_fall_back: bool) -> Provider:
+def _build(name: str, dependencies: "ProviderDependencies", *, may_fall_back: bool) -> Provider:
     source = _TABLE[name]
     if source.build is None:
         raise ProviderUnsupportedError(
