@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser
 
+from pipelines.audio.file_heads import is_altered
 from pipelines.captures.recorded.body_forms import decode_body
 from pipelines.captures.recorded.known_fields import FieldKnowledge, count_records, known_fields
 from pipelines.doctor.live_check.round import SeenExchange, SurfaceCheck
@@ -102,7 +103,7 @@ def analyse(profile: PlatformProfile, checks: Sequence[SurfaceCheck]) -> LiveFin
         hosts=find_hosts(profile, checks),
         clock_skew_s=measure_skew(exchanges),
         sound_head=head[:HEAD_SHOWN],
-        sound_kind=sound_suffix(head[:HEAD_SHOWN]) if head else None,
+        sound_kind=None if is_altered(head[:HEAD_SHOWN]) else sound_suffix(head[:HEAD_SHOWN]),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pipelines.audio.file_heads import is_altered
 from pipelines.captures.recorded.known_fields import FieldKnowledge, completeness
 from pipelines.doctor.live_check.analysis import LiveFindings, MetHost, SurfaceFinding
 from pipelines.doctor.live_check.proposal import ProposedPatch
@@ -43,6 +44,7 @@ def to_report(
         "media": {
             "first_bytes": findings.sound_head.hex(" "),
             "kind": findings.sound_kind,
+            "is_altered": is_altered(findings.sound_head),
         },
         "robots": [
             {**decision._asdict(), "decided_at": to_time(decision.decided_at)}
@@ -84,8 +86,8 @@ def describe_media(report: Document) -> str:
     media = report["media"]
     if not media["first_bytes"]:
         return "No media file was read."
-    kind = media["kind"] or "no known format; the host may have altered the file"
-    return f"First bytes of the media file: `{media['first_bytes']}` ({kind})."
+    unknown = "altered by the host, so not comparable" if media["is_altered"] else "no known format"
+    return f"First bytes of the media file: `{media['first_bytes']}` ({media['kind'] or unknown})."
 
 
 def to_markdown(report: Document) -> str:

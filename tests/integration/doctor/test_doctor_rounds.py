@@ -99,12 +99,12 @@ async def test_one_withheld_work_does_not_condemn_its_surface(ward: Any) -> None
 async def test_what_became_of_a_probe_is_kept_and_says_when_a_surface_last_worked(
     ward: Any,
 ) -> None:
-    good = (await ward.ask("user_info"))["user_info"]
-    ward.fault("user_info", "403")
-    bad = (await ward.ask("user_info"))["user_info"]
+    good = (await ward.ask("music_info"))["music_info"]
+    ward.fault("music_info", "403")
+    bad = (await ward.ask("music_info"))["music_info"]
     engine = ward.warehouse.engine
-    assert read_latest_health(engine)["user_info"] == bad
-    assert read_last_worked(engine)["user_info"] == good.observed_at
+    assert read_latest_health(engine)["music_info"] == bad
+    assert read_last_worked(engine)["music_info"] == good.observed_at
 
 
 async def test_probes_leave_no_observation_and_teach_what_to_ask_about(ward: Any) -> None:

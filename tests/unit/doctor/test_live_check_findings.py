@@ -264,9 +264,16 @@ async def test_the_report_says_everything_in_plain_words(
         assert words in text
 
 
-def test_an_altered_media_file_is_shown_by_its_first_bytes() -> None:
-    report = {"media": {"first_bytes": "7b 00", "kind": None}}
-    assert "may have altered" in describe_media(report)
+async def test_a_media_file_that_its_host_altered_is_named(
+    live: Live, profile: PlatformProfile
+) -> None:
+    altered = b"\x7b" + MP4[1:]
+    checks = await live(HEALTHY | {"media": altered}).round.run(("slides_info", "media"))
+    found = analyse(profile, checks)
+    patch = propose_patch(profile, found, made_at=AT)
+    report = to_report(found, patch, [])
+    assert (found.sound_head, found.sound_kind) == (altered, None)
+    assert "altered by the host" in describe_media(report)
 
 
 def test_nothing_from_outside_breaks_the_table() -> None:

@@ -13,6 +13,7 @@ from pipelines.platform.profiles.patches import registrable_domain
 from pipelines.platform.providers import choose_profile
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
+from tests.answers import Shape
 from warehouse.records.errors import ForbiddenError, InvalidParameterError, SametrackError
 
 Scripted = Callable[[Sequence[HttpResponse | SametrackError]], GuestClient]
@@ -116,6 +117,16 @@ async def test_a_surface_that_is_off_is_not_requested(tmp_path: Path, scripted: 
         "surface_off",
         True,
     )
+
+
+async def test_another_source_answers_for_a_surface_that_is_off(
+    tmp_path: Path, scripted: Scripted, shape_named: Callable[[str], Shape]
+) -> None:
+    shape = shape_named("slides_info/video.json")
+    client = scripted([shape.answer("slides_info")])
+    client.profile = _patched(tmp_path, '[surfaces]\noff = ["video_page"]', name="sandbox")
+    found = await VidplatPublic(client, name="public-graph").fetch_video(shape.asked)
+    assert found.surface == "slides_info"
 
 
 @pytest.mark.parametrize(
