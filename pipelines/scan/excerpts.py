@@ -12,8 +12,7 @@ from pathlib import Path
 import structlog
 
 from pipelines.scan.scan_run import MeasuredVideo, ScanRun
-from warehouse.records.evidence import Comparison
-from warehouse.records.excerpts import Excerpt, find_excerpts
+from warehouse.records.evidence import Comparison, Excerpt, find_excerpts
 from warehouse.records.videos import Video
 
 _ABANDONED_S = 86_400.0

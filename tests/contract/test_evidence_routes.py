@@ -20,8 +20,7 @@ from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
 from pipelines.audio.features.sounds import pack_features
 from warehouse.home.excerpt_files import ExcerptFolder
-from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
-from warehouse.records.excerpts import find_excerpts
+from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence, find_excerpts
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 HERE = f"{PATH}/{COMPARISON_ID}"

@@ -1,7 +1,7 @@
 """Excerpts of compared sounds, stored as files up to an age and a total size.
 
 They cannot be created again once the sounds are deleted, but nothing depends on them: any may be
-missing. Their position in the sound is chosen in `warehouse/records/excerpts.py`.
+missing. Their position in the sound is chosen in `warehouse/records/evidence.py`.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from warehouse.home.folder import Home
-from warehouse.records.excerpts import Excerpt
+from warehouse.records.evidence import Excerpt
 
 _HASH = re.compile("[0-9a-f]{64}")
 

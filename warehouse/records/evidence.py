@@ -16,6 +16,10 @@ VariantKind = Literal["speed", "tempo", "pitch"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 RejectionLabel = Literal["likely_cover", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
+ExcerptRole = Literal["reference", "candidate"]
+EXCERPT_ROLES: tuple[ExcerptRole, ...] = ("reference", "candidate")
+MARGIN_S = 1.0
+MAX_EXCERPT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,3 +121,34 @@ def is_confirmed_unshifted(pair: PairEvidence, limits: MatchThresholds) -> bool:
         overlap_s=pair.overlap_s,
         limits=limits,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A section of a sound, in seconds of that sound, rounded to milliseconds."""
+
+    sha256: str
+    start_s: float
+    duration_s: float
+
+
+def find_excerpts(
+    pair: PairEvidence, *, reference_sha256: str | None, candidate_sha256: str | None
+) -> dict[ExcerptRole, Excerpt]:
+    """Return the excerpt of each sound whose hash is known; empty for an uncompared pair."""
+    first, second = pair.reference_start_s, pair.candidate_start_s
+    if first is None or second is None or pair.overlap_s is None:
+        return {}
+    tempo = pair.speed or 1.0
+    lead = min(MARGIN_S, first, second * tempo)
+    # A slower candidate takes longer to play the same music.
+    duration = min(MAX_EXCERPT_S, MAX_EXCERPT_S * tempo, lead + pair.overlap_s + MARGIN_S)
+    stretches: tuple[tuple[ExcerptRole, str | None, float, float], ...] = (
+        ("reference", reference_sha256, first - lead, duration),
+        ("candidate", candidate_sha256, second - lead / tempo, duration / tempo),
+    )
+    return {
+        role: Excerpt(sha256=sha256, start_s=round(max(0.0, start), 3), duration_s=round(length, 3))
+        for role, sha256, start, length in stretches
+        if sha256 is not None
+    }

@@ -11,7 +11,7 @@ from api.routes.dependencies import EvidenceDep, no_query_parameters
 from api.schemas import COMPARISON_RESPONSES, EXCERPT_RESPONSES, PNG_RESPONSES, SVG_RESPONSES
 from api.services.byte_ranges import range_response
 from api.services.evidence.service import PATH
-from warehouse.records.excerpts import ExcerptRole
+from warehouse.records.evidence import ExcerptRole
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 

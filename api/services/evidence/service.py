@@ -13,8 +13,13 @@ from api.responses.errors import NotFoundError
 from pipelines.documents.videos import to_evidence_document
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
-from warehouse.records.evidence import Comparison
-from warehouse.records.excerpts import EXCERPT_ROLES, Excerpt, ExcerptRole, find_excerpts
+from warehouse.records.evidence import (
+    EXCERPT_ROLES,
+    Comparison,
+    Excerpt,
+    ExcerptRole,
+    find_excerpts,
+)
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:

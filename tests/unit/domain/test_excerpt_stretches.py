@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.records.evidence import PairEvidence
-from warehouse.records.excerpts import MAX_EXCERPT_S, Excerpt, find_excerpts
+from warehouse.records.evidence import MAX_EXCERPT_S, Excerpt, PairEvidence, find_excerpts
 
 HASHES = {"reference_sha256": "a" * 64, "candidate_sha256": "b" * 64}
 SECONDS = st.floats(0, 60)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from warehouse.home.excerpt_files import ExcerptFolder
-from warehouse.records.excerpts import Excerpt
+from warehouse.records.evidence import Excerpt
 
 DAY_S = 86_400.0
 

@@ -16,8 +16,7 @@ from api.services.evidence.service import EvidenceService
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
-from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
-from warehouse.records.excerpts import EXCERPT_ROLES
+from warehouse.records.evidence import ALGORITHM, EXCERPT_ROLES, MatchThresholds, PairEvidence
 from warehouse.records.values import Document
 
 _FORMS = ("svg", "png")
