@@ -137,7 +137,7 @@ def build_watcher(
 ) -> WatchlistRunner:
     """A watcher over the invented world."""
     notifier: DigestNotifier = parts.pop("notifier", NullNotifier())
-    given: dict[str, Any] = {"look": look_at_nothing, "gone_works": lambda _job_id: {}}
+    given: dict[str, Any] = {"observe": look_at_nothing, "gone_videos": lambda _job_id: {}}
     return WatchlistRunner(
         control=control,
         scan_service=desk,

@@ -171,15 +171,15 @@ class Week:
                 control=stage.control,
                 open_engine=lambda: stage.engine,
             ),
-            look=_look_at_nothing,
-            gone_works=self._gone_works,
+            observe=_look_at_nothing,
+            gone_videos=self._gone_videos,
             digests=DigestFolder(stage.home.digests_dir),
             notifier=NullNotifier(),
             is_demo=True,
             clock=self.clock.moment,
         )
 
-    def _gone_works(self, job_id: str) -> dict[str, str | None]:
+    def _gone_videos(self, job_id: str) -> dict[str, str | None]:
         rows = read_candidates(self.stage.engine, job_id)
         return {row["aweme_id"]: row["reason"] for row in rows if row["outcome"] == "unavailable"}
 

@@ -191,7 +191,7 @@ class Backfill:
         """Read a few issues concurrently, in order; start none after a fatal refusal."""
         waiting = iter(issues)
 
-        async def work() -> None:
+        async def read_next() -> None:
             for issue in waiting:
                 if state.error is not None:
                     return
@@ -200,7 +200,7 @@ class Backfill:
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(CONCURRENT_READS):
-                    group.create_task(work())
+                    group.create_task(read_next())
         except ExceptionGroup as group:
             raise group.exceptions[0] from group
 

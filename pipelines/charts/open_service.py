@@ -53,7 +53,7 @@ class ChartService:
             UpstreamError, WarehouseError, RunCancelledError: As `Backfill.run`.
             ProviderUnsupportedError: The configured source has no chart.
         """
-        work = Backfill(
+        backfill = Backfill(
             open_chart=self._open,
             engine=self.engine,
             store=self.control,
@@ -61,7 +61,7 @@ class ChartService:
             cancelled=cancelled,
             hold_s=hold_s,
         )
-        return asyncio.run(work.run(span))
+        return asyncio.run(backfill.run(span))
 
     def judge(self) -> LinkingResult:
         """Link all songs to music ids.

@@ -44,7 +44,7 @@ def to_user_document(account: Account) -> Document:
 
 
 def to_list_document(
-    works: Sequence[Document],
+    videos: Sequence[Document],
     *,
     next_cursor: Mapping[str, int],
     has_more: bool,
@@ -54,7 +54,7 @@ def to_list_document(
 ) -> Document:
     """Build the `data` of a list; `next_cursor` holds the cursor under the operation's name."""
     return {
-        "aweme_list": list(works),
+        "aweme_list": list(videos),
         **next_cursor,
         "has_more": has_more,
         "platform_has_more": platform_has_more,
@@ -96,10 +96,10 @@ class TimeWindow:
             return False
         return self.start.timestamp() <= create_time <= self.end.timestamp()
 
-    def newest(self, works: Iterable[Video], count: int) -> list[Video]:
+    def newest(self, videos: Iterable[Video], count: int) -> list[Video]:
         """Return the `count` newest videos in the window, whatever the order of `works`."""
-        held = [work for work in works if self.holds(work.create_time)]
-        return sorted(held, key=lambda work: (-(work.create_time or 0), work.aweme_id))[:count]
+        held = [video for video in videos if self.holds(video.create_time)]
+        return sorted(held, key=lambda video: (-(video.create_time or 0), video.aweme_id))[:count]
 
 
 def to_metrics_document(
@@ -114,9 +114,9 @@ def to_metrics_document(
 
     `analyzed` is sorted newest first; of equally liked videos the newest is the top video.
     """
-    liked = [work for work in analyzed if work.statistics.digg_count is not None]
-    likes = [work.statistics.digg_count or 0 for work in liked]
-    top = max(liked, key=lambda work: work.statistics.digg_count or 0, default=None)
+    liked = [video for video in analyzed if video.statistics.digg_count is not None]
+    likes = [video.statistics.digg_count or 0 for video in liked]
+    top = max(liked, key=lambda video: video.statistics.digg_count or 0, default=None)
     return {
         "sec_user_id": account.sec_uid,
         "nickname": account.nickname,
@@ -133,6 +133,6 @@ def to_metrics_document(
         else to_video_document(top, first_observed_at=first_observed_at.get(top.aweme_id)),
         "statistics_complete": is_complete
         and len(liked) == len(analyzed)
-        and all(work.statistics_complete for work in liked),
+        and all(video.statistics_complete for video in liked),
         "coverage_complete": False,
     }

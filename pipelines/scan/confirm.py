@@ -77,9 +77,9 @@ def _expand(session: ScanRun) -> bool:
         found.screened.add(music_id)
         read_music_screen(session, music_id)
     if session.verifies_audio:
-        works = [entry.video for entry in found.confirmed.values()]
-        read_author_screens(session, works)
-        read_hashtag_screens(session, works)
+        videos = [entry.video for entry in found.confirmed.values()]
+        read_author_screens(session, videos)
+        read_hashtag_screens(session, videos)
     grew = bool(fill_pool(session))
     read_details(session)
     return grew
@@ -105,7 +105,7 @@ async def _verify_pool(session: ScanRun) -> list[str]:
     if not groups or not session.verifies_audio:
         return []
     references = await _references(session)
-    to_verify = [work for works in groups.values() for work in representatives(session, works)]
+    to_verify = [video for videos in groups.values() for video in representatives(session, videos)]
     found.sounds_wanted = session.progress.audio_checked_count + len(to_verify)
     await load_known_sounds(session, to_verify)
     gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)
@@ -134,15 +134,15 @@ async def _references(session: ScanRun) -> list[MeasuredVideo]:
 
 
 async def _verify_group(
-    session: ScanRun, music_id: str, works: Sequence[Video], references: Sequence[MeasuredVideo]
+    session: ScanRun, music_id: str, videos: Sequence[Video], references: Sequence[MeasuredVideo]
 ) -> str | None:
     found = session.findings
     found.settled.add(music_id)
     if not references:
         reason = "reference_altered_by_host" if found.has_altered_references else NO_REFERENCE
-        _mark(session, works, "not_comparable", reason)
+        _mark(session, videos, "not_comparable", reason)
         return None
-    verdict, heard = await verify_music(session, works, references)
+    verdict, heard = await verify_music(session, videos, references)
     comparisons = [
         to_comparison(
             session, references[pair.reference_index], heard[pair.candidate_index], pair.evidence
@@ -151,7 +151,7 @@ async def _verify_group(
     ]
     found.comparisons.extend(comparisons)
     if not heard:
-        _mark(session, works, "not_comparable", "silent_placeholder")
+        _mark(session, videos, "not_comparable", "silent_placeholder")
         return None
     best = max(comparisons, key=credibility)
     has_it = verdict.verdict in {"confirmed", "variant"}
@@ -159,7 +159,7 @@ async def _verify_group(
     if verdict.verdict == "variant":
         found.variant_ids[music_id] = best
     if verdict.verdict != "confirmed":
-        _mark(session, works, verdict.verdict, verdict.reason)
+        _mark(session, videos, verdict.verdict, verdict.reason)
         return None
     found.verified[music_id] = best
     return music_id
@@ -201,8 +201,8 @@ def _collect_variants(session: ScanRun) -> None:
             found.outcomes[video.aweme_id] = (own.pair.verdict, own.pair.reason)
 
 
-def _mark(session: ScanRun, works: Sequence[Video], outcome: str, reason: str) -> None:
-    session.findings.outcomes.update({work.aweme_id: (outcome, reason) for work in works})
+def _mark(session: ScanRun, videos: Sequence[Video], outcome: str, reason: str) -> None:
+    session.findings.outcomes.update({video.aweme_id: (outcome, reason) for video in videos})
 
 
 def _complete_outcomes(session: ScanRun) -> None:

@@ -19,9 +19,9 @@ _ABANDONED_S = 86_400.0
 _log = structlog.get_logger("scan")
 
 
-async def keep_sound(session: ScanRun, work: Video, path: Path) -> None:
+async def keep_sound(session: ScanRun, video: Video, path: Path) -> None:
     """Keep a measured file until the verdict decides whether to cut an excerpt from it."""
-    kept = path.with_name(f".kept-{session.job.job_id}-{work.aweme_id}{path.suffix}")
+    kept = path.with_name(f".kept-{session.job.job_id}-{video.aweme_id}{path.suffix}")
     if session.runtime.excerpts.max_bytes == 0:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         return
@@ -29,7 +29,7 @@ async def keep_sound(session: ScanRun, work: Video, path: Path) -> None:
         await asyncio.to_thread(path.replace, kept)
     except OSError:
         return  # another scan of the same video has removed it
-    session.findings.sound_files[work.aweme_id] = kept
+    session.findings.sound_files[video.aweme_id] = kept
 
 
 def cut_group_excerpts(
@@ -42,9 +42,9 @@ def cut_group_excerpts(
         heard: The measured videos of the group.
         best: The pair that proves the recording or a variant; None cuts nothing.
     """
-    works = [entry.video.aweme_id for entry in heard]
+    videos = [entry.video.aweme_id for entry in heard]
     session.findings.cutting.append(
-        asyncio.get_running_loop().create_task(_cut_and_delete(session, works, best))
+        asyncio.get_running_loop().create_task(_cut_and_delete(session, videos, best))
     )
 
 
@@ -70,26 +70,26 @@ def remove_abandoned(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-async def _cut_and_delete(session: ScanRun, works: Sequence[str], best: Comparison | None) -> None:
+async def _cut_and_delete(session: ScanRun, videos: Sequence[str], best: Comparison | None) -> None:
     try:
         if best is not None:
             await _cut_pair(session, best)
     except OSError as error:
         _log.warning("excerpt not kept", reason=error.strerror)
     finally:
-        await _delete_files(session, works)
+        await _delete_files(session, videos)
 
 
 async def _cut_pair(session: ScanRun, best: Comparison) -> None:
     hashes, files = session.findings.sound_hashes, session.findings.sound_files
-    works = {"reference": best.reference_aweme_id, "candidate": best.candidate_aweme_id}
+    videos = {"reference": best.reference_aweme_id, "candidate": best.candidate_aweme_id}
     excerpts = find_excerpts(
         best.pair,
         reference_sha256=hashes.get(best.reference_aweme_id),
         candidate_sha256=hashes.get(best.candidate_aweme_id),
     )
     for role, excerpt in excerpts.items():
-        path = files.get(works[role])
+        path = files.get(videos[role])
         if path is not None:
             await _cut(session, path, excerpt)
 
@@ -106,8 +106,8 @@ async def _cut(session: ScanRun, path: Path, excerpt: Excerpt) -> None:
         await asyncio.to_thread(folder.write, excerpt, encoded)
 
 
-async def _delete_files(session: ScanRun, works: Sequence[str]) -> None:
-    for aweme_id in works:
+async def _delete_files(session: ScanRun, videos: Sequence[str]) -> None:
+    for aweme_id in videos:
         path = session.findings.sound_files.pop(aweme_id, None)
         if path is not None:
             await asyncio.to_thread(path.unlink, missing_ok=True)

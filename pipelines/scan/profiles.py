@@ -23,8 +23,8 @@ def read_profiles(session: ScanRun) -> int:
     the reading and becomes the stop reason; the remaining accounts are reported as not reached.
     """
     found = session.findings
-    works = [entry.video for entry in found.confirmed.values()]
-    accounts = accounts_by_likes(works)
+    videos = [entry.video for entry in found.confirmed.values()]
+    accounts = accounts_by_likes(videos)
     wanted = accounts[: session.parameters.account_profile_limit]
     oldest = session.clock() - PROFILE_MAX_AGE
     known = read_latest_accounts(session.runtime.engine, wanted)

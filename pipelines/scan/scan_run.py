@@ -88,7 +88,7 @@ class ScanFindings:
         """Return every video whose detail page was read, in reading order."""
         return [detail.video for detail in self.details.values()]
 
-    def silent_works(self) -> set[str]:
+    def silent_videos(self) -> set[str]:
         """Return the ids of photo posts with the platform's silent placeholder as sound."""
         return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
 

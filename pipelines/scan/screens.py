@@ -24,7 +24,7 @@ CANDIDATES_PER_AUTHOR = 3  # one author screen is read per so many places in the
 CANDIDATES_PER_HASHTAG = 15  # a hashtag's first screen mixes many songs, so fewer are read
 
 
-def read_author_screens(session: ScanRun, works: list[Video], *, limit: int | None = None) -> int:
+def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | None = None) -> int:
     """Read the first screens of the authors of `works`; return how many videos are new.
 
     Without `limit`, the size of the pool bounds the number of authors.
@@ -32,18 +32,18 @@ def read_author_screens(session: ScanRun, works: list[Video], *, limit: int | No
     found = session.findings
     most = limit or session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
     room = most - len(found.scanned_authors)
-    authors = authors_to_scan(works, scanned=found.scanned_authors)
+    authors = authors_to_scan(videos, scanned=found.scanned_authors)
     found.authors_left = authors[max(0, room) :]
     return session.run(
         _read(session, "user_posts", authors[: max(0, room)], session.captures.walk_user_posts)
     )
 
 
-def read_hashtag_screens(session: ScanRun, works: list[Video]) -> int:
+def read_hashtag_screens(session: ScanRun, videos: list[Video]) -> int:
     """Read the first screens of the hashtags of `works`; return how many videos are new."""
     found = session.findings
     room = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
-    tags = hashtags_to_scan(works, title=session.song_title, scanned=found.scanned_hashtags)
+    tags = hashtags_to_scan(videos, title=session.song_title, scanned=found.scanned_hashtags)
     chosen = tags[: max(0, room - len(found.scanned_hashtags))]
     walk = partial(session.captures.walk_hashtag, limit=session.parameters.candidate_limit, pages=1)
     return session.run(_read(session, "hashtag_list", chosen, walk))

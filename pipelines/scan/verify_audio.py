@@ -41,29 +41,29 @@ ALTERED = "altered_by_host"
 """Reason of a sound whose file the media host changed; see `pipelines.audio.file_heads`."""
 
 
-async def load_known_sounds(session: ScanRun, works: Sequence[Video]) -> None:
+async def load_known_sounds(session: ScanRun, videos: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
     session.findings.known_sounds = await asyncio.to_thread(
         read_sound_features,
         session.runtime.engine,
-        [work.aweme_id for work in works],
+        [video.aweme_id for video in videos],
         FEATURE_VERSION,
     )
 
 
-async def measure_videos(session: ScanRun, works: Sequence[Video]) -> list[MeasuredVideo]:
+async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return the sounds of `works`, in order; stored features are not measured again."""
-    return list(await asyncio.gather(*(_measure_video(session, work) for work in works)))
+    return list(await asyncio.gather(*(_measure_video(session, video) for video in videos)))
 
 
-async def _measure_video(session: ScanRun, work: Video) -> MeasuredVideo:
+async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
     session.check_cancelled()
-    known = session.findings.known_sounds.get(work.aweme_id)
-    sound = await _measured(session, work) if known is None else _from_stored(known)
+    known = session.findings.known_sounds.get(video.aweme_id)
+    sound = await _measured(session, video) if known is None else _from_stored(known)
     if sound.sha256 is not None:
-        session.findings.sound_hashes[work.aweme_id] = sound.sha256
+        session.findings.sound_hashes[video.aweme_id] = sound.sha256
     session.count(audio_checked=1)
-    return MeasuredVideo(work, sound)
+    return MeasuredVideo(video, sound)
 
 
 def _from_stored(row: Row) -> MeasuredSound | NotComparable:
@@ -81,11 +81,11 @@ def _from_stored(row: Row) -> MeasuredSound | NotComparable:
     )
 
 
-async def _measured(session: ScanRun, work: Video) -> MeasuredSound | NotComparable:
+async def _measured(session: ScanRun, video: Video) -> MeasuredSound | NotComparable:
     """Download and measure a sound; its file is kept until the group has a verdict."""
     try:
         with session.stopwatch.waiting("upstream"):
-            file = await session.captures.sound(session.findings.details[work.aweme_id])
+            file = await session.captures.sound(session.findings.details[video.aweme_id])
     except UpstreamError as error:
         return NotComparable(sha256=None, reason=_reason_of(error))
     session.findings.sounds_read += 1
@@ -96,8 +96,8 @@ async def _measured(session: ScanRun, work: Video) -> MeasuredSound | NotCompara
     except BaseException:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
-    await keep_sound(session, work, path)
-    session.findings.sound_rows.append(_sound_row(session, work, file.sha256, sound))
+    await keep_sound(session, video, path)
+    session.findings.sound_rows.append(_sound_row(session, video, file.sha256, sound))
     return sound
 
 
@@ -107,14 +107,14 @@ def _reason_of(error: UpstreamError) -> str:
 
 
 def _sound_row(
-    session: ScanRun, work: Video, sha256: str, sound: MeasuredSound | NotComparable
+    session: ScanRun, video: Video, sha256: str, sound: MeasuredSound | NotComparable
 ) -> dict[str, object]:
     heard = sound if isinstance(sound, MeasuredSound) else None
     return {
         "sound_sha256": sha256,
         "feature_version": FEATURE_VERSION,
-        "aweme_id": work.aweme_id,
-        "music_id": work.music.music_id if work.music else None,
+        "aweme_id": video.aweme_id,
+        "music_id": video.music.music_id if video.music else None,
         "features": pack_features(heard.features) if heard else None,
         "duration_s": heard.duration_s if heard else None,
         "sample_rate_hz": heard.sample_rate_hz if heard else None,
@@ -133,20 +133,20 @@ def write_sounds(session: ScanRun) -> None:
         session.append_later("raw.sounds", rows)
 
 
-def representatives(session: ScanRun, works: Sequence[Video]) -> tuple[Video, ...]:
+def representatives(session: ScanRun, videos: Sequence[Video]) -> tuple[Video, ...]:
     """Return the videos that represent a music id in the audio verification."""
-    return videos_to_verify(works, silent=session.findings.silent_works(), limit=REPRESENTATIVES)
+    return videos_to_verify(videos, silent=session.findings.silent_videos(), limit=REPRESENTATIVES)
 
 
-async def choose_references(session: ScanRun, works: Sequence[Video]) -> list[MeasuredVideo]:
+async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return up to three comparable videos of the track that agree, the cleanest first.
 
     Muted videos and videos that play something else are replaced by the next ones.
     """
     batches = verification_batches(
-        works, silent=session.findings.silent_works(), size=REFERENCE_TRIALS
+        videos, silent=session.findings.silent_videos(), size=REFERENCE_TRIALS
     )
-    await load_known_sounds(session, [work for batch in batches for work in batch])
+    await load_known_sounds(session, [video for batch in batches for video in batch])
     entries: list[MeasuredVideo] = []
     from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- as below
 
@@ -173,7 +173,7 @@ def _any_downloaded(heard: Sequence[MeasuredVideo]) -> bool:
 
 
 async def verify_music(
-    session: ScanRun, works: Sequence[Video], references: Sequence[MeasuredVideo]
+    session: ScanRun, videos: Sequence[Video], references: Sequence[MeasuredVideo]
 ) -> tuple[GroupVerdict, list[MeasuredVideo]]:
     """Compare the representatives of one music id with the references.
 
@@ -184,7 +184,7 @@ async def verify_music(
     """
     heard: list[MeasuredVideo] = []
     for batch in verification_batches(
-        works, silent=session.findings.silent_works(), size=REPRESENTATIVES
+        videos, silent=session.findings.silent_videos(), size=REPRESENTATIVES
     ):
         heard = await measure_videos(session, batch)
         if not _any_downloaded(heard) or any(

@@ -118,9 +118,9 @@ def find_changes(
             for name, now in after.figures.items()
         )
         return WatchChanges(since=None, until=after.observed_at, figures=figures)
-    then = {work.aweme_id: work for work in before.works}
-    now = {work.aweme_id: work for work in after.works}
-    both = [(then[name], work) for name, work in now.items() if name in then]
+    then = {video.aweme_id: video for video in before.works}
+    now = {video.aweme_id: video for video in after.works}
+    both = [(then[name], video) for name, video in now.items() if name in then]
     return WatchChanges(
         since=before.observed_at,
         until=after.observed_at,
@@ -128,7 +128,7 @@ def find_changes(
         fast_works=_fast(both, thresholds.velocity),
         rank_changes=_ranks(both, thresholds.rank_change, top=max(before.top, after.top)),
         new_music_ids=_music_ids(then.values(), after.works) if thresholds.new_music_id else (),
-        new_works=tuple(_news(work) for name, work in now.items() if name not in then),
+        new_works=tuple(_news(video) for name, video in now.items() if name not in then),
         vanished_works=_vanished(then, after),
     )
 
@@ -142,7 +142,7 @@ def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_
     )
 
 
-def measure_work(before: ObservedVideo, after: ObservedVideo) -> tuple[Growth, ...]:
+def measure_video_growth(before: ObservedVideo, after: ObservedVideo) -> tuple[Growth, ...]:
     """Return the growth of a video's hot score and four counts."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
     pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
@@ -168,7 +168,7 @@ def _fast(
         return ()
     found = []
     for then, now in both:
-        counts = measure_work(then, now)
+        counts = measure_video_growth(then, now)
         velocity = counts[0].per_day
         if velocity is not None and velocity >= threshold:
             found.append(
@@ -177,7 +177,7 @@ def _fast(
                     velocity=velocity, counts=counts,
                 )
             )  # fmt: skip
-    return tuple(sorted(found, key=lambda work: (-work.velocity, work.aweme_id)))
+    return tuple(sorted(found, key=lambda video: (-video.velocity, video.aweme_id)))
 
 
 def _ranks(
@@ -201,19 +201,23 @@ def _music_ids(
     then: Iterable[ObservedVideo], now: tuple[ObservedVideo, ...]
 ) -> tuple[NewMusicId, ...]:
     """Return music ids that are new among confirmed videos (those with a `link_type`)."""
-    known = {work.music_id for work in then if work.link_type is not None}
+    known = {video.music_id for video in then if video.link_type is not None}
     fresh: dict[str, list[ObservedVideo]] = {}
-    for work in now:
-        if work.music_id is not None and work.link_type is not None and work.music_id not in known:
-            fresh.setdefault(work.music_id, []).append(work)
+    for video in now:
+        if (
+            video.music_id is not None
+            and video.link_type is not None
+            and video.music_id not in known
+        ):
+            fresh.setdefault(video.music_id, []).append(video)
     return tuple(
         NewMusicId(
             music_id=music_id,
-            work_count=len(works),
-            link_types=tuple(sorted({work.link_type or "" for work in works})),
-            example_aweme_id=works[0].aweme_id,
+            work_count=len(videos),
+            link_types=tuple(sorted({video.link_type or "" for video in videos})),
+            example_aweme_id=videos[0].aweme_id,
         )
-        for music_id, works in sorted(fresh.items())
+        for music_id, videos in sorted(fresh.items())
     )
 
 
@@ -221,11 +225,11 @@ def _vanished(
     then: Mapping[str, ObservedVideo], after: WatchObservation
 ) -> tuple[VideoAppearance, ...]:
     is_expected = _expectation(after)
-    now = {work.aweme_id for work in after.works}
+    now = {video.aweme_id for video in after.works}
     return tuple(
-        _news(work, reason=after.gone.get(name))
-        for name, work in then.items()
-        if name in after.gone or (name not in now and is_expected(work))
+        _news(video, reason=after.gone.get(name))
+        for name, video in then.items()
+        if name in after.gone or (name not in now and is_expected(video))
     )
 
 
@@ -237,16 +241,18 @@ def _expectation(after: WatchObservation) -> Callable[[ObservedVideo], bool]:
     """
     if after.is_whole:
         return lambda _work: True
-    times = [work.create_time for work in after.works if work.create_time is not None]
+    times = [video.create_time for video in after.works if video.create_time is not None]
     if after.kind != "account" or len(times) < 2:  # noqa: PLR2004 -- a lone one may be pinned
         return lambda _work: False
     oldest = sorted(times)[min(_PINNED, len(times) - 1)]
-    return lambda work: work.create_time is not None and work.create_time > oldest
+    return lambda video: video.create_time is not None and video.create_time > oldest
 
 
 _PINNED = 3
 """Maximum number of pinned videos, which come out of order."""
 
 
-def _news(work: ObservedVideo, *, reason: str | None = None) -> VideoAppearance:
-    return VideoAppearance(aweme_id=work.aweme_id, title=work.title, rank=work.rank, reason=reason)
+def _news(video: ObservedVideo, *, reason: str | None = None) -> VideoAppearance:
+    return VideoAppearance(
+        aweme_id=video.aweme_id, title=video.title, rank=video.rank, reason=reason
+    )

@@ -44,7 +44,7 @@ FIGURES = {
 class DigestEntry:
     """A finished entry; `observation` and `changes` are None if it failed."""
 
-    look: EntryCheck
+    check: EntryCheck
     observation: WatchObservation | None
     changes: WatchChanges | None
 
@@ -77,17 +77,17 @@ def build_digest(
 
 
 def _entry(report: DigestEntry) -> Document:
-    look, seen = report.look, report.observation
+    check, observed = report.check, report.observation
     return {
-        "kind": look.entry.kind,
-        "input": look.entry.input,
-        "subject": look.subject,
-        "title": None if seen is None else seen.title,
-        "status": look.status,
-        "job_id": look.job_id,
-        "error": look.error,
-        "observed_at": None if seen is None else to_time(seen.observed_at),
-        "work_count": None if seen is None else len(seen.works),
+        "kind": check.entry.kind,
+        "input": check.entry.input,
+        "subject": check.subject,
+        "title": None if observed is None else observed.title,
+        "status": check.status,
+        "job_id": check.job_id,
+        "error": check.error,
+        "observed_at": None if observed is None else to_time(observed.observed_at),
+        "work_count": None if observed is None else len(observed.works),
         "changes": None if report.changes is None else report.changes.to_document(),
     }
 

@@ -56,25 +56,25 @@ class WatchObservation:
         """Return plain JSON values."""
         document = asdict(self)
         document["observed_at"] = to_moment(self.observed_at)
-        for work, entry in zip(self.works, document["works"], strict=True):
-            entry["observed_at"] = to_moment(work.observed_at)
+        for video, entry in zip(self.works, document["works"], strict=True):
+            entry["observed_at"] = to_moment(video.observed_at)
         return document
 
 
 def to_observation(document: ReadOnlyDocument) -> WatchObservation:
     """Restore an observation from the document of `Observation.to_document`."""
-    works = tuple(
+    videos = tuple(
         ObservedVideo(
             **{
-                **work,
-                "observed_at": datetime.fromisoformat(work["observed_at"]),
-                "statistics": Statistics(**work["statistics"]),
+                **video,
+                "observed_at": datetime.fromisoformat(video["observed_at"]),
+                "statistics": Statistics(**video["statistics"]),
             }
         )
-        for work in document["works"]
+        for video in document["works"]
     )
     moment = datetime.fromisoformat(document["observed_at"])
-    return WatchObservation(**{**document, "works": works, "observed_at": moment})
+    return WatchObservation(**{**document, "works": videos, "observed_at": moment})
 
 
 def to_moment(moment: datetime) -> str:
@@ -92,24 +92,24 @@ def to_track_observation(
         top: Number of ranks considered for rank changes.
         gone: Candidates that the platform no longer shows, with its reason.
     """
-    works = tuple(
-        _ranked_work(document, rank)
+    videos = tuple(
+        _ranked_video(document, rank)
         for rank, document in enumerate(rank_documents(result["ranked"], sort_by="hot_score"), 1)
     )
     music = result["music"] or {}
-    known = [hot_score(work.statistics) for work in works]
+    known = [hot_score(video.statistics) for video in videos]
     return WatchObservation(
         kind="track",
         subject=result["music_id"],
         observed_at=datetime.fromisoformat(result["created_at"]),
         title=music.get("title"),
         figures={
-            "confirmed_count": len(works),
-            "music_id_count": len({work.music_id for work in works}),
+            "confirmed_count": len(videos),
+            "music_id_count": len({video.music_id for video in videos}),
             "unique_account_count": result["unique_account_count"],
             "hot_score_sum": None if None in known else sum(score or 0 for score in known),
         },
-        works=works,
+        works=videos,
         gone=gone,
         top=top,
     )
@@ -149,7 +149,7 @@ def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> WatchO
     )
 
 
-def _ranked_work(document: Document, rank: int) -> ObservedVideo:
+def _ranked_video(document: Document, rank: int) -> ObservedVideo:
     statistics = to_statistics(document)
     return ObservedVideo(
         aweme_id=document["aweme_id"],

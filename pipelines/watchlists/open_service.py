@@ -68,8 +68,8 @@ def build_watchlist_runner(
         scan_service=build_scan_service(
             settings, profile, control=control, open_engine=lambda: engine
         ),
-        look=screens.look,
-        gone_works=partial(_unavailable_videos, engine),
+        observe=screens.observe,
+        gone_videos=partial(_unavailable_videos, engine),
         digests=DigestFolder(home.digests_dir),
         notifier=build_notifier(settings),
         is_demo=is_demo_world(home.world),

@@ -49,7 +49,7 @@ class EntryChecker:
         self._engine = engine
         self._sounds_dir = sounds_dir
 
-    def look(self, entry: WatchlistEntry) -> WatchObservation:
+    def observe(self, entry: WatchlistEntry) -> WatchObservation:
         """Observe an account or a hashtag now; every capture is stored in the lake.
 
         Raises:
@@ -57,14 +57,14 @@ class EntryChecker:
             UpstreamError: The platform refused.
             WarehouseError: The capture could not be stored.
         """
-        look = _check_account if entry.kind == "account" else _check_hashtag
+        check = _check_account if entry.kind == "account" else _check_hashtag
         build = build_data_provider if entry.kind == "account" else build_music_provider
 
         follow_sandbox_clock(self._profile)
 
         async def ask() -> WatchObservation:
             async with self._captures(build) as captures:
-                return await look(captures, entry.input)
+                return await check(captures, entry.input)
 
         return asyncio.run(ask())
 

@@ -62,8 +62,8 @@ class WatchlistRunner:
     Args:
         control: The control store.
         scan_service: The scan service.
-        look: Observes an account or a hashtag.
-        gone_works: Returns the unavailable candidates of a job with the platform's reason.
+        observe: Observes an account or a hashtag.
+        gone_videos: Returns the unavailable candidates of a job with the platform's reason.
         digests: The folder for digests.
         notifier: The notifier that sends digests.
         is_demo: Whether the data is demo data.
@@ -76,8 +76,8 @@ class WatchlistRunner:
         *,
         control: ControlStore,
         scan_service: ScanSubmitter,
-        look: Callable[[WatchlistEntry], WatchObservation],
-        gone_works: Callable[[str], Mapping[str, str | None]],
+        observe: Callable[[WatchlistEntry], WatchObservation],
+        gone_videos: Callable[[str], Mapping[str, str | None]],
         digests: DigestFolder,
         notifier: DigestNotifier,
         is_demo: bool,
@@ -86,8 +86,8 @@ class WatchlistRunner:
     ) -> None:
         self.control = control
         self._scan_service = scan_service
-        self._look = look
-        self._gone_works = gone_works
+        self._observe = observe
+        self._gone_videos = gone_videos
         self._digests = digests
         self._notifier = notifier
         self._is_demo = is_demo
@@ -132,9 +132,9 @@ class WatchlistRunner:
         with self._held(run_id) as run:
             if run is None or run.status != "due":
                 return run
-            for look in self.control.looks(run_id):
-                if look.status == "due":
-                    self.control.save_entry_check(self._begun(run, look))
+            for check in self.control.entry_checks(run_id):
+                if check.status == "due":
+                    self.control.save_entry_check(self._begun(run, check))
             self.control.release_run(run_id, self._owner, status="waiting")
         return self.control.watch_run(run_id)
 
@@ -149,13 +149,13 @@ class WatchlistRunner:
         with self._held(run_id) as run:
             if run is None or run.status != "waiting":
                 return run
-            reports = [self._report(run, look) for look in self.control.looks(run_id)]
-            digest = build_digest(run, reports, ended_at=self._clock(), is_demo=self._is_demo)
+            entries = [self._report(run, check) for check in self.control.entry_checks(run_id)]
+            digest = build_digest(run, entries, ended_at=self._clock(), is_demo=self._is_demo)
             digest["files"] = self._digests.write(digest)
             is_ours = self.control.end_run(
                 run_id,
                 self._owner,
-                status="completed" if digest["completed_count"] or not reports else "failed",
+                status="completed" if digest["completed_count"] or not entries else "failed",
                 outcome=f"{digest['completed_count']} of {digest['entry_count']} checked",
                 digest=digest,
             )
@@ -180,30 +180,32 @@ class WatchlistRunner:
             if run is not None:  # no effect if it was released or ended in the block
                 self.control.release_run(run_id, self._owner, status=run.status)
 
-    def _begun(self, run: WatchlistRun, look: EntryCheck) -> EntryCheck:
+    def _begun(self, run: WatchlistRun, check: EntryCheck) -> EntryCheck:
         self.control.renew_run_hold(run.run_id, self._owner, ttl_s=HOLD_S)
         try:
-            if look.entry.kind == "track":
-                return replace(look, status="waiting", job_id=self._hand_in(run, look))
-            seen = self._look(look.entry)
+            if check.entry.kind == "track":
+                return replace(check, status="waiting", job_id=self._hand_in(run, check))
+            observed = self._observe(check.entry)
         except SametrackError as error:
-            return replace(look, status="failed", error=error.to_document())
+            return replace(check, status="failed", error=error.to_document())
         return replace(
-            look, status="completed", subject=seen.subject, observation=seen.to_document()
+            check, status="completed", subject=observed.subject, observation=observed.to_document()
         )
 
-    def _hand_in(self, run: WatchlistRun, look: EntryCheck) -> str:
+    def _hand_in(self, run: WatchlistRun, check: EntryCheck) -> str:
         """Submit a scan. Its job id is derived from the run, so a repeated call is idempotent."""
-        job_id = str(uuid5(UUID(run.run_id), str(look.position)))
+        job_id = str(uuid5(UUID(run.run_id), str(check.position)))
         parameters = scan_parameters_of(run.plan)
         asked = self._scan_service.ask(
-            look.entry.input, parameters, origin=run.origin, job_id=job_id
+            check.entry.input, parameters, origin=run.origin, job_id=job_id
         )
         return asked.job.job_id
 
     def _is_over(self, run_id: str) -> bool:
-        waiting = [look for look in self.control.looks(run_id) if look.status == "waiting"]
-        return all(self._has_ended(look.job_id or "") for look in waiting)
+        waiting = [
+            check for check in self.control.entry_checks(run_id) if check.status == "waiting"
+        ]
+        return all(self._has_ended(check.job_id or "") for check in waiting)
 
     def _has_ended(self, job_id: str) -> bool:
         job = self.control.job(job_id)
@@ -211,34 +213,36 @@ class WatchlistRunner:
             job = self._scan_service.job(job_id).job  # ends the job if its worker is lost
         return job is None or job.status in FINAL_STATUSES
 
-    def _report(self, run: WatchlistRun, look: EntryCheck) -> DigestEntry:
-        if look.status == "waiting":
-            look = self._result(run, look)
-            self.control.save_entry_check(look)
-        if look.observation is None or look.subject is None:
-            return DigestEntry(look, None, None)
+    def _report(self, run: WatchlistRun, check: EntryCheck) -> DigestEntry:
+        if check.status == "waiting":
+            check = self._result(run, check)
+            self.control.save_entry_check(check)
+        if check.observation is None or check.subject is None:
+            return DigestEntry(check, None, None)
         earlier = self.control.last_observation(
-            run.watchlist, look.entry.kind, look.subject, before_run=run.run_id
+            run.watchlist, check.entry.kind, check.subject, before_run=run.run_id
         )
-        seen = to_observation(look.observation)
+        observed = to_observation(check.observation)
         before = None if earlier is None else to_observation(earlier)
-        return DigestEntry(look, seen, find_changes(before, seen, thresholds=run.plan.thresholds))
+        return DigestEntry(
+            check, observed, find_changes(before, observed, thresholds=run.plan.thresholds)
+        )
 
-    def _result(self, run: WatchlistRun, look: EntryCheck) -> EntryCheck:
+    def _result(self, run: WatchlistRun, check: EntryCheck) -> EntryCheck:
         """Return the check of a track with the result of its job."""
         try:
-            scan = self._scan_service.job(look.job_id or "")
+            scan = self._scan_service.job(check.job_id or "")
         except JobNotFoundError as error:
-            return replace(look, status="failed", error=error.to_document())
+            return replace(check, status="failed", error=error.to_document())
         if scan.result is None:
-            return replace(look, status="failed", error=scan.job.error or _CANCELLED)
-        seen = to_track_observation(
+            return replace(check, status="failed", error=scan.job.error or _CANCELLED)
+        observed = to_track_observation(
             scan.result,
             top=scan_parameters_of(run.plan).count,
-            gone=self._gone_works(scan.job.job_id),
+            gone=self._gone_videos(scan.job.job_id),
         )
         return replace(
-            look, status="completed", subject=seen.subject, observation=seen.to_document()
+            check, status="completed", subject=observed.subject, observation=observed.to_document()
         )
 
 

@@ -95,7 +95,7 @@ def _figures(
     jobs = week.stage.control.jobs(limit=9999)
     per_track = Counter(job.input for job in jobs)
     looks = Counter(
-        look.status for run in runs for look in week.watchers[0].control.looks(run.run_id)
+        look.status for run in runs for look in week.watchers[0].control.entry_checks(run.run_id)
     )
     deviations = list(verdict.deviations)
     if [run.due_at for run in runs] != due:

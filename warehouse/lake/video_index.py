@@ -123,12 +123,12 @@ class VideoIndex:
 
         def found(database: sqlite3.Connection, about: IndexMetadata) -> IndexAnswer:
             rows = database.execute(_VIDEOS_SQL, (whole, wanted))
-            works = {row[0]: _to_indexed_video(*row[1:]) for row in rows}
+            videos = {row[0]: _to_indexed_video(*row[1:]) for row in rows}
             asked = (
                 () if until is None else database.execute(_LIKES_SQL, (to_micros(until), wanted))
             )
             files = frozenset(name for (name,) in database.execute("select name from files"))
-            return IndexAnswer(about.bound, files, works, dict(asked))
+            return IndexAnswer(about.bound, files, videos, dict(asked))
 
         return self._ask(found)
 

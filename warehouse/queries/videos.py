@@ -103,12 +103,12 @@ def _rows_from_index(engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[s
     return [
         {
             "aweme_id": aweme_id,
-            "best": work.best if work else None,
-            "first_at": work.first_at if work else None,
+            "best": video.best if video else None,
+            "first_at": video.first_at if video else None,
             "has_young": aweme_id in young,
         }
         for aweme_id in dict.fromkeys(aweme_ids)
-        if (work := indexed.works.get(aweme_id)) or aweme_id in young
+        if (video := indexed.works.get(aweme_id)) or aweme_id in young
     ]
 
 
@@ -122,10 +122,10 @@ def _ordering_from_index(
     """
     rows = _rows_from_index(engine, indexed, aweme_ids)
     known = {
-        row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], work.created)
+        row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], video.created)
         for row in rows
-        if (work := indexed.works.get(row["aweme_id"])) is not None
-        and (work.created_since is None or work.created_since <= until)
+        if (video := indexed.works.get(row["aweme_id"])) is not None
+        and (video.created_since is None or video.created_since <= until)
         and (until < indexed.bound or not row["has_young"])
     }
     others = [row["aweme_id"] for row in rows if row["aweme_id"] not in known]

@@ -43,7 +43,7 @@ class WatchlistStore(Protocol):
     def request_run(self, name: str, *, origin: Origin) -> str | None: ...
     def watch_run(self, run_id: str) -> WatchlistRun | None: ...
     def watch_runs(self, name: str, *, limit: int) -> list[WatchlistRun]: ...
-    def looks(self, run_id: str) -> list[EntryCheck]: ...
+    def entry_checks(self, run_id: str) -> list[EntryCheck]: ...
 
 
 class WatchlistService:
@@ -153,7 +153,7 @@ class WatchlistService:
                 f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
                 hint="List the runs of the watchlist",
             )
-        entries = [_to_entry(look) for look in self._store.looks(run_id)]
+        entries = [_to_entry(check) for check in self._store.entry_checks(run_id)]
         return {
             **_to_run(run),
             "entries": entries,
@@ -259,12 +259,12 @@ def _to_run(run: WatchlistRun) -> Document:
     }
 
 
-def _to_entry(look: EntryCheck) -> Document:
+def _to_entry(check: EntryCheck) -> Document:
     return {
-        "kind": look.entry.kind,
-        "input": look.entry.input,
-        "status": look.status,
-        "subject": look.subject,
-        "job_id": look.job_id,
-        "error": look.error,
+        "kind": check.entry.kind,
+        "input": check.entry.input,
+        "status": check.status,
+        "subject": check.subject,
+        "job_id": check.job_id,
+        "error": check.error,
     }

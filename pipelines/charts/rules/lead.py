@@ -91,7 +91,7 @@ def find_entry(song_days: Iterable[date], issue_days: Sequence[date]) -> ChartEn
     )
 
 
-def find_rise(works: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
+def find_rise(videos: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
     """Bound the time at which the videos had reached `share` of their last observed likes.
 
     Likes gained between two observations were gained somewhere between them, the first ones
@@ -104,7 +104,7 @@ def find_rise(works: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
     A falling count is held at its maximum. Undiscovered videos are not included, and the total is
     the current one: while a song still grows, its rise moves with it.
     """
-    pieces = [piece for work in works for piece in _growth(work)]
+    pieces = [piece for video in videos for piece in _growth(video)]
     total = sum(amount for _, _, amount in pieces)
     if total == 0:
         return Rise(digg_count=0)
@@ -118,7 +118,7 @@ def find_rise(works: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
     )
 
 
-def estimate_lead(entry: ChartEntry, works: Sequence[VideoLikes]) -> tuple[Lead, Rise]:
+def estimate_lead(entry: ChartEntry, videos: Sequence[VideoLikes]) -> tuple[Lead, Rise]:
     """Estimate the lead of the platform over the chart; return it with the underlying rise.
 
         low  = earliest entry - latest rise
@@ -128,10 +128,10 @@ def estimate_lead(entry: ChartEntry, works: Sequence[VideoLikes]) -> tuple[Lead,
 
     The lead is a temporal order, not a causal claim.
     """
-    moments = [moment for work in works for moment, _ in work.seen]
-    rise = find_rise(works)
+    moments = [moment for video in videos for moment, _ in video.seen]
+    rise = find_rise(videos)
     counted = Lead(
-        work_count=sum(bool(work.seen) for work in works),
+        work_count=sum(bool(video.seen) for video in videos),
         observation_count=len(moments),
         observed_day_count=len({moment.astimezone(UTC).date() for moment in moments}),
     )
@@ -155,11 +155,11 @@ def estimate_lead(entry: ChartEntry, works: Sequence[VideoLikes]) -> tuple[Lead,
     )
 
 
-def _growth(work: VideoLikes) -> list[tuple[datetime | None, datetime, int]]:
+def _growth(video: VideoLikes) -> list[tuple[datetime | None, datetime, int]]:
     """Return the growth intervals of a video: earliest start, observed at, amount."""
     pieces: list[tuple[datetime | None, datetime, int]] = []
-    begun, highest = work.published_at, 0
-    for seen_at, likes in work.seen:
+    begun, highest = video.published_at, 0
+    for seen_at, likes in video.seen:
         if likes > highest:
             pieces.append(
                 (None if begun is None else min(begun, seen_at), seen_at, likes - highest)

@@ -114,12 +114,12 @@ def to_video_likes(rows: Iterable[ObservedRow]) -> list[VideoLikes]:
 
 
 def compare_with_platform(
-    charted: SongPositions, days: Sequence[date], works: Sequence[VideoLikes]
+    charted: SongPositions, days: Sequence[date], videos: Sequence[VideoLikes]
 ) -> PlatformComparison:
     """Compare a song with the videos that carry it."""
     entry = find_entry([place.day for place in charted.places], days)
-    lead, rise = estimate_lead(entry, works)
-    moments = [moment for work in works for moment, _ in work.seen]
+    lead, rise = estimate_lead(entry, videos)
+    moments = [moment for video in videos for moment, _ in video.seen]
     return PlatformComparison(
         entry_after=entry.after,
         rise=rise,
@@ -192,8 +192,10 @@ def to_curve(rows: Iterable[ObservedRow]) -> list[Document]:
 
     The sum also grows when videos are discovered, so the estimate does not use it.
     """
-    by_work = {(row["observed_at"], row["aweme_id"]): row for row in rows}
-    observations = ((at, aweme_id, row) for (at, aweme_id), row in sorted(by_work.items(), key=_at))
+    by_video = {(row["observed_at"], row["aweme_id"]): row for row in rows}
+    observations = (
+        (at, aweme_id, row) for (at, aweme_id), row in sorted(by_video.items(), key=_at)
+    )
     return [
         {"observed_at": to_time(point.observed_at), **point.values}
         for point in total_over_time(observations)

@@ -42,8 +42,8 @@ def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
 def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the accounts that use the track, where re-uploads are found."""
     with scan.stage("author_first_screens") as session:
-        works = session.findings.videos() if session.verifies_audio else []
-        new = screens.read_author_screens(session, works)
+        videos = session.findings.videos() if session.verifies_audio else []
+        new = screens.read_author_screens(session, videos)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 
 
@@ -51,8 +51,8 @@ def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
 def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the hashtags that videos of the track share or that name the song."""
     with scan.stage("hashtag_first_screens") as session:
-        works = session.findings.videos() if session.verifies_audio else []
-        new = screens.read_hashtag_screens(session, works)
+        videos = session.findings.videos() if session.verifies_audio else []
+        new = screens.read_hashtag_screens(session, videos)
         return MaterializeResult(metadata={"new_videos": new} | coverage_metadata(session))
 
 

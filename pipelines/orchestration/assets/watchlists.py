@@ -66,8 +66,8 @@ def watched_screens(
         run = None if run_id is None else watcher.begin(run_id)
         if run is None:
             raise Failure(f"Watchlist {name} does not exist, or another process has its run")
-        looks = watcher.control.looks(run.run_id)
-    counts = Counter(look.status for look in looks)
+        checks = watcher.control.entry_checks(run.run_id)
+    counts = Counter(check.status for check in checks)
     return Result(
         metadata={
             "run_id": run.run_id,

@@ -175,13 +175,13 @@ def _judge(
     usual: float,
     to_limits: Callable[[float], MatchThresholds],
 ) -> pa.Table:
-    kept, works = pairs.to_pylist(), pool.to_pylist()
-    now = _top(works, _confirmed_ids(kept, to_limits(usual)), top)
+    kept, videos = pairs.to_pylist(), pool.to_pylist()
+    now = _top(videos, _confirmed_ids(kept, to_limits(usual)), top)
     rows = []
     for value in sorted({*values, usual}):
         limits = to_limits(value)
         ids = _confirmed_ids(kept, limits)
-        best = _top(works, ids, top)
+        best = _top(videos, ids, top)
         rows.append(
             {
                 "limit": value,
@@ -189,7 +189,7 @@ def _judge(
                 "pairs_confirmed": sum(_holds(row, limits) for row in kept),
                 "pairs_within_distances": sum(_is_near(row, limits) for row in kept),
                 "music_ids_confirmed": len(ids),
-                "works_confirmed": sum(_is_in(row, ids) for row in works),
+                "works_confirmed": sum(_is_in(row, ids) for row in videos),
                 "top_count": len(best),
                 "came": len(best - now),
                 "went": len(now - best),
@@ -202,13 +202,13 @@ def _confirmed_ids(pairs: Sequence[ReportRow], limits: MatchThresholds) -> set[s
     return {row["candidate_music_id"] for row in pairs if _holds(row, limits)}
 
 
-def _top(works: Sequence[ReportRow], ids: set[str], top: int) -> set[str]:
+def _top(videos: Sequence[ReportRow], ids: set[str], top: int) -> set[str]:
     """Return the first `top` videos among `ids`; `works` is sorted."""
-    return {row["aweme_id"] for row in [row for row in works if _is_in(row, ids)][:top]}
+    return {row["aweme_id"] for row in [row for row in videos if _is_in(row, ids)][:top]}
 
 
-def _top_viral(works: Sequence[ReportRow], line: int, top: int) -> set[str]:
-    return {row["aweme_id"] for row in [w for w in works if (w["digg_count"] or 0) >= line][:top]}
+def _top_viral(videos: Sequence[ReportRow], line: int, top: int) -> set[str]:
+    return {row["aweme_id"] for row in [w for w in videos if (w["digg_count"] or 0) >= line][:top]}
 
 
 def _is_in(row: ReportRow, ids: set[str]) -> bool:

@@ -30,11 +30,11 @@ def to_account_summary(
         profiles: The profiles that were read, by `sec_uid`.
     """
     profiles = profiles or {}
-    works: dict[str, list[Document]] = {}
+    videos: dict[str, list[Document]] = {}
     for document in confirmed:
         if document["author"] is not None:
-            works.setdefault(document["author"]["sec_uid"], []).append(document)
-    accounts = [_account(works[uid], profiles.get(uid)) for uid in works]
+            videos.setdefault(document["author"]["sec_uid"], []).append(document)
+    accounts = [_account(videos[uid], profiles.get(uid)) for uid in videos]
     accounts.sort(key=lambda entry: (-(entry["linked_digg_count"] or 0), entry["sec_uid"]))
     return {
         "accounts": accounts,
@@ -44,19 +44,19 @@ def to_account_summary(
     }
 
 
-def accounts_by_likes(works: Iterable[Video]) -> tuple[str, ...]:
+def accounts_by_likes(videos: Iterable[Video]) -> tuple[str, ...]:
     """Return the accounts of videos in the order of the summary: most linked likes first."""
     likes: dict[str, int] = {}
-    for work in works:
-        if work.author is not None:
-            gained = work.statistics.digg_count or 0
-            likes[work.author.sec_uid] = likes.get(work.author.sec_uid, 0) + gained
+    for video in videos:
+        if video.author is not None:
+            gained = video.statistics.digg_count or 0
+            likes[video.author.sec_uid] = likes.get(video.author.sec_uid, 0) + gained
     return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
 
 
-def _account(works: Sequence[Document], profile: Account | None) -> Document:
-    by_likes = rank_documents(works, sort_by="digg")
-    author = works[0]["author"]
+def _account(videos: Sequence[Document], profile: Account | None) -> Document:
+    by_likes = rank_documents(videos, sort_by="digg")
+    author = videos[0]["author"]
     return {
         "sec_uid": author["sec_uid"],
         "nickname": (profile.nickname if profile else None) or author["nickname"],
@@ -65,19 +65,21 @@ def _account(works: Sequence[Document], profile: Account | None) -> Document:
         "total_favorited": profile.total_favorited if profile else None,
         "aweme_count": profile.aweme_count if profile else None,
         "profile_complete": profile is not None,
-        "linked_video_count": len(works),
-        **{name: _known_sum(works, count) for name, count in _LINKED.items()},
-        "linked_statistics_complete": all(work["statistics_complete"] for work in works),
+        "linked_video_count": len(videos),
+        **{name: _known_sum(videos, count) for name, count in _LINKED.items()},
+        "linked_statistics_complete": all(video["statistics_complete"] for video in videos),
         "top_video": _preview(by_likes[0]),
-        "video_previews": [_preview(work) for work in by_likes[:VIDEO_PREVIEW_LIMIT]],
+        "video_previews": [_preview(video) for video in by_likes[:VIDEO_PREVIEW_LIMIT]],
     }
 
 
-def _known_sum(works: Sequence[Document], count: str) -> int | None:
+def _known_sum(videos: Sequence[Document], count: str) -> int | None:
     """Sum the known counts; `linked_statistics_complete` states whether all are known."""
-    known = [work["statistics"][count] for work in works if work["statistics"][count] is not None]
+    known = [
+        video["statistics"][count] for video in videos if video["statistics"][count] is not None
+    ]
     return sum(known) if known else None
 
 
-def _preview(work: Document) -> Document:
-    return {name: work[name] for name in _PREVIEW_FIELDS}
+def _preview(video: Document) -> Document:
+    return {name: video[name] for name in _PREVIEW_FIELDS}

@@ -96,60 +96,60 @@ def verification_order(
     """
 
     def rank(music_id: str) -> tuple[bool, int, str]:
-        works = groups[music_id]
-        named = any(_text_names(work, title) for work in works)
-        return (not named, -len(works), music_id)
+        videos = groups[music_id]
+        named = any(_text_names(video, title) for video in videos)
+        return (not named, -len(videos), music_id)
 
     return tuple(sorted(groups, key=rank))
 
 
-def _text_names(work: Video, title: str | None) -> bool:
-    sound = (work.music.title, work.music.mapped_title) if work.music else ()
-    return mentions(title, (work.desc, *sound, *(tag.name for tag in work.hashtags)))
+def _text_names(video: Video, title: str | None) -> bool:
+    sound = (video.music.title, video.music.mapped_title) if video.music else ()
+    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags)))
 
 
 def videos_to_verify(
-    works: Iterable[Video], *, silent: Collection[str], limit: int
+    videos: Iterable[Video], *, silent: Collection[str], limit: int
 ) -> tuple[Video, ...]:
     """Return the posts that represent a music id: videos before photo posts, most liked first.
 
     `silent` lists posts whose sound is the platform's silent placeholder; they are skipped.
     """
-    audible = [work for work in works if work.aweme_id not in silent]
+    audible = [video for video in videos if video.aweme_id not in silent]
     return tuple(sorted(audible, key=_verification_rank)[:limit])
 
 
 def verification_batches(
-    works: Iterable[Video], *, silent: Collection[str], size: int
+    videos: Iterable[Video], *, silent: Collection[str], size: int
 ) -> tuple[tuple[Video, ...], ...]:
     """Return the posts that represent a music id in batches, in the order of `videos_to_verify`.
 
     A later batch replaces an earlier one whose sounds cannot be compared.
     """
-    ordered = videos_to_verify(works, silent=silent, limit=size * MOST_BATCHES)
+    ordered = videos_to_verify(videos, silent=silent, limit=size * MOST_BATCHES)
     return tuple(ordered[begin : begin + size] for begin in range(0, len(ordered), size))
 
 
-def _verification_rank(work: Video) -> tuple[bool, int, str]:
-    return (work.media_type == "photo", -(work.statistics.digg_count or 0), work.aweme_id)
+def _verification_rank(video: Video) -> tuple[bool, int, str]:
+    return (video.media_type == "photo", -(video.statistics.digg_count or 0), video.aweme_id)
 
 
-def authors_to_scan(works: Iterable[Video], *, scanned: Collection[str]) -> tuple[str, ...]:
+def authors_to_scan(videos: Iterable[Video], *, scanned: Collection[str]) -> tuple[str, ...]:
     """Return unread accounts, those with the most videos of the track first."""
-    counts = Counter(work.author.sec_uid for work in works if work.author is not None)
+    counts = Counter(video.author.sec_uid for video in videos if video.author is not None)
     fresh = [(sec_uid, n) for sec_uid, n in counts.items() if sec_uid not in scanned]
     return tuple(sec_uid for sec_uid, _ in sorted(fresh, key=lambda entry: (-entry[1], entry[0])))
 
 
 def hashtags_to_scan(
-    works: Sequence[Video], *, title: str | None, scanned: Collection[str]
+    videos: Sequence[Video], *, title: str | None, scanned: Collection[str]
 ) -> tuple[str, ...]:
     """Return unread hashtags: those that name the song first, then shared ones, most used first.
 
     A tag of a single video that does not name the song is skipped: it would bring unrelated videos.
     """
-    tags = {tag.ch_id: tag.name for work in works for tag in work.hashtags}
-    counts = Counter(ch_id for work in works for ch_id in {tag.ch_id for tag in work.hashtags})
+    tags = {tag.ch_id: tag.name for video in videos for tag in video.hashtags}
+    counts = Counter(ch_id for video in videos for ch_id in {tag.ch_id for tag in video.hashtags})
     named = {ch_id for ch_id, name in tags.items() if mentions(title, (name,))}
     fresh = [
         ch_id

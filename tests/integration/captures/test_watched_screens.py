@@ -44,7 +44,7 @@ def captured(reads: Desk, surface: str) -> int:
 
 def test_an_account_is_its_profile_and_its_first_page(screens: EntryChecker, reads: Desk) -> None:
     before = captured(reads, "user_info"), captured(reads, "user_posts")
-    seen = screens.look(ACCOUNT)
+    seen = screens.observe(ACCOUNT)
     assert (seen.kind, seen.subject) == ("account", ACCOUNT.input)
     assert seen.title
     assert seen.figures["follower_count"] is not None
@@ -58,7 +58,7 @@ def test_a_hashtag_is_its_figures_and_its_first_screen_in_order(
     screens: EntryChecker, reads: Desk
 ) -> None:
     before = captured(reads, "hashtag_info")
-    seen = screens.look(HASHTAG)
+    seen = screens.observe(HASHTAG)
     assert (seen.kind, seen.subject) == ("hashtag", HASHTAG.input)
     assert [work.rank for work in seen.works] == list(range(1, len(seen.works) + 1))
     assert 0 < len(seen.works) <= SCREEN_LIMIT
@@ -69,7 +69,7 @@ def test_a_hashtag_is_its_figures_and_its_first_screen_in_order(
 def test_a_world_that_stands_still_changes_nothing(
     screens: EntryChecker, entry: WatchlistEntry
 ) -> None:
-    first, second = screens.look(entry), screens.look(entry)
+    first, second = screens.observe(entry), screens.observe(entry)
     assert second.observed_at - first.observed_at > timedelta(0)
     limits = DigestThresholds(velocity=0.001, rank_change=1)
     assert find_changes(first, second, thresholds=limits).count == 0
@@ -88,5 +88,5 @@ def test_what_is_not_there_is_an_error_by_name(
     screens: EntryChecker, entry: WatchlistEntry
 ) -> None:
     with pytest.raises((InputError, UpstreamError)) as caught:
-        screens.look(entry)
+        screens.observe(entry)
     assert caught.value.detail

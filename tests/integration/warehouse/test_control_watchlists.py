@@ -88,7 +88,7 @@ def test_a_due_time_is_taken_once_and_not_at_all_while_disabled(
     run = control.watch_run(run_id)
     assert run is not None
     assert (run.status, run.missed_count, run.origin, run.plan) == ("due", 3, "schedule", PLAN)
-    assert [look.entry for look in control.looks(run_id)] == list(PLAN.entries)
+    assert [look.entry for look in control.entry_checks(run_id)] == list(PLAN.entries)
     control.update_watchlist(replace(PLAN, enabled=False), "0 * * * *")
     assert control.take_due(PLAN.name, DueRun(due_at=NOON + 9 * HOUR)) is None
 
@@ -145,7 +145,7 @@ def test_what_was_seen_last_is_found_again_though_old_runs_are_forgotten(
         run_id = control.request_run(PLAN.name, origin="cli")
         assert run_id is not None
         run_ids.append(run_id)
-        look = control.looks(run_id)[0]
+        look = control.entry_checks(run_id)[0]
         done = replace(look, status="completed", subject="1", observation={"hour": hour})
         control.save_entry_check(done)
         control.hold_run(run_id, "one", ttl_s=60)
@@ -168,7 +168,7 @@ def test_of_each_subject_only_what_was_seen_last_is_kept(
         run_id = control.request_run(PLAN.name, origin="cli")
         assert run_id is not None
         run_ids.append(run_id)
-        for look, subject in zip(control.looks(run_id), subjects, strict=True):
+        for look, subject in zip(control.entry_checks(run_id), subjects, strict=True):
             seen = None if subject is None else {"hour": hour}
             status: EntryCheckStatus = "failed" if subject is None else "completed"
             control.save_entry_check(
@@ -177,7 +177,7 @@ def test_of_each_subject_only_what_was_seen_last_is_kept(
         control.hold_run(run_id, "one", ttl_s=60)
         control.end_run(run_id, "one", status="completed", outcome="done", digest=None)
         control.drop_older_observations(PLAN.name, run_id)
-    found = [[look.observation for look in control.looks(run_id)] for run_id in run_ids]
+    found = [[look.observation for look in control.entry_checks(run_id)] for run_id in run_ids]
     assert found == [[None, {"hour": 0}], [{"hour": 1}, None]]
 
 

@@ -135,9 +135,9 @@ def test_a_round_of_upkeep_takes_up_what_settled_and_then_opens_no_file(
     asked: list[str] = []
     ask = Engine.rows
 
-    def listen(self: Engine, sql: str, params: Any = None) -> list[dict[str, object]]:
+    def listen(self: Engine, sql: str, params: Any = None, **named: Any) -> list[dict[str, object]]:
         asked.append(sql)
-        return ask(self, sql, params)
+        return ask(self, sql, params, **named)
 
     monkeypatch.setattr(Engine, "rows", listen)
     assert set(read_listed_videos(engine, ["1", "3"])) == {"1", "3"}

@@ -90,7 +90,9 @@ def test_every_due_time_of_a_week_is_scanned_once_and_digests_name_what_changed(
     assert due == [MONDAY + 6 * HOUR * number for number in range(1, 29)]
     assert {run.status for run in runs} == {"completed"}
     assert len(week.desk.asked) == len(set(week.desk.asked)) == 28 * 5
-    kept = [look for run in runs for look in week.control.looks(run.run_id) if look.observation]
+    kept = [
+        look for run in runs for look in week.control.entry_checks(run.run_id) if look.observation
+    ]
     assert {look.run_id for look in kept} == {runs[0].run_id}
     scanned = Counter(job.input for job in week.control.jobs(limit=999))
     assert scanned == dict.fromkeys(TRACKS, 28)
@@ -262,7 +264,7 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
     )
     week.control.delete_watchlist(PLAN.name)
     week.control.create_watchlist(plan, to_cron(plan.every))
-    week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", look=look)
+    week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", observe=look)
     for _ in range(2):
         (run,) = week.pass_time(6 * HOUR)
     assert run.digest is not None

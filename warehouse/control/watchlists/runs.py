@@ -123,7 +123,7 @@ class WatchlistRunRows:
         with self._database.writing() as connection:
             connection.execute(update(WATCHLIST_RUNS).where(row).values(told=_json(told)))
 
-    def looks(self, run_id: str) -> list[EntryCheck]:
+    def entry_checks(self, run_id: str) -> list[EntryCheck]:
         """Return the checks of a run's entries, in the order of the watchlist."""
         query = (
             select(WATCHLIST_CHECKS)
@@ -133,19 +133,19 @@ class WatchlistRunRows:
         with self._database.reading() as connection:
             return [_to_check(row) for row in connection.execute(query).mappings()]
 
-    def save_entry_check(self, look: EntryCheck) -> None:
+    def save_entry_check(self, check: EntryCheck) -> None:
         """Store the check of an entry."""
-        is_over = look.status in ENDED_CHECK_STATUSES
+        is_over = check.status in ENDED_CHECK_STATUSES
         values = {
-            "status": look.status,
-            "subject": look.subject,
-            "job_id": look.job_id,
-            "error": _json(look.error),
-            "observation": _json(look.observation),
+            "status": check.status,
+            "subject": check.subject,
+            "job_id": check.job_id,
+            "error": _json(check.error),
+            "observation": _json(check.observation),
             "ended_at": self._database.now() if is_over else None,
         }
-        row = (WATCHLIST_CHECKS.c.run_id == look.run_id) & (
-            WATCHLIST_CHECKS.c.position == look.position
+        row = (WATCHLIST_CHECKS.c.run_id == check.run_id) & (
+            WATCHLIST_CHECKS.c.position == check.position
         )
         with self._database.writing() as connection:
             connection.execute(update(WATCHLIST_CHECKS).where(row).values(values))

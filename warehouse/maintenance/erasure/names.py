@@ -74,8 +74,8 @@ def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
     engine.refresh()
     shown = engine.rows(_DISPLAYED_SQL, {"id": sec_uid})
     numbers = _ids(row["uid"] for row in shown)
-    works = engine.rows(_ACCOUNT_VIDEOS_SQL, {"id": sec_uid, "uids": sorted(numbers)})
-    ids = sorted({str(row["aweme_id"]) for row in works})
+    videos = engine.rows(_ACCOUNT_VIDEOS_SQL, {"id": sec_uid, "uids": sorted(numbers)})
+    ids = sorted({str(row["aweme_id"]) for row in videos})
     sounds = engine.rows(_SOUNDS_SQL, {"works": ids})
     words = {
         str(row[name])

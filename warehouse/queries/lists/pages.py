@@ -196,6 +196,6 @@ def _read_members(
     sql, shown = inline_values(sql, screens, slot="screens", kind="bigint")
     rows = asked.rows(engine, sql, **among, **shown, screen=on.sequence if on else None)
     counted = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
-    without_works = int(counted["shown"] < len(screens))  # all empty pages are the same
+    empty_page_count = int(counted["shown"] < len(screens))  # all empty pages are the same
     members = [UnionMember(**{name: row[name] for name in UnionMember.__slots__}) for row in rows]
-    return members, counted["contents"] + without_works
+    return members, counted["contents"] + empty_page_count
