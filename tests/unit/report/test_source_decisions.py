@@ -7,7 +7,7 @@ from pipelines.platform.sources.rules import SourceVerdict
 from pipelines.platform.sources.table import QUESTIONS as PLATFORM_QUESTIONS
 from warehouse.records.coverage import SourceDecision, to_source_decisions
 
-VERDICTS = {
+VERDICTS: dict[tuple[str, str, str], int] = {
     ("detail", "slides_info", SourceVerdict.ANSWERED): 119,
     ("detail", "slides_info", SourceVerdict.REFUSED): 1,
     ("detail", "video_page", SourceVerdict.REFUSED): 3,
