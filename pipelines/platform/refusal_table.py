@@ -159,6 +159,16 @@ REFUSALS: tuple[Refusal, ...] = (
 )
 # fmt: on
 
+SOURCE_ENDING_ERRORS: tuple[type[UpstreamError], ...] = (
+    VerificationDemandedError,
+    LoginRequiredError,
+    ForbiddenError,
+    RateLimitedError,
+    RegionBlockedError,
+    BudgetSpentError,
+)
+"""Errors after which a caller asks a question for no further item: they concern the visitor."""
+
 _BY_NAME = {row.name: row for row in REFUSALS}
 # Rows with a reason are matched before the row that covers the rest of a class.
 _SPECIFIC_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)

@@ -8,6 +8,7 @@ upstream refusal ends a source and becomes its stop reason; what was read before
 import asyncio
 from collections.abc import Coroutine, Iterable
 
+from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
     Candidate,
     Sighting,
@@ -17,28 +18,11 @@ from pipelines.scan.rules.candidate_pool import (
 from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import (
-    BudgetSpentError,
-    ForbiddenError,
-    LoginRequiredError,
-    RateLimitedError,
-    RegionBlockedError,
-    UpstreamError,
-    VerificationDemandedError,
-)
+from warehouse.records.errors import UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
 DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: age limit inside a job
 READS_IN_FLIGHT = 16  # the client's per-host limits are tighter; this only bounds memory
-
-SOURCE_ENDING_ERRORS = (
-    VerificationDemandedError,
-    LoginRequiredError,
-    ForbiddenError,
-    RateLimitedError,
-    RegionBlockedError,
-    BudgetSpentError,
-)
 
 
 def read_track(session: ScanRun) -> Track:

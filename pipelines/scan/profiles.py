@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
 
-from pipelines.scan.collect import READS_IN_FLIGHT, SOURCE_ENDING_ERRORS, add_coverage, run_all
+from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
+from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, run_all
 from pipelines.scan.rules.account_summary import accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_accounts

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from pipelines.captures.list_walk import ListWalk
+from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.collect import (
     READS_IN_FLIGHT,
-    SOURCE_ENDING_ERRORS,
     add_sightings,
     run_all,
     to_sighting,

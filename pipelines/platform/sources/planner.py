@@ -13,7 +13,7 @@ from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import Reading
-from pipelines.platform.refusal_table import RefusalPolicy, policy_of
+from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS, RefusalPolicy, policy_of
 from pipelines.platform.sources.rules import (
     RankedSource,
     RefusalScope,
@@ -24,23 +24,9 @@ from pipelines.platform.sources.rules import (
 )
 from pipelines.platform.sources.table import Question, Source, SourceRequest
 from pipelines.platform.surfaces import with_requests
-from warehouse.records.errors import (
-    BudgetSpentError,
-    ForbiddenError,
-    LoginRequiredError,
-    RateLimitedError,
-    RegionBlockedError,
-    UnreachableError,
-    UpstreamError,
-    VerificationDemandedError,
-)
+from warehouse.records.errors import UnreachableError, UpstreamError
 
 WALKS_KEPT = 4096
-_OF_SURFACE = (
-    VerificationDemandedError, LoginRequiredError, ForbiddenError, RateLimitedError,
-    RegionBlockedError, BudgetSpentError,
-)  # fmt: skip
-"""Errors that end a whole source for a caller, so they are raised only if there is no other."""
 
 
 @dataclass(slots=True)
@@ -200,4 +186,4 @@ def refusal_scope(error: UpstreamError) -> RefusalScope:
 
 def _most_useful(errors: Sequence[UpstreamError]) -> UpstreamError:
     """Return the error of the best source; one that ends a source only if all errors do."""
-    return min(errors, key=lambda error: isinstance(error, _OF_SURFACE))
+    return min(errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))

@@ -195,6 +195,19 @@ async def test_recovered_source_comes_first_again(
     assert platform.asked == ["first"]
 
 
+async def test_demand_towards_a_probe_does_not_hold_back_what_is_asked_anyway(
+    platform: Any, question: Any, clock: FakeClock
+) -> None:
+    platform.answers["first"] = PageWithoutDataError
+    for _ in range(20):
+        await platform.surface(question)
+    platform.answers["first"] = VerificationDemandedError
+    clock.advance(PROBE_EVERY_S)
+    platform.asked.clear()
+    assert await platform.surface(question) == "second"
+    assert platform.asked == ["first", "second"]
+
+
 async def test_error_of_one_video_is_preferred_to_that_of_a_closed_source(
     platform: Any, question: Any
 ) -> None:
