@@ -1,10 +1,14 @@
 """A world on the calendar of today ends now; ids and births are told by its times."""
 
+import asyncio
 import itertools
+from pathlib import Path
 
+import httpx2 as httpx
 import numpy as np
 import pytest
 
+from pipelines.sandbox.server.app import SandboxOptions, create_sandbox
 from pipelines.sandbox.server.calendar import PERIOD_DAYS, span_of
 from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
@@ -40,7 +44,8 @@ def test_an_unknown_calendar_is_refused() -> None:
 def test_a_world_of_today_shows_posts_of_its_last_days_and_none_from_the_future() -> None:
     start, passed_s = span_of("today", now=NOW)
     world = SandboxWorld(31, 0.2, start=start, passed_s=passed_s)
-    assert world.now == start + passed_s if start is not None else False
+    assert start is not None
+    assert world.now == start + passed_s
     age_s = world.now - world.works.create_time
     assert age_s.min() >= 0
     assert int((age_s < 7 * DAY_S).sum()) >= 10
@@ -77,3 +82,20 @@ def test_the_ground_truth_tells_births_and_sources() -> None:
         assert source is not None
         assert 0 <= source.create_time - work.sound_born_at <= 337
         assert work.create_time >= source.create_time
+
+
+def test_a_sandbox_of_today_starts_with_an_unmoved_clock(tmp_path: Path) -> None:
+    options = SandboxOptions(seed=31, size=0.2, cache_dir=tmp_path, calendar="today")
+
+    async def read() -> list[dict[str, int]]:
+        transport = httpx.ASGITransport(app=create_sandbox(options))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            before = await client.get("/_world/clock")
+            moved = await client.post("/_world/clock", json={"advance_s": DAY_S})
+            back = await client.post("/_world/clock", json={"advance_s": -DAY_S})
+            return [before.json(), moved.json(), back.json()]
+
+    before, moved, back = asyncio.run(read())
+    assert before["offset_s"] == 0
+    assert moved == {"now": before["now"] + DAY_S, "offset_s": DAY_S}
+    assert back == before

@@ -42,7 +42,7 @@ def issue_entry(issue: SandboxIssue, *, is_late: bool) -> Document:
         entry["voltime"] = f"{issue.day} 08:30:00"
     if issue.date_form != "none":
         entry["outer_text"] = f"{issue.day} 第{issue.name}"
-    if is_late:
+    if is_late and issue.date_form != "none":
         released = datetime.fromtimestamp(issue_release_time(issue), _SHANGHAI)
         entry["scheduled_release_time"] = f"{released:%Y-%m-%d %H:%M:%S}"
     return entry
