@@ -1,7 +1,6 @@
 """The coverage that every tool returns with its data. Pure functions."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from warehouse.records.values import Document, ReadOnlyDocument
 
 TOOL_COVERAGE_NOTE = (
     "Public pages only, as a guest sees them; never a full enumeration of the platform. "
@@ -27,7 +26,7 @@ _COVERAGE_FIELDS = (
 )
 
 
-def coverage_of(data: Mapping[str, Any]) -> dict[str, Any]:
+def coverage_of(data: ReadOnlyDocument) -> Document:
     """Collect the coverage fields of a response, with the note that always applies."""
     told = {name: data[name] for name in _COVERAGE_FIELDS if name in data}
     if "filter_list" in data:
@@ -37,11 +36,10 @@ def coverage_of(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**told, "coverage_complete": False, "note": TOOL_COVERAGE_NOTE}
 
 
-def shorten_result(result: Mapping[str, Any], *, top: int) -> dict[str, Any]:
+def shorten_result(result: ReadOnlyDocument, *, top: int) -> Document:
     """Shorten a scan result for an assistant: at most `top` items of each list."""
     kept = {name: value for name, value in result.items() if name != "aweme_list"}
-    videos: Sequence[Any] = result.get("aweme_list", [])
-    kept["aweme_list"] = list(videos[:top])
+    kept["aweme_list"] = list(result.get("aweme_list", [])[:top])
     for name in ("search_related", "variants"):
         if kept.get(name):
             kept[name] = {**kept[name], "aweme_list": kept[name]["aweme_list"][:top]}

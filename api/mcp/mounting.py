@@ -6,7 +6,6 @@ processes can serve them.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import httpx2
 from fastapi import FastAPI
@@ -34,7 +33,7 @@ class InternalApp:
 def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> InternalApp:
     """Add the route and its background task. The caller sets `.app` of the returned object."""
     inside = InternalApp()
-    transport: Any = httpx2.ASGITransport(inside, raise_app_exceptions=False)
+    transport = httpx2.ASGITransport(inside, raise_app_exceptions=False)
     client = AsyncClient(Connection(base_url=INTERNAL_BASE_URL, token=token), transport=transport)
     server = build_server(client, may_start_jobs=may_start_jobs)
     tools = server.streamable_http_app(

@@ -5,7 +5,7 @@ assistant.
 """
 
 from collections.abc import Awaitable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -29,7 +29,7 @@ SCANS_DISABLED = (
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 
-ToolResult = dict[str, Any]  # not a `type` alias: the protocol package evaluates the annotation
+ToolResult = dict[str, object]  # not a `type` alias: the protocol package evaluates the annotation
 UserInput = Annotated[str, Field(description="sec_user_id, or a profile link")]
 MusicId = Annotated[str, Field(description="music id, 5 to 30 digits")]
 Cursor = Annotated[
@@ -125,7 +125,7 @@ class Tools:
 
     async def job_result(self, job_id: JobId, top: Top = 10) -> ToolResult:
         """Result of a completed scan: ranking with evidence, accounts, coverage."""
-        job: Mapping[str, Any] = (await _await_response(self._client.job(job_id))).data
+        job = (await _await_response(self._client.job(job_id))).data
         if job["result"] is None:
             raise ToolError(f"Job {job_id} is {job['status']} and has no result. Call job_status.")
         return _with_coverage(shorten_result(job["result"], top=top))
@@ -143,13 +143,12 @@ class Tools:
     async def _id_of(self, user: str) -> str:
         if "/" not in user and " " not in user.strip():
             return user.strip()
-        found: str = (await _await_response(self._client.sec_user_id(user))).data["sec_user_id"]
-        return found
+        return (await _await_response(self._client.sec_user_id(user))).data["sec_user_id"]
 
 
-def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[Any]:
+def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[object]:
     """Build a server with the tools; `start_scan` only if the operator allows it."""
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[object] = MCPServer(
         "sametrack",
         title="Sametrack",
         instructions=INSTRUCTIONS if may_start_jobs else f"{INSTRUCTIONS}{SCANS_DISABLED}\n",
@@ -175,7 +174,7 @@ def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[Any]
     return server
 
 
-async def _tool_result(asked: Awaitable[ApiResponse[Any]]) -> ToolResult:
+async def _tool_result(asked: Awaitable[ApiResponse[Mapping[str, object]]]) -> ToolResult:
     return _with_coverage((await _await_response(asked)).data)
 
 
@@ -190,5 +189,5 @@ async def _await_response[Data](asked: Awaitable[ApiResponse[Data]]) -> ApiRespo
         raise ToolError(str(error)) from error
 
 
-def _with_coverage(data: Mapping[str, Any]) -> ToolResult:
+def _with_coverage(data: Mapping[str, object]) -> ToolResult:
     return {"data": dict(data), "coverage": coverage_of(data)}

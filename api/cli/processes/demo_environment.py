@@ -107,7 +107,7 @@ class DemoEnvironment:
         from api.process import open_services  # noqa: PLC0415 -- loads DuckDB and Delta
         from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-        given: dict[str, Any] = {
+        given: dict[str, Any] = {  # read from text by the settings, whatever their types
             name.lower(): value
             for name, value in self._environment().items()
             if name.lower() in ApiSettings.model_fields
