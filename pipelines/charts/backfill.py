@@ -68,7 +68,7 @@ class Backfill:
         open_chart: Opens the captures of the chart, given a function that reports cancellation.
         engine: Query engine over the lake that the captures write to.
         store: The control store, which holds the leases.
-        told: Called with the progress after each issue.
+        on_progress: Called with the progress after each issue.
         cancelled: Returns True once cancellation was requested.
         hold_s: Lifetime of a lease; a killed process blocks others for so long.
     """
@@ -79,7 +79,7 @@ class Backfill:
         open_chart: OpenChart,
         engine: Engine,
         store: LeaseStore,
-        told: Callable[[BackfillProgress], None] = lambda _progress: None,
+        on_progress: Callable[[BackfillProgress], None] = lambda _progress: None,
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
         clock: Clock = MACHINE_CLOCK,
@@ -87,7 +87,7 @@ class Backfill:
         self._open_chart = open_chart
         self._engine = engine
         self._leases = IssueLeases(store, hold_s=hold_s, clock=clock)
-        self._told = told
+        self._on_progress = on_progress
         self._cancelled = cancelled
         self._clock = clock
 
@@ -220,7 +220,7 @@ class Backfill:
         else:
             state.in_a_row = 0
             state.new_count += 1
-        self._told(
+        self._on_progress(
             BackfillProgress(
                 done_count=state.done_count,
                 missing_count=state.missing_count,

@@ -43,7 +43,7 @@ class ChartService:
         self,
         span: Span,
         *,
-        told: Callable[[BackfillProgress], None] = lambda _progress: None,
+        on_progress: Callable[[BackfillProgress], None] = lambda _progress: None,
         cancelled: Callable[[], bool] = lambda: False,
         hold_s: float = HELD_FOR_S,
     ) -> BackfillResult:
@@ -57,7 +57,7 @@ class ChartService:
             open_chart=self._open,
             engine=self.engine,
             store=self.control,
-            told=told,
+            on_progress=on_progress,
             cancelled=cancelled,
             hold_s=hold_s,
         )

@@ -163,13 +163,13 @@ def examine_machine(
     lines = [
         TableRecord({name: str(line[name] or "") for name in _SHOWN}) for line in report["machine"]
     ]
-    told: RunMetadata = {
+    metadata: RunMetadata = {
         "verdict": MetadataValue.text(report["verdict"]),
         "looks": MetadataValue.table(lines),
     }
     if report["exit_code"]:
-        raise Failure(report["verdict"], metadata=told)
-    context.add_output_metadata(told)
+        raise Failure(report["verdict"], metadata=metadata)
+    context.add_output_metadata(metadata)
 
 
 @job(description="Check this machine and its stores like `sametrack doctor`, without requests.")

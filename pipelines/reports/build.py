@@ -98,8 +98,8 @@ def _stem(asked: ReportRequest) -> str:
     """Return a file stem with name, parameters and moment, so that no report overwrites another."""
     usual = {one.name: one.default for one in asked.report.parameters}
     given = sorted(asked.parameters.items())
-    told = [f"{name}={value}" for name, value in given if value != usual.get(name)]
-    words = [asked.report.name, *told, *([f"as_of={asked.as_of}"] if asked.as_of else [])]
+    changed = [f"{name}={value}" for name, value in given if value != usual.get(name)]
+    words = [asked.report.name, *changed, *([f"as_of={asked.as_of}"] if asked.as_of else [])]
     return _UNSAFE.sub("_", "-".join(words))[:_NAME_CHARS]
 
 

@@ -77,10 +77,10 @@ def parse_parameters(report: Notebook, given: Mapping[str, str]) -> dict[str, ob
     known = {one.name: one for one in report.parameters}
     for name in given:
         if name not in known:
-            told = ", ".join(f"{one.name} ({one.type.__name__})" for one in report.parameters)
+            listing = ", ".join(f"{one.name} ({one.type.__name__})" for one in report.parameters)
             raise InvalidParameterError(
                 f"the report {report.name} has no parameter {name!r}{_nearest(name, known)}",
-                hint=f"parameters: {told or 'none'}",
+                hint=f"parameters: {listing or 'none'}",
             )
     return {name: _parse(known[name], text) for name, text in given.items()}
 

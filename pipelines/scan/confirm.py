@@ -142,20 +142,20 @@ async def _verify_group(
         reason = "reference_altered_by_host" if found.has_altered_references else NO_REFERENCE
         _mark(session, videos, "not_comparable", reason)
         return None
-    verdict, heard = await verify_music(session, videos, references)
+    verdict, measured = await verify_music(session, videos, references)
     comparisons = [
         to_comparison(
-            session, references[pair.reference_index], heard[pair.candidate_index], pair.evidence
+            session, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
         )
         for pair in verdict.pairs
     ]
     found.comparisons.extend(comparisons)
-    if not heard:
+    if not measured:
         _mark(session, videos, "not_comparable", "silent_placeholder")
         return None
     best = max(comparisons, key=credibility)
     has_it = verdict.verdict in {"confirmed", "variant"}
-    cut_group_excerpts(session, heard, best if has_it else None)
+    cut_group_excerpts(session, measured, best if has_it else None)
     if verdict.verdict == "variant":
         found.variant_ids[music_id] = best
     if verdict.verdict != "confirmed":

@@ -33,16 +33,16 @@ async def keep_sound(session: ScanRun, video: Video, path: Path) -> None:
 
 
 def cut_group_excerpts(
-    session: ScanRun, heard: Sequence[MeasuredVideo], best: Comparison | None
+    session: ScanRun, measured: Sequence[MeasuredVideo], best: Comparison | None
 ) -> None:
     """Cut the excerpts of a group's best pair in the background, then delete its files.
 
     Args:
         session: The scan.
-        heard: The measured videos of the group.
+        measured: The measured videos of the group.
         best: The pair that proves the recording or a variant; None cuts nothing.
     """
-    videos = [entry.video.aweme_id for entry in heard]
+    videos = [entry.video.aweme_id for entry in measured]
     session.findings.cutting.append(
         asyncio.get_running_loop().create_task(_cut_and_delete(session, videos, best))
     )

@@ -109,16 +109,16 @@ def _reason_of(error: UpstreamError) -> str:
 def _sound_row(
     session: ScanRun, video: Video, sha256: str, sound: MeasuredSound | NotComparable
 ) -> dict[str, object]:
-    heard = sound if isinstance(sound, MeasuredSound) else None
+    measured = sound if isinstance(sound, MeasuredSound) else None
     return {
         "sound_sha256": sha256,
         "feature_version": FEATURE_VERSION,
         "aweme_id": video.aweme_id,
         "music_id": video.music.music_id if video.music else None,
-        "features": pack_features(heard.features) if heard else None,
-        "duration_s": heard.duration_s if heard else None,
-        "sample_rate_hz": heard.sample_rate_hz if heard else None,
-        "codec": heard.codec if heard else None,
+        "features": pack_features(measured.features) if measured else None,
+        "duration_s": measured.duration_s if measured else None,
+        "sample_rate_hz": measured.sample_rate_hz if measured else None,
+        "codec": measured.codec if measured else None,
         "not_comparable_reason": sound.reason if isinstance(sound, NotComparable) else None,
         "library_version": library_version(),
         "job_id": session.job.job_id,
@@ -152,24 +152,24 @@ async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[M
 
     chosen: list[MeasuredVideo] = []
     for batch in batches:
-        heard = await measure_videos(session, batch)
+        measured = await measure_videos(session, batch)
         session.findings.has_altered_references |= any(
             isinstance(entry.sound, NotComparable) and entry.sound.reason == ALTERED
-            for entry in heard
+            for entry in measured
         )
-        entries.extend(entry for entry in heard if isinstance(entry.sound, MeasuredSound))
+        entries.extend(entry for entry in measured if isinstance(entry.sound, MeasuredSound))
         sounds = [entry.sound for entry in entries if isinstance(entry.sound, MeasuredSound)]
         with session.stopwatch.waiting("listening"):
             kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
         chosen = [entries[place] for place in kept[:REFERENCES]]
-        if len(chosen) == REFERENCES or not _any_downloaded(heard):
+        if len(chosen) == REFERENCES or not _any_downloaded(measured):
             break
     return chosen
 
 
-def _any_downloaded(heard: Sequence[MeasuredVideo]) -> bool:
+def _any_downloaded(measured: Sequence[MeasuredVideo]) -> bool:
     """Whether any file was downloaded; if not, the host is not asked for more."""
-    return any(entry.sound.sha256 is not None for entry in heard)
+    return any(entry.sound.sha256 is not None for entry in measured)
 
 
 async def verify_music(
@@ -182,13 +182,13 @@ async def verify_music(
     Returns:
         The verdict with all compared pairs, and the representatives in the pairs' order.
     """
-    heard: list[MeasuredVideo] = []
+    measured: list[MeasuredVideo] = []
     for batch in verification_batches(
         videos, silent=session.findings.silent_videos(), size=REPRESENTATIVES
     ):
-        heard = await measure_videos(session, batch)
-        if not _any_downloaded(heard) or any(
-            isinstance(entry.sound, MeasuredSound) for entry in heard
+        measured = await measure_videos(session, batch)
+        if not _any_downloaded(measured) or any(
+            isinstance(entry.sound, MeasuredSound) for entry in measured
         ):
             break
     from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
@@ -197,10 +197,10 @@ async def verify_music(
         verdict = await asyncio.to_thread(
             verify_group,
             [entry.sound for entry in references],
-            [entry.sound for entry in heard],
+            [entry.sound for entry in measured],
             limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
         )
-    return verdict, heard
+    return verdict, measured
 
 
 def to_comparison(

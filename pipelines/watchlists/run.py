@@ -166,9 +166,9 @@ class WatchlistRunner:
         return self.control.watch_run(run_id)
 
     def _notify(self, run_id: str, digest: ReadOnlyDocument) -> None:
-        told = self._notifier.notify(digest)
-        if told is not None:
-            self.control.save_notification(run_id, told)
+        outcome = self._notifier.notify(digest)
+        if outcome is not None:
+            self.control.save_notification(run_id, outcome)
 
     @contextmanager
     def _held(self, run_id: str) -> Iterator[WatchlistRun | None]:

@@ -71,12 +71,12 @@ class WebhookNotifier:
 
     def notify(self, digest: ReadOnlyDocument) -> Document:
         """Send a digest; return `{host, status, error}`, one of the last two null."""
-        told: Document = {"host": self._address.host, "status": None, "error": None}
+        outcome: Document = {"host": self._address.host, "status": None, "error": None}
         try:
             status = asyncio.run(asyncio.wait_for(self._post(digest), TIMEOUT_S))
         except (httpx2.HTTPError, OSError, TimeoutError, _SpecialAddressError) as error:
-            return {**told, "error": _word(error)}
-        return {**told, "status": status, "error": None if status in _GOOD else "refused"}
+            return {**outcome, "error": _word(error)}
+        return {**outcome, "status": status, "error": None if status in _GOOD else "refused"}
 
     async def _post(self, digest: ReadOnlyDocument) -> int:
         dialled = await self._dial()

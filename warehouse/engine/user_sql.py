@@ -50,8 +50,10 @@ def _ordered(question: str) -> str:
     """Sort by all columns, unless the statement has its own `order by`."""
     text = question.replace("'", "''")
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as parser:
-        told = parser.execute(f"select json_serialize_sql('{text}')").fetchall()[0][0]  # quoted
-    tree = orjson.loads(told)
+        tree_json = parser.execute(f"select json_serialize_sql('{text}')").fetchall()[0][
+            0
+        ]  # quoted
+    tree = orjson.loads(tree_json)
     if tree["error"]:  # explain, describe and the like
         return question
     node = tree["statements"][0]["node"]

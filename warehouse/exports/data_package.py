@@ -160,9 +160,11 @@ def _descriptor(resources: list[dict[str, object]], method: ExportMethod) -> byt
 def _readme(method: ExportMethod, counts: Mapping[str, int]) -> str:
     facts = dict(method.facts)
     demo = _DEMO if facts["is_demo_data"] == "true" else ""
-    told = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    fact_lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
     rows = "\n".join(f"- `{name}`: {count:,} rows" for name, count in counts.items())
-    return f"# Sametrack data package\n\n{demo}{told}\n\n## Tables\n\n{rows}\n\n{_SPREADSHEETS}"
+    return (
+        f"# Sametrack data package\n\n{demo}{fact_lines}\n\n## Tables\n\n{rows}\n\n{_SPREADSHEETS}"
+    )
 
 
 def _coverage_page(method: ExportMethod) -> str:

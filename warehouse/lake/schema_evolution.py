@@ -87,8 +87,8 @@ def version_of(opened: DeltaTable) -> int:
 
 def complete_before(opened: DeltaTable) -> datetime | None:
     """Return the time before which every row has its capture; None if never verified."""
-    told = opened.metadata().configuration.get(COMPLETE_BEFORE)
-    return None if told is None else datetime.fromisoformat(told)
+    stored = opened.metadata().configuration.get(COMPLETE_BEFORE)
+    return None if stored is None else datetime.fromisoformat(stored)
 
 
 def has_added_columns(opened: DeltaTable) -> bool:

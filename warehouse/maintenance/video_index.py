@@ -148,8 +148,8 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
                     database.executemany(_SEE, _tuples(likes, _SEE_PARAMETERS))
                 count += batch.num_rows
             database.executescript("delete from about; delete from files")
-            told = (about.format, about.table_id, about.version, to_micros(about.bound))
-            database.execute("insert into about values (?, ?, ?, ?)", told)
+            metadata = (about.format, about.table_id, about.version, to_micros(about.bound))
+            database.execute("insert into about values (?, ?, ?, ?)", metadata)
             database.executemany("insert into files values (?)", _settled_files(engine, about))
     with draft.open("rb") as file:
         os.fsync(file.fileno())

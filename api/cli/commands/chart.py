@@ -64,7 +64,7 @@ def backfill(
     """
     span = read_span(first, last or str(datetime.now(UTC).date()))
     with _open_chart_service() as service, _stop_requests() as is_stopped, _progress() as told:
-        filled = service.fill(span, told=told, cancelled=is_stopped)
+        filled = service.fill(span, on_progress=told, cancelled=is_stopped)
         is_demo = service.is_demo
     cut_span(span, latest=filled.latest)
     _show(filled.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)

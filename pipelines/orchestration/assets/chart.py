@@ -73,12 +73,12 @@ def read_chart(
     last = window.end.date() - timedelta(days=1)
     span = Span(start=window.start.date(), end=last, asked_end=last)
     with chart.open() as chart_service:
-        filled = chart_service.fill(span, told=_progress_logger(context))
-    told = _metadata(filled)
+        filled = chart_service.fill(span, on_progress=_progress_logger(context))
+    metadata = _metadata(filled)
     if filled.error is not None:
-        raise Failure(str(filled.error["detail"]), metadata=told)
-    yield MaterializeResult(asset_key=CHART_ISSUES, metadata=told)
-    yield MaterializeResult(asset_key=CHART_SONGS, metadata=told)
+        raise Failure(str(filled.error["detail"]), metadata=metadata)
+    yield MaterializeResult(asset_key=CHART_ISSUES, metadata=metadata)
+    yield MaterializeResult(asset_key=CHART_SONGS, metadata=metadata)
 
 
 @asset(

@@ -64,9 +64,9 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         outcomes = mart_rows.outcome_counts(session)
         for noun, rows in mart_rows.confirmation_rows(session).items():
             session.append(noun, rows)
-            told = outcomes if noun == "confirmed_videos" else {}
+            counts = outcomes if noun == "confirmed_videos" else {}
             yield MaterializeResult(
-                asset_key=["marts", noun], metadata={"dagster/row_count": len(rows), **told}
+                asset_key=["marts", noun], metadata={"dagster/row_count": len(rows), **counts}
             )
 
 

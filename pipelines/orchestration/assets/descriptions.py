@@ -70,11 +70,11 @@ def table_schema(table: Table) -> TableSchema:
 
 def column_lineage(name: str) -> TableColumnLineage | None:
     """Return the sources of a table's columns, or None if the table is itself a source."""
-    told = COLUMNS_FROM.get(name)
-    if told is None:
+    declared = COLUMNS_FROM.get(name)
+    if declared is None:
         return None
     return TableColumnLineage(
-        {column: [_dep(source) for source in sources] for column, sources in told.items()}
+        {column: [_dep(source) for source in sources] for column, sources in declared.items()}
     )
 
 
@@ -104,7 +104,7 @@ def _of_key(key: AssetKey) -> AssetMetadata:
     if table is None:
         written = BY_NAME.get(WRITES.get(key.to_user_string(), ""))
         return {} if written is None else _of_step(written)
-    told: dict[str, object] = {
+    declared: dict[str, object] = {
         "dagster/column_schema": table_schema(table),
         "dagster/table_name": name,
         "dagster/storage_kind": "delta",
@@ -112,7 +112,7 @@ def _of_key(key: AssetKey) -> AssetMetadata:
         "dictionary": MetadataValue.path(_place(table)),
     }
     lineage = column_lineage(name)
-    return told if lineage is None else {**told, "dagster/column_lineage": lineage}
+    return declared if lineage is None else {**declared, "dagster/column_lineage": lineage}
 
 
 def _of_step(table: Table) -> AssetMetadata:

@@ -82,10 +82,10 @@ def _results(
 def _metadata(document: Document) -> dict[str, MetadataValue]:
     """Convert to metadata; text from outside is shown as text, never as markup."""
     suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
-    told = {name: document[name] for name in _COLUMNS if document[name]}
-    told |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}
-    told |= {"endpoints that suffer": ", ".join(suffering)} if suffering else {}
-    return {name: MetadataValue.text(str(value)) for name, value in told.items()}
+    shown = {name: document[name] for name in _COLUMNS if document[name]}
+    shown |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}
+    shown |= {"endpoints that suffer": ", ".join(suffering)} if suffering else {}
+    return {name: MetadataValue.text(str(value)) for name, value in shown.items()}
 
 
 def _table(documents: Iterable[Document]) -> MetadataValue:

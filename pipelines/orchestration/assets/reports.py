@@ -88,13 +88,13 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
 
 
 def _metadata(made: "RenderedReport") -> RunMetadata:
-    told: RunMetadata = {
+    metadata: RunMetadata = {
         "page": _place(made.page),
         "size_bytes": MetadataValue.int(made.page.stat().st_size),
         "tables": MetadataValue.table(records=_records(made.tables), schema=_FILES_SCHEMA),
         "is_demo_data": MetadataValue.bool(made.is_demo),
     }
-    return told if made.pdf is None else {**told, "pdf": _place(made.pdf)}
+    return metadata if made.pdf is None else {**metadata, "pdf": _place(made.pdf)}
 
 
 def _place(file: Path) -> TextMetadataValue:

@@ -32,17 +32,17 @@ from warehouse.tables.row_rules import MEANINGS, rule_names
 
 def to_result(key: AssetKey, finding: RuleResult, row_count: int) -> AssetCheckResult:
     """Convert a finding to a check result. Row keys are shown as text, never as markup."""
-    told: RunMetadata = {"row_count": row_count, "wrong_count": finding.wrong_count}
+    metadata: RunMetadata = {"row_count": row_count, "wrong_count": finding.wrong_count}
     if finding.examples:
-        told["examples"] = MetadataValue.json([_plain(row) for row in finding.examples])
+        metadata["examples"] = MetadataValue.json([_plain(row) for row in finding.examples])
     if finding.says:
-        told["says"] = MetadataValue.text(finding.says)
+        metadata["says"] = MetadataValue.text(finding.says)
     return AssetCheckResult(
         asset_key=key,
         check_name=finding.rule,
         passed=finding.holds,
         severity=AssetCheckSeverity.WARN if finding.is_warning else AssetCheckSeverity.ERROR,
-        metadata=told,
+        metadata=metadata,
     )
 
 

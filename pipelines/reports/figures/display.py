@@ -80,13 +80,13 @@ def show_table(
         for number in at
     )
     body = Markup("").join(_row(table, row, at) for row in table.rows[:shown])
-    told = _count_words(len(table.rows), shown)
+    described = _count_words(len(table.rows), shown)
     html = Markup(
         "<figure><figcaption>{}</figcaption>"
         '<div class="wide"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
         '<p class="file">{}: {}, sha256 {}</p></figure>'
-    ).format(caption, head, body, file, told, sha256[:_MARK_CHARS])
-    return DisplayOutput(html, f"[table] {caption}: {told}")
+    ).format(caption, head, body, file, described, sha256[:_MARK_CHARS])
+    return DisplayOutput(html, f"[table] {caption}: {described}")
 
 
 def _show_single(
@@ -110,8 +110,8 @@ def show_value(value: object) -> str:
     """Format a value: counts with thousands separators, times in UTC to the minute."""
     if value is None:
         return UNKNOWN
-    told = next((tell(value) for kind, tell in _FORMATTERS if isinstance(value, kind)), None)
-    text = str(value) if told is None else told
+    described = next((tell(value) for kind, tell in _FORMATTERS if isinstance(value, kind)), None)
+    text = str(value) if described is None else described
     return text if len(text) <= CELL_LIMIT else f"{text[: CELL_LIMIT - 1]}…"
 
 
@@ -140,8 +140,8 @@ def _side(table: ExportTable, number: int) -> str:
 
 
 def _count_words(rows: int, shown: int) -> str:
-    told = pluralize(rows, "row")
-    return told if rows <= shown else f"{told}, first {shown} shown"
+    described = pluralize(rows, "row")
+    return described if rows <= shown else f"{described}, first {shown} shown"
 
 
 # Each formatter takes the type beside it, which a tuple cannot express.

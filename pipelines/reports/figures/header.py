@@ -97,7 +97,7 @@ def show_facts(name: str, parameters: Mapping[str, object], facts: ReportFacts) 
 def _lines(
     name: str, parameters: Mapping[str, object], facts: ReportFacts
 ) -> list[tuple[str, str]]:
-    told = ", ".join(f"{key} = {value}" for key, value in parameters.items() if value != "")
+    listed = ", ".join(f"{key} = {value}" for key, value in parameters.items() if value != "")
     moment = "" if facts.moment is None else facts.moment.isoformat()
     again = " ".join(
         ["sametrack report", name]
@@ -108,7 +108,7 @@ def _lines(
     return [
         ("As of", f"{moment or '—'} (data committed until then)"),
         ("World", f"{facts.world}{', demo data' if facts.is_demo else ''}"),
-        ("Parameters", told or "none"),
+        ("Parameters", listed or "none"),
         ("The same again", again),
         ("Algorithm", f"{judged}, judging revision {VERDICT_REVISION}"),
         ("Method", METHOD_NOTE),

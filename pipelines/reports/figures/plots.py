@@ -48,10 +48,10 @@ def draw_lines(
 
     None also if each line has one point only: one observation shows no growth.
     """
-    looks = {(row[by], row[x]) for row in table.to_pylist() if row[y] is not None}
-    if len(looks) == len({name for name, _ in looks}):
+    observations = {(row[by], row[x]) for row in table.to_pylist() if row[y] is not None}
+    if len(observations) == len({name for name, _ in observations}):
         return None
-    known = {moment for _, moment in looks}
+    known = {moment for _, moment in observations}
     names = _names(table, by)
     places = alt.Axis(values=list(RANK_TICKS), format="d")
     scale = (
@@ -167,9 +167,9 @@ def draw_points(
     names = _names(table, by)
     step = -(-table.num_rows // MOST_POINTS)
     drawn = table.take(list(range(0, table.num_rows, step)))
-    told = f"1 of {step} drawn, of {table.num_rows:,}" if step > 1 else ""
+    note = f"1 of {step} drawn, of {table.num_rows:,}" if step > 1 else ""
     points = (
-        alt.Chart(_values(drawn, [x, y, by]), title=told)
+        alt.Chart(_values(drawn, [x, y, by]), title=note)
         .mark_point(size=34, strokeWidth=1.1, opacity=0.85)
         .encode(
             x=alt.X(f"{x}:Q", title=x_title),

@@ -54,9 +54,9 @@ def to_time_axis(name: str, moments: Iterable[datetime | date | str | None]) -> 
     """Return a UTC time axis whose labels have the year, or the hour for short spans."""
     known = sorted(str(to_plain(moment)) for moment in moments if moment is not None)
     days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
-    told = next(form for most, form in _TIME_FORMS if days <= most)
+    label_format = next(form for most, form in _TIME_FORMS if days <= most)
     axis = alt.Axis(
-        format=told, labelOverlap="greedy", tickCount=7, labelAngle=0, labelSeparation=8
+        format=label_format, labelOverlap="greedy", tickCount=7, labelAngle=0, labelSeparation=8
     )
     scale = alt.Scale(type="utc", padding=12)
     return alt.X(f"{name}:T", title=None, scale=scale, axis=axis)

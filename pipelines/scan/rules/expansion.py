@@ -59,12 +59,12 @@ def link_by_audio(
     """
     if own is not None and own.pair.verdict in {"rejected", "variant"}:
         return None
-    is_heard = own is not None and own.pair.verdict == "confirmed"
+    is_matched = own is not None and own.pair.verdict == "confirmed"
     return ConfirmedVideo(
         video=video,
-        link_type="audio_fingerprint_match" if is_heard else "verified_music_id_graph",
+        link_type="audio_fingerprint_match" if is_matched else "verified_music_id_graph",
         expansion_round=expansion_round,
-        comparison=own if is_heard else of_group,
+        comparison=own if is_matched else of_group,
     )
 
 

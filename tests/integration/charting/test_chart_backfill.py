@@ -41,7 +41,9 @@ from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 sharing.HELD_FOR_S = 1.0  # what a dead process holds up others for; twelve in life
 with open_chart_service(Settings(_env_file=None)) as desk:
-    desk.fill(read_span(*sys.argv[1:]), told=lambda p: print(p.done_count, flush=True), hold_s=1.0)
+    desk.fill(
+        read_span(*sys.argv[1:]), on_progress=lambda p: print(p.done_count, flush=True), hold_s=1.0
+    )
 """
 
 
@@ -96,7 +98,7 @@ def check_whole(desk: ChartService, filled: BackfillResult) -> None:
 
 def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform: Platform) -> None:
     told: list[BackfillProgress] = []
-    first = fill(settings, ("2022-01-01", "2022-01-31"), told=told.append)
+    first = fill(settings, ("2022-01-01", "2022-01-31"), on_progress=told.append)
     assert (first.ending, first.left_count, first.is_cut) == ("completed", 0, False)
     assert first.new_count == first.issue_count == platform.asked() > 20
     assert platform.asked("chart_issues") == 1
@@ -164,7 +166,7 @@ def test_a_person_ends_it_with_what_was_read_kept(settings: Settings) -> None:
         if progress.done_count == BATCH + 5:
             asked_to_stop.append(True)
 
-    ended = fill(settings, QUARTER, told=told, cancelled=lambda: bool(asked_to_stop))
+    ended = fill(settings, QUARTER, on_progress=told, cancelled=lambda: bool(asked_to_stop))
     assert ended.ending == "cancelled"
     assert BATCH + 5 <= ended.new_count < ended.issue_count
     with open_chart_service(settings) as desk:
@@ -306,7 +308,7 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(rea
         if progress.done_count == 2:
             others_read.set()
 
-    running = asyncio.create_task(scripted(reads, ("2022-02-09", "2022-02-11"), told=told))
+    running = asyncio.create_task(scripted(reads, ("2022-02-09", "2022-02-11"), on_progress=told))
     await others_read.wait()
     async with reads.sources.chart() as captures:
         await captures.songs(listed[0]["volid"], limit=20)

@@ -117,11 +117,11 @@ class WatchlistRunRows:
             done = connection.execute(update(WATCHLIST_RUNS).where(mine).values(held_until=until))
             return bool(done.rowcount)
 
-    def save_notification(self, run_id: str, told: ReadOnlyDocument) -> None:
+    def save_notification(self, run_id: str, outcome: ReadOnlyDocument) -> None:
         """Store the result of the notification."""
         row = WATCHLIST_RUNS.c.run_id == run_id
         with self._database.writing() as connection:
-            connection.execute(update(WATCHLIST_RUNS).where(row).values(told=_json(told)))
+            connection.execute(update(WATCHLIST_RUNS).where(row).values(told=_json(outcome)))
 
     def entry_checks(self, run_id: str) -> list[EntryCheck]:
         """Return the checks of a run's entries, in the order of the watchlist."""
@@ -177,7 +177,7 @@ class WatchlistRunRows:
         changes in the digests.
         """
         newer = WATCHLIST_CHECKS.alias("newer")
-        seen_again = (
+        observed_again = (
             select(newer.c.position)
             .where(
                 newer.c.run_id == run_id,
@@ -190,7 +190,7 @@ class WatchlistRunRows:
         older = (
             (WATCHLIST_CHECKS.c.watchlist == name)
             & (WATCHLIST_CHECKS.c.run_id != run_id)
-            & seen_again
+            & observed_again
         )
         with self._database.writing() as connection:
             connection.execute(update(WATCHLIST_CHECKS).where(older).values(observation=None))
