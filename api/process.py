@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, override
+from typing import override
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -44,6 +44,7 @@ from warehouse.queries.annotations import read_annotations
 from warehouse.queries.results import read_comparison, read_comparisons, read_sounds
 from warehouse.queries.surface_health import read_last_worked, read_latest_health
 from warehouse.records.errors import ProfileNotChosenError
+from warehouse.records.values import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ def _evidence(
     )
 
 
-def _read_annotations(engine: Engine, comparison_id: str | None) -> list[dict[str, Any]]:
+def _read_annotations(engine: Engine, comparison_id: str | None) -> list[Row]:
     engine.refresh()  # make annotations that were just added visible
     return read_annotations(engine, comparison_id)
 

@@ -1,21 +1,29 @@
 """Documents as a worker writes them, for tests and benches that run no scan."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import ResultDocument
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
-from warehouse.records.values import Document
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 MUSIC_ID = "7300000000000000001"
 PROVIDER = "public-graph"
+_DISCOVERY: Any = {
+    "official_comprehensive_search": {"terms": [], "cursor_pages": 0, "observed_union_count": 0},
+    "confirmed_graph_observation_history": {
+        "run_count": 1, "cumulative_confirmed_count": 0, "new_confirmed_count": 0,
+        "first_run_at": "2026-01-31T12:00:00Z", "last_run_at": "2026-01-31T12:00:00Z",
+    },
+    "rounds": [],
+}  # fmt: skip
 
 
-def work(number: int) -> Document:
+def work(number: int) -> Any:
     """Every third work is linked by sound."""
     is_heard = number % 3 == 0
     music_id = f"74000000000000{number:05}" if is_heard else MUSIC_ID
@@ -59,9 +67,7 @@ def _comparison(aweme_id: str, music_id: str) -> Comparison:
     )  # fmt: skip
 
 
-def result(
-    count: int, *, ended: bool = False, parameters: ScanParameters | None = None
-) -> Document:
+def result(count: int, *, ended: bool = False, parameters: ScanParameters | None = None) -> Any:
     """A result document as a worker writes it, with `count` confirmed works."""
     works = [work(number) for number in range(count)]
     track = Track(music_id=MUSIC_ID, surface="music_info", observed_at=NOW, title="Paper Boats")
@@ -72,7 +78,7 @@ def result(
         candidate_pool_size=count + 10,
         unique_account_count=min(count, 7),
         account_summary=to_account_summary(works),
-        discovery={"rounds": []},
+        discovery=_DISCOVERY,
         coverage={
             "sources": [
                 {
@@ -102,10 +108,10 @@ def result(
     ).to_document()  # fmt: skip
 
 
-def discovery_result() -> Document:
+def discovery_result() -> Any:
     """Two verified matches, one by sound and one by its own id, and a rejected candidate."""
     heard, own = work(3), work(4)
-    matches: list[Document] = [
+    matches: list[Any] = [
         {**heard, "association_type": "audio_fingerprint_match"},
         {**own, "association_type": "exact_music_id_discovered"},
     ]

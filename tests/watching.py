@@ -17,7 +17,6 @@ from tests.documents import work
 from warehouse.control import ControlStore, NewJob
 from warehouse.records.errors import JobNotFoundError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Origin
-from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
@@ -51,7 +50,7 @@ class Songs:
     hidden: set[tuple[str, int]] = field(default_factory=set)
     works: dict[str, list[int]] = field(default_factory=dict)
 
-    def result(self, music_id: str) -> Document:
+    def result(self, music_id: str) -> Any:
         """The stored result of a scan that ends now."""
         numbers = self.works.get(music_id, [1, 2, 3, 4, 5])
         ranked = [self._work(music_id, n) for n in numbers if (music_id, n) not in self.hidden]
@@ -63,7 +62,7 @@ class Songs:
             "created_at": to_time(self.clock.now),
         }
 
-    def _work(self, music_id: str, number: int) -> Document:
+    def _work(self, music_id: str, number: int) -> Any:
         document = deepcopy(work(number))
         heard = document["link_type"] != "exact_music_id"
         document |= {
@@ -90,7 +89,7 @@ class FakeDesk:
     asked: list[str] = field(default_factory=list)
     failing: set[str] = field(default_factory=set)
     is_slow: bool = False
-    _results: dict[str, Document] = field(default_factory=dict)
+    _results: dict[str, Any] = field(default_factory=dict)
 
     def ask(
         self, text: str, parameters: ScanParameters, *, origin: Origin, job_id: str | None = None

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from api.cli.job_client import build_job_body
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
+from pipelines.parameters.scan import ScanParameters
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
-from pipelines.scan.service.service import ScanService
+from pipelines.scan.service.service import ScanJob, ScanService
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
@@ -50,13 +51,11 @@ class LocalJobClient:
             else self._scan_service.submit_keyword_search
         )
         found = ask(text, wanted, origin="cli")
-        return to_job_document(found, is_demo=self._scan_service.world.is_demo, view=wanted)
+        return self._document(found, view=wanted)
 
     def job(self, job_id: str) -> Document:
         """Return the job."""
-        return to_job_document(
-            self._scan_service.job(job_id), is_demo=self._scan_service.world.is_demo
-        )
+        return self._document(self._scan_service.job(job_id))
 
     def gather_pairs(self, job: Document) -> "ReportEvidence":
         """Return the compared pairs of a completed job, for its report."""
@@ -70,7 +69,7 @@ class LocalJobClient:
     def cancel(self, job_id: str) -> Document:
         """Request cancellation."""
         _, found = self._scan_service.cancel(job_id)
-        return to_job_document(found, is_demo=self._scan_service.world.is_demo)
+        return self._document(found)
 
     def expand_job_id(self, beginning: str) -> str:
         """Expand the prefix of an id if exactly one recent job has it; else return it as given."""
@@ -81,7 +80,10 @@ class LocalJobClient:
     def jobs(self, *, limit: int) -> list[Document]:
         """Return the newest jobs."""
         found = self._scan_service.jobs(limit=limit, status=None)
-        return [to_job_document(scan, is_demo=self._scan_service.world.is_demo) for scan in found]
+        return [self._document(scan) for scan in found]
+
+    def _document(self, scan: ScanJob, *, view: ScanParameters | None = None) -> Document:
+        return dict(to_job_document(scan, is_demo=self._scan_service.world.is_demo, view=view))
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def _render(
     made += [f"type {name} = {_type(schema)}" for name, schema in names.items()]
     text = "\n".join(made) + "\n"
     used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", text)]
-    typing = [name for name in ("Literal", "TypedDict") if name in text]
+    typing = [name for name in ("Literal", "NotRequired", "TypedDict") if name in text]
     imports = f"from typing import {', '.join(typing)}\n\n"
     imports += f"from .answers import {', '.join(used)}\n\n" if used else ""
     is_wide = any(
@@ -111,9 +111,12 @@ def _parts(schema: JsonSchema) -> Iterator[JsonSchema]:
 
 
 def _typed_dict(name: str, schema: JsonSchema) -> str:
-    fields = ", ".join(
-        f'"{field}":{_NON_BREAKING}{_quoted_type(_type(kind))}'
+    types = {
+        field: _type(kind) if field in schema["required"] else f"NotRequired[{_type(kind)}]"
         for field, kind in schema["properties"].items()
+    }
+    fields = ", ".join(
+        f'"{field}":{_NON_BREAKING}{_quoted_type(kind)}' for field, kind in types.items()
     )
     return _wrapped(f'{name} = TypedDict("{name}", {{{fields}}})')
 

@@ -1,7 +1,7 @@
 """The API description: the framework's document, completed with security, examples and Chinese."""
 
 import copy
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -13,6 +13,7 @@ from api.openapi.reference import SUMMARY_ZH, ZH, operation_name
 from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
 from api.schemas.examples import EXAMPLES, RESPONSE_EXAMPLES, read_example
+from warehouse.records.values import Document
 
 OPENAPI_VERSION = "3.1.0"
 DESCRIPTION = """\
@@ -67,16 +68,16 @@ _EXAMPLE_ENVELOPE = {
     "router": "/api/v1/",
     "params": {},
 }
-_ANYTHING: dict[str, Any] = {"application/json": {"schema": {}}}
+_ANYTHING: Document = {"application/json": {"schema": {}}}
 _EXAMPLE_KEYS = {"example", "examples", "default"}
 _FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
 
 
 def describe(app: FastAPI) -> None:
     """Give the application its API description, built on first use."""
-    document: dict[str, Any] = {}
+    document: Document = {}
 
-    def openapi() -> dict[str, Any]:
+    def openapi() -> Document:
         if not document:
             document.update(_build(app))
         return document
@@ -95,7 +96,7 @@ def parameter_names(route: object) -> frozenset[str]:
     return frozenset(name for model in models for name in model.model_fields)
 
 
-def _build(app: FastAPI) -> dict[str, Any]:
+def _build(app: FastAPI) -> Document:
     document = get_openapi(
         title=app.title,
         version=app.version,
@@ -121,7 +122,7 @@ def _build(app: FastAPI) -> dict[str, Any]:
     return document
 
 
-def in_chinese(document: dict[str, Any]) -> dict[str, Any]:
+def in_chinese(document: Document) -> Document:
     """Return a copy of the description with Chinese texts in place of the English ones."""
     found = copy.deepcopy(document)
     _translate(found)
@@ -142,7 +143,7 @@ def _translate(node: object) -> None:
             _translate(value)
 
 
-def _add_translations(operation: dict[str, Any], name: str) -> None:
+def _add_translations(operation: Document, name: str) -> None:
     words = split_languages(operation["description"])
     short = words.zh.partition("\n")[0].rstrip(".。")
     operation["description"] = words.en
@@ -158,7 +159,7 @@ def _add_translations(operation: dict[str, Any], name: str) -> None:
             _add_error_example(response, named[0])
 
 
-def _add_error_example(response: dict[str, Any], kind: str) -> None:
+def _add_error_example(response: Document, kind: str) -> None:
     """Add an example response of this error type; the real `detail` varies."""
     answer = ERROR_SPECS[kind]
     error = {
@@ -194,7 +195,7 @@ def _split_descriptions(node: object) -> None:
             _split_descriptions(value)
 
 
-def _complete(operation: dict[str, Any], *, is_protected: bool) -> None:
+def _complete(operation: Document, *, is_protected: bool) -> None:
     if _FRAMEWORK_SCHEMAS[0] in str(operation["responses"].get(_INVALID)):
         del operation["responses"][
             _INVALID

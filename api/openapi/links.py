@@ -5,10 +5,10 @@ For client generators and for tests that follow links.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from api.openapi.reference import operation_name
 from api.responses.errors import ACCEPTED, OK
+from warehouse.records.values import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ LINKS = (
 )
 
 
-def add_links(document: dict[str, Any]) -> None:
+def add_links(document: Document) -> None:
     """Add the links to the responses in an API description."""
     operations = dict(_operations(document))
     for link in LINKS:
@@ -76,7 +76,7 @@ def add_links(document: dict[str, Any]) -> None:
         }
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _operations(document: Document) -> Iterator[tuple[str, Document]]:
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             yield operation_name(method.upper(), path, described["operationId"]), described

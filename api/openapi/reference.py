@@ -4,16 +4,16 @@ It is derived from the API description and the error table. README, `docs/`, con
 page all use it. It builds data and renders nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from mimetypes import guess_extension
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from api.client.operations import OPERATIONS
 from api.openapi.chinese_texts import HINTS_ZH, TAGS_ZH
 from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
+from warehouse.records.values import Document, ReadOnlyDocument
 
 ZH = "x-description-zh"
 SUMMARY_ZH = "x-summary-zh"
@@ -23,7 +23,7 @@ MAX_SAFE_INTEGER = 2**53 - 1  # used in the description where the interface has 
 _LOCATIONS = {"query", "path", "header"}
 _SUCCESS = str(OK)
 _BINARY = ("audio/", "image/png")
-type OpenApiDocument = dict[str, Any]
+type OpenApiDocument = Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +181,13 @@ def _parameter(name: str, place: str, field: OpenApiDocument, needed: object) ->
     }
 
 
-def _number(limits: Mapping[str, Any], name: str) -> int | float | None:
+def _number(limits: ReadOnlyDocument, name: str) -> int | float | None:
     """Return a limit; integer limits of body fields come as floats such as `15.0`."""
     limit: int | float | None = limits.get(name)
     return int(limit) if limit is not None and limits.get("type") == "integer" else limit
 
 
-def _kind(schema: Mapping[str, Any]) -> str:
+def _kind(schema: ReadOnlyDocument) -> str:
     if schema.get("type") == "array":
         return f"array of {_kind(schema.get('items', {}))}"
     return str(schema.get("type", "any"))

@@ -111,7 +111,7 @@ class QueryModel(StrictModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, given: Any) -> Any:
+    def _read_text(cls, given: object) -> object:
         if not isinstance(given, Mapping):
             return given
         return {name: cls._typed(name, value) for name, value in given.items()}

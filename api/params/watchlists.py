@@ -5,7 +5,7 @@ schedules and inputs.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -17,6 +17,7 @@ from api.params.scan import (
     ScanBody,
     StrictModel,
 )
+from warehouse.records.values import Document
 from warehouse.records.watchlists import (
     MAX_ENTRIES,
     NAME_PATTERN,
@@ -122,7 +123,7 @@ class WatchlistChange(StrictModel):
     parameters: ScanBody | None = Field(None, description=_PARAMETERS)
     enabled: StrictBool | None = Field(None, description=_ENABLED)
 
-    def to_fields(self) -> dict[str, Any]:
+    def to_fields(self) -> Document:
         """Return the given fields in the form of `Plan.to_document`; null leaves a field
         unchanged.
         """

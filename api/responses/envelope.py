@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -53,7 +52,7 @@ class RequestInfo:
     moment: datetime
     time_zone: ZoneInfo
     path: str
-    params: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, object] = field(default_factory=dict)
     wish: CachePolicy | None = None
     shown: "tuple[EncodedData, Mapping[str, str]] | None" = None
     route: str = ""
@@ -75,7 +74,7 @@ def request_info(scope: Scope) -> RequestInfo:
     return found
 
 
-def record_parameters(scope: Scope, params: Mapping[str, Any]) -> None:
+def record_parameters(scope: Scope, params: Mapping[str, object]) -> None:
     """Record the effective parameters: typed, with defaults, aliases resolved."""
     request_info(scope).params.update(params)
 

@@ -6,7 +6,9 @@ The only module that knows HTTP status codes. Errors shared by all packages are 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
+from api.responses.documents import ErrorDocument
 from warehouse.records.errors import InputError, SametrackError
 
 OK = 200
@@ -322,6 +324,11 @@ def error_spec(error_type: object) -> ErrorSpec:
     return ERROR_SPECS.get(str(error_type), ERROR_SPECS["internal_error"])
 
 
-def with_hint(document: Mapping[str, object]) -> dict[str, object]:
-    """Return the error document, with the default hint of its type if it has none."""
-    return {**document, "hint": document.get("hint") or error_spec(document.get("type")).hint}
+def with_hint(error: Mapping[str, object]) -> ErrorDocument:
+    """Return the error document, with the default hint of its type if it has none.
+
+    Args:
+        error: `SametrackError.to_document()`, of this request or stored with a job.
+    """
+    document = {**error, "hint": error.get("hint") or error_spec(error.get("type")).hint}
+    return cast("ErrorDocument", document)

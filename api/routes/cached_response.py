@@ -8,7 +8,7 @@ from api.server.middleware.response_cache import cache_response
 from api.services.reads.read_result import ReadResult
 
 
-def to_response(request: Request, answer: ReadResult) -> Response:
+def to_response[Answer](request: Request, answer: ReadResult[Answer]) -> Response:
     """Wrap the result in the envelope with an ETag, or answer 304."""
     if answer.is_cacheable:
         cache_response(request.scope, entities=answer.entities, until=answer.until)

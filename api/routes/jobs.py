@@ -24,6 +24,7 @@ from api.schemas import (
     JOB_LIST_RESPONSES,
     JOB_RESPONSES,
 )
+from api.schemas.result import JobList
 from api.server.middleware.json_body import JsonRoute
 from api.services.job_document import (
     ALREADY_FINISHED,
@@ -121,7 +122,11 @@ async def sametrack_jobs(
     record_parameters(request.scope, query.model_dump())
     scans = await run_sync(lambda: scan_service.jobs(limit=query.limit, status=query.status))
     jobs = [to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans]
-    data = {"jobs": jobs, "returned_count": len(jobs), "is_demo_data": scan_service.world.is_demo}
+    data: JobList = {
+        "jobs": jobs,
+        "returned_count": len(jobs),
+        "is_demo_data": scan_service.world.is_demo,
+    }
     return conditional_response(request.scope, data)
 
 

@@ -11,10 +11,10 @@ from api.routes.cached_response import to_response
 from api.routes.dependencies import SourcesDep, no_repeated_parameters
 from api.schemas import METRICS_RESPONSES, POSTS_RESPONSES, PROFILE_RESPONSES, RESOLVE_RESPONSES
 from api.services.reads.deadline import Deadline
+from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
 from api.services.reads.posts import ORDERS, PostPageRequest, read_posts
 from api.services.reads.users import read_user, resolve_user
-from pipelines.documents.lists import TimeWindow
 
 router = APIRouter(tags=["User"], dependencies=[Depends(no_repeated_parameters)])
 _APP = "/api/v1/vidplat/app/v3"

@@ -1,6 +1,6 @@
 """Endpoints 10 and 11: several videos by id. The body is a top-level array."""
 
-from typing import Annotated, Any, ClassVar, override
+from typing import Annotated, ClassVar, override
 
 from fastapi import APIRouter, Body, Depends, Request
 from pydantic import Field, StrictStr
@@ -42,7 +42,7 @@ class _IdsRoute(JsonRoute):
     most: ClassVar[int] = WEB_VIDEO_IDS
 
     @override
-    def read_document(self, body: bytes) -> Any:
+    def read_document(self, body: bytes) -> object:
         try:
             document = parse_json(body)
         except MalformedJsonError as error:

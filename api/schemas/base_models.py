@@ -1,11 +1,11 @@
-"""Base schemas: every field is named, no others are allowed, unknown values are null.
+"""Types that many answers share: marks of their source, notes, readiness."""
 
-These models document responses and let tests validate them. Responses are not built from them.
-"""
+from typing import Annotated, Literal
 
-from typing import Annotated, Any, Literal
+from pydantic import Field
 
-from pydantic import BaseModel, ConfigDict, Field
+from pipelines.documents.fields import ClosedDocument, Timestamp
+from warehouse.records.health import ProbeOutcome
 
 IsExperimental = Annotated[
     bool,
@@ -16,64 +16,15 @@ IsExperimental = Annotated[
 ]
 
 
-class ResponseModel(BaseModel):
-    """An object with exactly these fields."""
+class Provenance(ClosedDocument):
+    """Where the data of a synchronous read comes from."""
 
-    model_config = ConfigDict(extra="forbid")
-
-
-Id = Annotated[str, Field(description="decimal digits as text", examples=["7300000000000000001"])]
-Timestamp = Annotated[str, Field(description="ISO 8601, UTC", examples=["2026-01-31T12:00:00Z"])]
-Count = Annotated[int, Field(ge=0)]
-OptionalCount = Annotated[int | None, Field(description="null: unknown")]
+    data_provider: str
+    is_experimental: IsExperimental
+    is_demo_data: bool
 
 
-class Envelope[Data](ResponseModel):
-    """The eleven keys of every JSON response under `/api/v1/`."""
-
-    code: Annotated[int, Field(description="the HTTP status")]
-    request_id: Annotated[str, Field(description="same as the X-Request-ID header")]
-    message: str
-    message_zh: str
-    time: Annotated[
-        str, Field(description="local time in time_zone", examples=["2026-01-31 12:00:00"])
-    ]
-    time_stamp: Annotated[int, Field(description="unix seconds")]
-    time_zone: Annotated[str, Field(description="IANA name", examples=["UTC"])]
-    docs: Annotated[str, Field(description="path of the documentation of this operation")]
-    router: Annotated[str, Field(description="the request path")]
-    params: Annotated[
-        dict[str, Any],
-        Field(description="effective parameters: typed, with defaults, aliases resolved"),
-    ]
-    data: Data
-
-
-class UpstreamResponse(ResponseModel):
-    """Response of a platform surface."""
-
-    surface: str
-    reason: str | None
-    status: int | None
-
-
-class ErrorDocument(ResponseModel):
-    """An error. `type` is stable and never translated."""
-
-    type: Annotated[str, Field(examples=["invalid_parameter"])]
-    detail: Annotated[str, Field(description="what went wrong, with which value")]
-    hint: Annotated[str | None, Field(description="what to do")]
-    retry_after: Annotated[float | None, Field(description="seconds")]
-    upstream: UpstreamResponse | None
-
-
-class ErrorData(ResponseModel):
-    """`data` of an error response."""
-
-    error: ErrorDocument
-
-
-class ResultNote(ResponseModel):
+class ResultNote(ClosedDocument):
     """A remark for the reader of a result."""
 
     type: str
@@ -81,29 +32,29 @@ class ResultNote(ResponseModel):
     message_zh: str
 
 
-class Health(ResponseModel):
+class Health(ClosedDocument):
     """The process is alive."""
 
     status: Literal["ok"]
 
 
-class HealthCheck(ResponseModel):
+class HealthCheck(ClosedDocument):
     """One readiness check; `reason` null: passed."""
 
     name: str
     reason: str | None
 
 
-class SurfaceState(ResponseModel):
+class SurfaceState(ClosedDocument):
     """Outcome of the last probe of a surface."""
 
     surface: str
-    outcome: Literal["works", "refused", "changed", "unreachable"]
+    outcome: ProbeOutcome
     error_type: str | None
     observed_at: Timestamp
 
 
-class ReadinessReport(ResponseModel):
+class ReadinessReport(ClosedDocument):
     """Readiness of the service. `surfaces` are informative and do not affect it."""
 
     ready: bool

@@ -1,11 +1,11 @@
 """Request bodies of endpoints 14 and 15, described only: these always answer 501."""
 
-from typing import Any
+from warehouse.records.values import Document
 
 _UNUSED = "accepted but unused"
 
 
-def _body(**texts: str) -> dict[str, Any]:
+def _body(**texts: str) -> Document:
     """Describe a body with `keyword` (required), `cursor`, `search_id` and the given text
     fields.
     """

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.schemas.base_models import Count, ResponseModel, Timestamp
+from pipelines.documents.fields import ClosedDocument, Count, Timestamp
 
 Day = Annotated[str, Field(description="YYYY-MM-DD", examples=["2026-01-31"])]
 
 
-class ChartSongDocument(ResponseModel):
+class ChartSongDocument(ClosedDocument):
     """One song of an issue. Unknown values are null; the oldest issues have few fields."""
 
     rank: Annotated[int, Field(ge=1, le=20)]
@@ -29,7 +29,7 @@ class ChartSongDocument(ResponseModel):
     song_key: Annotated[str, Field(description="stable key of the song across issues")]
 
 
-class ChartSnapshot(ResponseModel):
+class ChartSnapshot(ClosedDocument):
     """One 10-day node with its issue: the newest one up to 10 days before the node."""
 
     target_date: Day
@@ -49,7 +49,7 @@ class ChartSnapshot(ResponseModel):
     songs: list[ChartSongDocument]
 
 
-class ChartHistoryDocument(ResponseModel):
+class ChartHistoryDocument(ClosedDocument):
     """One issue per 10 days. Every song was checked against its issue."""
 
     snapshots: list[ChartSnapshot]

@@ -4,26 +4,27 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.base_models import Count, IsExperimental, OptionalCount, ResponseModel, Timestamp
-from api.schemas.video import ImageUrls, VideoDocument
+from api.schemas.base_models import Provenance
+from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
+from pipelines.documents.video_types import ImageUrls, VideoDocument
 from warehouse.records.videos import FollowerCountSource
 
+InputSource = Literal["text", "profile_link", "short_link", "work_author"]
+PaginationMode = Literal["public_first_screen_local_cursor", "platform_cursor"]
 
-class ResolvedUser(ResponseModel):
+
+class ResolvedUser(Provenance):
     """The account that an input resolves to."""
 
     sec_user_id: str
     resolved_url: Annotated[str, Field(description="public page of the account")]
     source: Annotated[
-        Literal["text", "profile_link", "short_link", "work_author"],
+        InputSource,
         Field(description="kind of input it was resolved from"),
     ]
-    data_provider: str
-    is_experimental: IsExperimental
-    is_demo_data: bool
 
 
-class User(ResponseModel):
+class User(ClosedDocument):
     """Public profile of an account. Unknown values are null."""
 
     sec_uid: str
@@ -45,17 +46,14 @@ class User(ResponseModel):
     ip_location: str | None
 
 
-class UserProfile(ResponseModel):
+class UserProfile(Provenance):
     """An account with the time and source of the observation."""
 
     user: User
     observed_at: Timestamp
-    data_provider: str
-    is_experimental: IsExperimental
-    is_demo_data: bool
 
 
-class ObservationHistory(ResponseModel):
+class ObservationHistory(ClosedDocument):
     """First screens of a list over time."""
 
     snapshot_count: Annotated[Count, Field(description="first screens read")]
@@ -66,16 +64,15 @@ class ObservationHistory(ResponseModel):
     last_observed_at: Timestamp | None
 
 
-class VideoList(ResponseModel):
-    """A page of videos, with what is known about the whole list."""
+class ListFacts(ClosedDocument):
+    """What is known about a whole list."""
 
-    aweme_list: list[VideoDocument]
     has_more: Annotated[bool, Field(description="whether the next page is known to have videos")]
     platform_has_more: Annotated[
         bool | None, Field(description="the platform's own signal; deeper pages are not read")
     ]
     pagination_mode: Annotated[
-        Literal["public_first_screen_local_cursor", "platform_cursor"],
+        PaginationMode,
         Field(description="kind of cursor"),
     ]
     public_first_screen_count: Annotated[
@@ -86,25 +83,24 @@ class VideoList(ResponseModel):
     ]
     observation_history: ObservationHistory
     coverage_complete: Literal[False]
-    data_provider: str
-    is_experimental: IsExperimental
-    is_demo_data: bool
 
 
-class CursorList(VideoList):
+class CursorList(ListFacts, Provenance):
     """A page over the union of observed first screens."""
 
+    aweme_list: list[VideoDocument]
     cursor: Annotated[Count, Field(description="cursor of the next page")]
 
 
-class PostList(VideoList):
+class PostList(ListFacts, Provenance):
     """A page of posts."""
 
+    aweme_list: list[VideoDocument]
     max_cursor: Annotated[Count, Field(description="cursor of the next page")]
     local_cursor_mode: Annotated[bool, Field(description="the setting LOCAL_CURSOR_MODE")]
 
 
-class CreatorMetrics(ResponseModel):
+class CreatorMetrics(Provenance):
     """Likes of the newest videos in a window, with the account's own counts."""
 
     sec_user_id: str
@@ -122,6 +118,3 @@ class CreatorMetrics(ResponseModel):
         bool, Field(description="false: some counts are missing or rounded")
     ]
     coverage_complete: Literal[False]
-    data_provider: str
-    is_experimental: IsExperimental
-    is_demo_data: bool

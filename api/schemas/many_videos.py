@@ -4,11 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.base_models import Id, IsExperimental, ResponseModel
-from api.schemas.video import VideoDocument
+from api.schemas.base_models import Provenance
+from pipelines.documents.fields import ClosedDocument, Id
+from pipelines.documents.video_types import VideoDocument
 
 
-class FilteredVideo(ResponseModel):
+class FilteredVideo(ClosedDocument):
     """A video that could not be read. Nothing is filled in for it."""
 
     aweme_id: Id
@@ -21,7 +22,7 @@ class FilteredVideo(ResponseModel):
     detail_msg: str | None
 
 
-class ManyVideos(ResponseModel):
+class ManyVideos(Provenance):
     """Both lists keep the order of the request; each id is in exactly one of them."""
 
     aweme_list: list[VideoDocument]
@@ -29,6 +30,3 @@ class ManyVideos(ResponseModel):
     thirdparty_called: Literal[False]
     mobile_emulator_used: bool
     signing_generated: Literal[False]
-    data_provider: str
-    is_experimental: IsExperimental
-    is_demo_data: bool

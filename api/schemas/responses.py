@@ -1,7 +1,6 @@
 """Responses of each operation for the API description: statuses, bodies, headers."""
 
-from typing import Any
-
+from api.responses.documents import Envelope, ErrorData
 from api.responses.errors import (
     ACCEPTED,
     ERROR_SPECS,
@@ -10,7 +9,6 @@ from api.responses.errors import (
     OK,
     PARTIAL_CONTENT,
 )
-from api.schemas.base_models import Envelope, ErrorData
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.extensions.doctor import DoctorReport
 from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
@@ -26,8 +24,9 @@ from api.schemas.result import (
     JobList,
 )
 from warehouse.exports.table_files import MEDIA_TYPES
+from warehouse.records.values import Document
 
-type ResponseSpecs = dict[int | str, dict[str, Any]]
+type ResponseSpecs = dict[int | str, Document]
 
 COMMON_ERRORS = (
     "unauthorized",
@@ -55,7 +54,7 @@ _HEADERS = {
 }
 
 
-def header_specs(*names: str) -> dict[str, Any]:
+def header_specs(*names: str) -> Document:
     """Return descriptions of response headers."""
     return {
         name: {"description": _HEADERS[name][0], "schema": {"type": _HEADERS[name][1]}}
@@ -71,7 +70,7 @@ def error_responses(*types: str) -> ResponseSpecs:
     return {status: _failure(names) for status, names in by_status.items()}
 
 
-def _failure(names: list[str]) -> dict[str, Any]:
+def _failure(names: list[str]) -> Document:
     lines = [
         f"`{name}`: {ERROR_SPECS[name].message}. {ERROR_SPECS[name].message_zh}." for name in names
     ]
@@ -85,11 +84,11 @@ def _failure(names: list[str]) -> dict[str, Any]:
     }
 
 
-def _success(model: Any, description: str, *names: str) -> dict[str, Any]:
+def _success(model: object, description: str, *names: str) -> Document:
     return {"model": model, "description": description, "headers": header_specs(*names)}
 
 
-def _file(media_type: str, description: str) -> dict[str, Any]:
+def _file(media_type: str, description: str) -> Document:
     schema = {"type": "string", "contentMediaType": media_type}
     return {
         "description": description,

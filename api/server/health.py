@@ -6,22 +6,15 @@ A reason names an error class, never a path or an address.
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+from api.schemas.base_models import HealthCheck, ReadinessReport, SurfaceState
+from api.schemas.extensions.doctor import DoctorReport
 from api.server.platform_health import PlatformHealth
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
-from warehouse.records.values import Document
 
 MEGABYTE = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class ReadinessCheck:
-    """One readiness check. `reason` says what is wrong; None means it passed."""
-
-    name: str
-    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +28,16 @@ class Readiness:
     probes: Mapping[str, Callable[[], str | None]]
     platform: PlatformHealth | None = None
 
-    def checks(self) -> list[ReadinessCheck]:
+    def checks(self) -> list[HealthCheck]:
         """Run every probe."""
-        return [ReadinessCheck(name, _run_probe(probe)) for name, probe in self.probes.items()]
+        return [{"name": name, "reason": _run_probe(probe)} for name, probe in self.probes.items()]
 
-    def document(self) -> Document:
+    def document(self) -> ReadinessReport:
         """Return whether the service is ready, with the last probe outcome of each surface."""
-        return {**self._own(), "surfaces": self._states()}
+        checks = self.checks()
+        return {"ready": _is_ready(checks), "checks": checks, "surfaces": self._states()}
 
-    def report(self) -> Document:
+    def report(self) -> DoctorReport:
         """Return the readiness document with everything known about the surfaces.
 
         Raises:
@@ -52,14 +46,10 @@ class Readiness:
         """
         if self.platform is None:
             raise ProfileNotChosenError("No platform profile is chosen, so nothing is probed")
-        return {**self._own(), **self.platform.document()}
-
-    def _own(self) -> Document:
         checks = self.checks()
-        is_ready = all(check.reason is None for check in checks)
-        return {"ready": is_ready, "checks": [asdict(check) for check in checks]}
+        return {"ready": _is_ready(checks), "checks": checks, **self.platform.document()}
 
-    def _states(self) -> list[Document]:
+    def _states(self) -> list[SurfaceState]:
         """Return the surface states, or none if they cannot be read: the checks report the
         store.
         """
@@ -68,6 +58,10 @@ class Readiness:
         with suppress(WarehouseError):
             return self.platform.states()
         return []
+
+
+def _is_ready(checks: Sequence[HealthCheck]) -> bool:
+    return all(check["reason"] is None for check in checks)
 
 
 def _run_probe(probe: Callable[[], str | None]) -> str | None:

@@ -23,9 +23,9 @@ from prometheus_client.utils import floatToGoString
 from starlette.types import Scope
 
 from api.responses.envelope import route_of
+from api.schemas.base_models import SurfaceState
 from warehouse.records.errors import SametrackError
 from warehouse.records.jobs import TRANSITIONS
-from warehouse.records.values import Document
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
@@ -53,7 +53,7 @@ class StoreMetrics:
     queue_age_s: Callable[[], float]
     workers: Callable[[], int]
     upstream_requests: Callable[[], Mapping[str, int]]
-    surfaces: Callable[[], Iterable[Document]]
+    surfaces: Callable[[], Iterable[SurfaceState]]
 
 
 @dataclass(slots=True)

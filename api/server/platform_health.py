@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from api.schemas.base_models import SurfaceState
+from api.schemas.extensions.doctor import PlatformReport
 from pipelines.doctor.documents import (
     to_circuit_documents,
     to_robots_documents,
@@ -16,7 +18,6 @@ from pipelines.doctor.documents import (
 from pipelines.documents.videos import to_time
 from warehouse.control import CircuitState, RobotsDecision
 from warehouse.records.health import SurfaceHealth
-from warehouse.records.values import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,7 @@ class PlatformHealth:
     robots: Callable[[], Sequence[RobotsDecision]]
     is_demo: bool
 
-    def document(self) -> Document:
+    def document(self) -> PlatformReport:
         """Return the last report on every surface that was ever probed."""
         found = list(self.latest().values())
         newest = max((health.observed_at for health in found), default=None)
@@ -49,7 +50,7 @@ class PlatformHealth:
             "is_demo_data": self.is_demo,
         }
 
-    def states(self) -> list[Document]:
+    def states(self) -> list[SurfaceState]:
         """Return the outcome of the last probe of each surface, in short."""
         return [
             {

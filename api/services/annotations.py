@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from io import StringIO
-from typing import Any
 from uuid import uuid4
 
-from api.params.annotations import ANNOTATION_VERDICTS, AnnotationVerdict
+from api.params.annotations import AnnotationVerdict
 from api.responses.errors import NotFoundError
+from api.schemas.extensions.evidence import AnnotationDocument, AnnotationList
 from pipelines.documents.videos import to_time
 from warehouse.records.jobs import Origin
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyRow
 
 TABLE = "marts.annotations"
 MEASUREMENT_COLUMNS = (
@@ -26,8 +26,6 @@ MEASUREMENT_COLUMNS = (
 COLUMNS = ("pair_id", "label", *MEASUREMENT_COLUMNS, "algorithm", "note", "annotated_at")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-type AnnotationRow = Mapping[str, Any]
 
 
 class AnnotationService:
@@ -43,8 +41,8 @@ class AnnotationService:
     def __init__(
         self,
         *,
-        read_comparison: Callable[[str], AnnotationRow | None],
-        read_annotations: Callable[[str | None], Sequence[AnnotationRow]],
+        read_comparison: Callable[[str], ReadOnlyRow | None],
+        read_annotations: Callable[[str | None], Sequence[ReadOnlyRow]],
         append: Callable[[str, Sequence[Mapping[str, object]]], None],
         is_demo: bool,
     ) -> None:
@@ -55,7 +53,7 @@ class AnnotationService:
 
     def add(
         self, comparison_id: str, said: AnnotationVerdict, *, note: str | None, origin: Origin
-    ) -> Document:
+    ) -> AnnotationList:
         """Store an annotation of a pair and return all its annotations.
 
         Raises:
@@ -73,7 +71,7 @@ class AnnotationService:
         self._append(TABLE, [row])
         return self._document(comparison_id, [*self._others(row), row])
 
-    def of(self, comparison_id: str) -> Document:
+    def of(self, comparison_id: str) -> AnnotationList:
         """Return all annotations of a pair, oldest first.
 
         Raises:
@@ -97,23 +95,24 @@ class AnnotationService:
                 hint="Use `evidence.comparison_id` of a result",
             )
 
-    def _others(self, row: AnnotationRow) -> list[AnnotationRow]:
+    def _others(self, row: ReadOnlyRow) -> list[ReadOnlyRow]:
         """Return earlier annotations; the engine may or may not see the newest row already."""
         said = self._read_annotations(row["comparison_id"])
         return [other for other in said if other["annotation_id"] != row["annotation_id"]]
 
-    def _document(self, comparison_id: str, rows: Sequence[AnnotationRow]) -> Document:
+    def _document(self, comparison_id: str, rows: Sequence[ReadOnlyRow]) -> AnnotationList:
         return {
             "comparison_id": comparison_id,
             "annotations": [_to_document(row) for row in rows],
             "counts": {
-                said: sum(row["said"] == said for row in rows) for said in ANNOTATION_VERDICTS
+                "same": sum(row["said"] == "same" for row in rows),
+                "not_the_same": sum(row["said"] == "not_the_same" for row in rows),
             },
             "is_demo_data": self._is_demo,
         }
 
 
-def _to_document(row: AnnotationRow) -> Document:
+def _to_document(row: ReadOnlyRow) -> AnnotationDocument:
     return {
         "annotation_id": row["annotation_id"],
         "verdict": row["said"],
@@ -123,7 +122,7 @@ def _to_document(row: AnnotationRow) -> Document:
     }
 
 
-def _csv_row(row: AnnotationRow) -> dict[str, object]:
+def _csv_row(row: ReadOnlyRow) -> dict[str, object]:
     measured = {name: row.get(name) for name in (*MEASUREMENT_COLUMNS, "algorithm")}
     return {
         "pair_id": row["comparison_id"],

@@ -1,16 +1,15 @@
 """Endpoint 6: several tracks at once, each processed independently. Not here: HTTP, scanning."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from api.params.scan import InputText
 from api.responses.errors import with_hint
-from api.services.job_document import notes, poll_url
+from api.schemas.result import BatchItem, BatchResult
+from api.services.job_document import notes, poll_url, ranking_of
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.results import view_result
 from pipelines.scan.service.service import ScanJob, ScanService
 from warehouse.records.errors import (
     CapacityExhaustedError,
@@ -19,7 +18,6 @@ from warehouse.records.errors import (
     SametrackError,
     WarehouseError,
 )
-from warehouse.records.values import Document
 
 _TEXT = TypeAdapter[str](InputText)
 _ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
@@ -28,7 +26,7 @@ _ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
 
 def to_batch(
     scan_service: ScanService, inputs: Sequence[str], parameters: ScanParameters
-) -> Document:
+) -> BatchResult:
     """Request a scan for each input and return the `data` of endpoint 6.
 
     Raises:
@@ -45,7 +43,7 @@ def to_batch(
     }
 
 
-def _to_item(scan_service: ScanService, text: str, parameters: ScanParameters) -> dict[str, Any]:
+def _to_item(scan_service: ScanService, text: str, parameters: ScanParameters) -> BatchItem:
     try:
         return _accepted_item(
             text, scan_service.ask(_checked_input(text), parameters, origin="api"), parameters
@@ -62,18 +60,25 @@ def _checked_input(text: str) -> str:
         raise InvalidMusicInputError(str(found["msg"]), hint=ACCEPTED_INPUT_HINT) from error
 
 
-def _accepted_item(text: str, scan: ScanJob, parameters: ScanParameters) -> dict[str, Any]:
+def _accepted_item(text: str, scan: ScanJob, parameters: ScanParameters) -> BatchItem:
     return {
         "input": text,
         "ok": True,
         "status": scan.job.status,
         "job_id": scan.job.job_id,
         "poll_url": poll_url(scan.job.job_id),
-        "result": None if scan.result is None else view_result(scan.result, parameters),
+        "result": ranking_of(scan, parameters),
         "error": None,
     }
 
 
-def _rejected_item(text: str, error: SametrackError) -> dict[str, Any]:
-    nothing = dict.fromkeys(("status", "job_id", "poll_url", "result"))
-    return {"input": text, "ok": False, **nothing, "error": with_hint(error.to_document())}
+def _rejected_item(text: str, error: SametrackError) -> BatchItem:
+    return {
+        "input": text,
+        "ok": False,
+        "status": None,
+        "job_id": None,
+        "poll_url": None,
+        "result": None,
+        "error": with_hint(error.to_document()),
+    }

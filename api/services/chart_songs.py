@@ -4,23 +4,31 @@ A manual link overrides the automatic rules and can be withdrawn. Blocks. Not he
 command-line output, the rules (`pipelines.charts.rules.song_links`).
 """
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from uuid import uuid4
 
 from api.responses.errors import NotFoundError
+from api.schemas.extensions.chart_platform import (
+    ChartSongComparison,
+    CurvePoint,
+    LinkDecision,
+    LinkDecisionList,
+    SongLead,
+    SongLink,
+)
 from pipelines.charts.link_songs import read_stored_chart, update_song_links
+from pipelines.charts.rules.lead import LEAD_METHOD
 from pipelines.charts.rules.platform_comparison import (
+    PlatformComparison,
     SongPositions,
     StoredChart,
     compare_with_platform,
     summarize_positions,
-    to_curve,
-    to_lead_document,
     to_video_likes,
 )
 from pipelines.documents.videos import to_time
+from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.platform import (
     read_chart_platform,
@@ -29,12 +37,10 @@ from warehouse.queries.charts.platform import (
 )
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyRow
 
 PATH = "/api/v1/sametrack/chart"
 TABLE = "marts.chart_links"
-
-type ChartLinkRow = Mapping[str, Any]
 
 
 class ChartSongService:
@@ -44,7 +50,7 @@ class ChartSongService:
         self._engine = engine
         self._is_demo = is_demo
 
-    def song(self, song_key: str) -> Document:
+    def song(self, song_key: str) -> ChartSongComparison:
         """Return a song: chart positions, links with reasons, engagement curve, lead or lag.
 
         Raises:
@@ -63,7 +69,7 @@ class ChartSongService:
         said_by: str | None,
         note: str | None,
         origin: Origin,
-    ) -> Document:
+    ) -> ChartSongComparison:
         """Store a manual link decision and return the updated song.
 
         Raises:
@@ -85,7 +91,7 @@ class ChartSongService:
         update_song_links(self._engine, song_key=song_key)
         return self.song(song_key)
 
-    def links(self, song_key: str | None = None) -> Document:
+    def links(self, song_key: str | None = None) -> LinkDecisionList:
         """Return all manual link decisions, oldest first, optionally of one song."""
         self._engine.refresh()
         found = read_song_link_decisions(self._engine, song_key)
@@ -95,7 +101,7 @@ class ChartSongService:
             "is_demo_data": self._is_demo,
         }
 
-    def _document(self, chart: StoredChart, charted: SongPositions) -> Document:
+    def _document(self, chart: StoredChart, charted: SongPositions) -> ChartSongComparison:
         song = charted.song
         links = read_chart_platform(self._engine, song.song_key)
         same = sorted(row["music_id"] for row in links if row["relation"] == "same")
@@ -107,13 +113,14 @@ class ChartSongService:
             "title": song.title,
             "artist": song.artist,
             "chart": {
-                **standing,
-                "first_chart_date": standing["first_chart_date"].isoformat(),
-                "last_chart_date": standing["last_chart_date"].isoformat(),
+                "issue_count": standing.issue_count,
+                "best_rank": standing.best_rank,
+                "first_chart_date": standing.first_chart_date.isoformat(),
+                "last_chart_date": standing.last_chart_date.isoformat(),
                 "entry_after_date": _day(beside.entry_after),
                 "kept_issue_count": len(chart.days),
-                "kept_from": _day(chart.days[0]),
-                "kept_to": _day(chart.days[-1]),
+                "kept_from": chart.days[0].isoformat(),
+                "kept_to": chart.days[-1].isoformat(),
                 "positions": [
                     {"chart_date": place.day.isoformat(), "volid": place.volid, "rank": place.rank}
                     for place in charted.places
@@ -121,8 +128,8 @@ class ChartSongService:
             },
             "links": [_link_document(row) for row in links],
             "said": self.links(song.song_key)["links"],
-            "platform": {"music_ids": same, "points": to_curve(observed)},
-            "lead": to_lead_document(beside),
+            "platform": {"music_ids": same, "points": _curve(observed)},
+            "lead": _lead_document(beside),
             "is_demo_data": self._is_demo,
         }
 
@@ -137,17 +144,69 @@ def _find_song(chart: StoredChart, song_key: str) -> SongPositions:
     return found
 
 
-def _link_document(row: ChartLinkRow) -> Document:
-    names = (
-        "music_id", "via_music_id", "relation", "confidence", "reason", "music_title",
-        "music_author",
-    )  # fmt: skip
-    return {**{name: row[name] for name in names}, "judged_at": to_time(row["committed_at"])}
+def _link_document(row: ReadOnlyRow) -> SongLink:
+    return {
+        "music_id": row["music_id"],
+        "via_music_id": row["via_music_id"],
+        "relation": row["relation"],
+        "confidence": row["confidence"],
+        "reason": row["reason"],
+        "music_title": row["music_title"],
+        "music_author": row["music_author"],
+        "judged_at": to_time(row["committed_at"]),
+    }
 
 
-def _decision_document(row: ChartLinkRow) -> Document:
-    return {**row, "said_at": to_time(row["said_at"])}
+def _decision_document(row: ReadOnlyRow) -> LinkDecision:
+    return {
+        "link_id": row["link_id"],
+        "song_key": row["song_key"],
+        "music_id": row["music_id"],
+        "said": row["said"],
+        "said_by": row["said_by"],
+        "note": row["note"],
+        "origin": row["origin"],
+        "said_at": to_time(row["said_at"]),
+    }
 
 
-def _day(day: Any) -> str | None:
-    return None if day is None else str(day.isoformat())
+def _lead_document(beside: PlatformComparison) -> SongLead:
+    lead, rise = beside.lead, beside.rise
+    return {
+        "lead_days": lead.days,
+        "low_days": lead.low_days,
+        "high_days": lead.high_days,
+        "direction": lead.direction,
+        "reason": lead.reason,
+        "is_estimate": True,
+        "work_count": lead.work_count,
+        "observation_count": lead.observation_count,
+        "observed_day_count": lead.observed_day_count,
+        "rise_after": to_time(rise.after),
+        "rise_before": to_time(rise.before),
+        "method": LEAD_METHOD,
+    }
+
+
+def _curve(rows: Iterable[ReadOnlyRow]) -> list[CurvePoint]:
+    """Sum the likes over all videos observed so far, hour by hour, without interpolation.
+
+    The sum also grows when videos are discovered, so the estimate does not use it.
+    """
+    by_video = {(row["observed_at"], row["aweme_id"]): row for row in rows}
+    observations = ((*place, by_video[place]) for place in sorted(by_video))
+    return [
+        {
+            "observed_at": to_time(point.observed_at),
+            "work_count": point.values["work_count"] or 0,
+            "digg_count": point.values["digg_count"],
+            "comment_count": point.values["comment_count"],
+            "collect_count": point.values["collect_count"],
+            "share_count": point.values["share_count"],
+        }
+        for point in total_over_time(observations)
+    ]
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()

@@ -1,19 +1,24 @@
 """The job document that clients poll, around a view of the result."""
 
-from typing import Any
-
 from api.responses.errors import with_hint
+from api.schemas.base_models import ResultNote
+from api.schemas.result import (
+    DiscoveryResponse,
+    HotVideosResponse,
+    JobDocument,
+    JobProgress,
+)
+from pipelines.documents.result_types import Discovery, HotVideos, JobResult
 from pipelines.documents.videos import to_time
-from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters
+from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
 from pipelines.scan.rules.results import view_result
 from pipelines.scan.service.service import ScanJob
-from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, Job
-from warehouse.records.values import Document
+from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, Job, ProgressRecord
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 POLL_AFTER_S = 1
 
-ALREADY_FINISHED: Document = {
+ALREADY_FINISHED: ResultNote = {
     "type": "already_finished",
     "message": "The job had already finished; nothing was changed",
     "message_zh": "任务已结束, 未做任何更改",
@@ -32,7 +37,7 @@ def waiting_headers(job: Job) -> dict[str, str]:
 
 def to_job_document(
     scan: ScanJob, *, is_demo: bool, view: ScanParameters | None = None
-) -> dict[str, Any]:
+) -> JobDocument:
     """Return the job with its result, viewed with `view` or with the job's own parameters."""
     job = scan.job
     return {
@@ -42,8 +47,8 @@ def to_job_document(
         "input": job.input,
         "music_id": job.music_id,
         "parameters": job.parameters,
-        "progress": job.progress.to_document(),
-        "result": None if scan.result is None else _view(scan, view),
+        "progress": _progress(job.progress),
+        "result": None if scan.result is None else _view(scan.result, view, job),
         "error": None if job.error is None else with_hint(job.error),
         "cancel_requested": job.cancel_requested,
         "origin": job.origin,
@@ -56,37 +61,61 @@ def to_job_document(
     }
 
 
-def _view(scan: ScanJob, view: ScanParameters | None) -> Document:
+def _progress(progress: ProgressRecord) -> JobProgress:
+    return {
+        "stage": progress.stage,
+        "stage_index": progress.stage_index,
+        "stage_count": progress.stage_count,
+        "candidate_pool_count": progress.candidate_pool_count,
+        "confirmed_count": progress.confirmed_count,
+        "detail_checked_count": progress.detail_checked_count,
+        "audio_checked_count": progress.audio_checked_count,
+        "search_page_count": progress.search_page_count,
+        "account_profile_count": progress.account_profile_count,
+        "requests_used": progress.requests_used,
+        "eta_s": progress.eta_s,
+        "updated_at": progress.updated_at,
+    }
+
+
+def _view(result: JobResult, parameters: ScanParameters | None, job: Job) -> HotVideos | Discovery:
     """View a result: a discovery as a whole, a ranking by the requested parameters."""
-    assert scan.result is not None, "only a completed job has a result"
-    if scan.job.kind == DISCOVERY:
-        return scan.result
-    return view_result(scan.result, view or to_scan_parameters(scan.job))
+    if "kind" in result:
+        return result
+    return view_result(result, parameters or to_scan_parameters(job))
 
 
-def to_discovery(scan: ScanJob) -> Document:
+def to_discovery(scan: ScanJob) -> DiscoveryResponse:
     """Return the `data` of endpoint 9: the result with its job."""
-    assert scan.result is not None, "only a completed job has a result"
+    result = scan.result
+    assert result is not None, "only a completed job has a result"
+    assert "kind" in result, "the job is a discovery"
     job_id = scan.job.job_id
-    return {**scan.result, "job_id": job_id, "poll_url": poll_url(job_id)}
+    return {**result, "job_id": job_id, "poll_url": poll_url(job_id)}
 
 
-def to_hot_videos(scan: ScanJob, *, view: ScanParameters) -> Document:
+def ranking_of(scan: ScanJob, view: ScanParameters) -> HotVideos | None:
+    """Return the ranking of a scan in the requested view, None until it is completed."""
+    if scan.result is None:
+        return None
+    assert "kind" not in scan.result, "the job is a scan"
+    return view_result(scan.result, view)
+
+
+def to_hot_videos(scan: ScanJob, *, view: ScanParameters) -> HotVideosResponse:
     """Return the `data` of endpoint 5: the result with its job."""
-    assert scan.result is not None
-    result = view_result(scan.result, view)
+    result = ranking_of(scan, view)
+    assert result is not None, "only a completed job has a result"
     job_id = scan.job.job_id
     return {**result, "job_id": job_id, "poll_url": poll_url(job_id), "notes": notes(view)}
 
 
 def to_scan_parameters(job: Job) -> ScanParameters:
     """Return the effective parameters of a job."""
-    values: dict[str, Any] = dict(job.parameters)
-    values["search_keywords"] = tuple(values.get("search_keywords", ()))
-    return ScanParameters(**values)
+    return scan_parameters(job.parameters)
 
 
-def notes(parameters: ScanParameters) -> list[Document]:
+def notes(parameters: ScanParameters) -> list[ResultNote]:
     """Return remarks on the requested parameters."""
     if parameters.candidate_limit >= LOW_CANDIDATE_LIMIT:
         return []

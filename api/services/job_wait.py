@@ -6,14 +6,13 @@ job.
 
 import asyncio
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from anyio.to_thread import run_sync
 
 from pipelines.scan.service.service import ScanJob, ScanService
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES
+from warehouse.records.values import ReadOnlyDocument
 
 POLL_INTERVAL_S = 0.1
 
@@ -21,7 +20,7 @@ POLL_INTERVAL_S = 0.1
 class AwaitedJobError(SametrackError):
     """The awaited job failed; `type` is that of the job's error."""
 
-    def __init__(self, document: Mapping[str, Any], *, job_id: str) -> None:
+    def __init__(self, document: ReadOnlyDocument, *, job_id: str) -> None:
         super().__init__(
             str(document.get("detail") or "The job failed"),
             hint=f"{document.get('hint') or 'Try again later'} (job {job_id})",

@@ -4,17 +4,18 @@ Blocks. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
 (`pipelines/reads/series.py`).
 """
 
-from typing import Any
+from typing import cast
 
+from api.schemas.extensions.exports import Series, SeriesPoint
 from pipelines.documents.videos import to_time
 from pipelines.reads.series import COUNTS, MEASURES, Point, SeriesKind, to_point, total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_track
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
-from warehouse.records.values import Document
+from warehouse.records.values import Row
 
 
-def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bool) -> Document:
+def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bool) -> Series:
     """Return the points of one entity, oldest first; empty if it was never observed."""
     name, points = _READERS[kind](engine, entity_id)
     return {
@@ -28,17 +29,18 @@ def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bo
     }
 
 
-def _document(point: Point) -> Document:
-    return {
+def _document(point: Point) -> SeriesPoint:
+    document = {
         "observed_at": to_time(point.observed_at),
         "surface": point.surface,
         **point.values,
         "is_exact": point.is_exact,
         "ranges": {name: list(found) for name, found in point.ranges.items()} or None,
     }
+    return cast("SeriesPoint", document)  # `values` has the measures of its kind
 
 
-def _points(rows: list[dict[str, Any]], kind: SeriesKind) -> tuple[str | None, list[Point]]:
+def _points(rows: list[Row], kind: SeriesKind) -> tuple[str | None, list[Point]]:
     points = [
         to_point(
             row["observed_at"],

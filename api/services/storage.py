@@ -8,9 +8,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from warehouse.records.values import Document
+from api.schemas.extensions.exports import HostBudget, Storage, StoragePart
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "lake": ("lake",),
@@ -24,16 +23,16 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 def measure_storage(
     root: Path, *, spent_today: Mapping[str, int], daily_budget: int, is_demo: bool
-) -> Document:
+) -> Storage:
     """Return sizes below the home folder in bytes, and today's request budget (UTC)."""
     found = {name: _measure(root, names) for name, names in PARTS.items()}
     named = {name for names in PARTS.values() for name in names}
     rest = [path.name for path in _entries(root) if path.name not in named]
     found["other"] = _measure(root, tuple(rest))
-    parts: list[dict[str, Any]] = [
+    parts: list[StoragePart] = [
         {"name": name, "bytes": size, "files": files} for name, (size, files) in found.items()
     ]
-    hosts = [
+    hosts: list[HostBudget] = [
         {"host": host, "used": used, "left": max(0, daily_budget - used)}
         for host, used in spent_today.items()
     ]

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
-from warehouse.records.evidence import MatchThresholds, PairEvidence, variant_kind
+from warehouse.records.evidence import (
+    MatchThresholds,
+    MeasureName,
+    PairEvidence,
+    variant_kind,
+)
 
 LARGEST_MAP = 400
 WIDEST_STRIP = 900
@@ -60,7 +65,7 @@ class ComparedWindow:
 class EvidenceMeasure:
     """One measure of the evidence and its limit, None if it has none."""
 
-    name: str
+    name: MeasureName
     value: float | None
     limit: float | None
     lower_is_better: bool
@@ -116,7 +121,7 @@ def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[Eviden
         allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
     else:
         allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
-    numbers: tuple[tuple[str, float | None, float | None, bool], ...] = (
+    numbers: tuple[tuple[MeasureName, float | None, float | None, bool], ...] = (
         ("chroma_distance", evidence.chroma_distance, allowed[0], True),
         ("mfcc_distance", evidence.mfcc_distance, allowed[1], True),
         ("overlap_s", evidence.overlap_s, allowed[2], False),

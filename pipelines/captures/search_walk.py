@@ -96,17 +96,6 @@ class SearchWalk:
             if term.requests or term.pages
         ]
 
-    def to_pagination(self) -> dict[str, object]:
-        """Return the `pagination` of a result."""
-        names = ("term", "pages", "items", "new_items", "last_cursor", "finished", "stop_reason")
-        return {
-            "pages_fetched": sum(term.pages for term in self.terms),
-            "terms_paginated": sum(term.pages > 0 for term in self.terms),
-            "terms": [{name: getattr(term, name) for name in names} for term in self.terms],
-            "request_budget": self.request_budget,
-            "requests_used": self.requests_used,
-        }
-
 
 @dataclass(slots=True)
 class _OpenTerm:

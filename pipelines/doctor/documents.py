@@ -3,16 +3,21 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
 
 from pipelines.doctor.check_results import CheckResult
+from pipelines.documents.fields import ClosedDocument, Timestamp
 from pipelines.documents.videos import to_time
 from warehouse.control import CircuitState, RobotsDecision
+from warehouse.control.records import RobotsVerdict
 from warehouse.records.health import (
     ENDPOINTS,
     OUTCOME_LABELS,
     REASON_TEXTS,
     SURFACE_USES,
+    ProbeOutcome,
     SurfaceHealth,
     advice_for,
     find_affected_endpoints,
@@ -22,9 +27,69 @@ from warehouse.records.values import Document
 MAX_KEYS_SHOWN = 40  # keys shown of one list; the rest is counted
 
 
+class EndpointName(ClosedDocument):
+    """An endpoint of the interface: number, name and short description."""
+
+    number: int
+    name: str
+    short: str
+
+
+class SurfaceReport(ClosedDocument):
+    """The last probe of one surface."""
+
+    surface: str
+    label: Annotated[str, Field(description="name of the surface for display")]
+    outcome: ProbeOutcome
+    words: Annotated[str, Field(description="the outcome for display")]
+    error_type: str | None
+    reason: Annotated[
+        str | None, Field(description="reason code of the platform or of this service")
+    ]
+    reason_words: str | None
+    http_status: int | None
+    request_count: int
+    duration_ms: int
+    entity_id: Annotated[str | None, Field(description="id that was requested")]
+    keys_came: Annotated[
+        list[str], Field(description="key paths that no earlier successful response had")
+    ]
+    keys_went: Annotated[
+        list[str], Field(description="missing key paths that every earlier successful response had")
+    ]
+    observed_at: Timestamp
+    last_worked_at: Timestamp | None
+    used_by: list[EndpointName]
+    suffering: Annotated[
+        list[EndpointName], Field(description="endpoints without another working source")
+    ]
+    read_instead: Annotated[str | None, Field(description="surface that is read instead")]
+    advice: Annotated[str | None, Field(description="what to do")]
+
+
+class CircuitReport(ClosedDocument):
+    """A surface of a host that failed recently; `open_until` null: requests are allowed."""
+
+    host: str
+    surface: str
+    failures: int
+    cause: str | None
+    open_until: Timestamp | None
+
+
+class RobotsReport(ClosedDocument):
+    """Decision from a host's robots file for a surface."""
+
+    host: str
+    surface: str
+    decision: RobotsVerdict
+    reason: str
+    decided_at: Timestamp
+
+
 def to_surface_documents(
     found: Iterable[SurfaceHealth], *, last_worked: Mapping[str, datetime]
-) -> list[Document]:
+) -> list[SurfaceReport]:
     """Return one document per surface: outcome, affected endpoints, advice."""
     chosen = list(found)
     hurt = find_affected_endpoints(chosen)
@@ -36,7 +101,7 @@ def to_check_documents(findings: Sequence[CheckResult]) -> list[Document]:
     return [asdict(finding) for finding in findings]
 
 
-def to_circuit_documents(states: Iterable[CircuitState]) -> list[Document]:
+def to_circuit_documents(states: Iterable[CircuitState]) -> list[CircuitReport]:
     """Return one document per surface with recent failures or an open circuit."""
     return [
         {
@@ -51,16 +116,23 @@ def to_circuit_documents(states: Iterable[CircuitState]) -> list[Document]:
     ]
 
 
-def to_robots_documents(decisions: Iterable[RobotsDecision]) -> list[Document]:
+def to_robots_documents(decisions: Iterable[RobotsDecision]) -> list[RobotsReport]:
     """Return one document per robots.txt decision."""
     return [
-        {**decision._asdict(), "decided_at": to_time(decision.decided_at)} for decision in decisions
+        {
+            "host": decision.host,
+            "surface": decision.surface,
+            "decision": decision.decision,
+            "reason": decision.reason,
+            "decided_at": to_time(decision.decided_at),
+        }
+        for decision in decisions
     ]
 
 
 def _surface(
     health: SurfaceHealth, hurt: tuple[int, ...], last_worked: Mapping[str, datetime]
-) -> Document:
+) -> SurfaceReport:
     use = SURFACE_USES[health.surface]
     worked_at = health.observed_at if health.outcome == "works" else None
     return {
@@ -90,5 +162,8 @@ def _keys(paths: Sequence[str]) -> list[str]:
     return list(paths[:MAX_KEYS_SHOWN])
 
 
-def _endpoints(numbers: Iterable[int]) -> list[dict[str, Any]]:
-    return [{"number": number, **asdict(ENDPOINTS[number])} for number in numbers]
+def _endpoints(numbers: Iterable[int]) -> list[EndpointName]:
+    return [
+        {"number": number, "name": ENDPOINTS[number].name, "short": ENDPOINTS[number].short}
+        for number in numbers
+    ]

@@ -21,6 +21,8 @@ from pipelines.doctor.checks.stores import (
     open_home_of,
 )
 from pipelines.doctor.documents import (
+    CircuitReport,
+    RobotsReport,
     to_check_documents,
     to_circuit_documents,
     to_robots_documents,
@@ -72,8 +74,8 @@ class SystemHealthCheck:
     surfaces: dict[str, ProbeState] = field(default_factory=dict)
     findings: list[CheckResult] = field(default_factory=list)
     last_worked: dict[str, datetime] = field(default_factory=dict)
-    circuits: list[Document] = field(default_factory=list)
-    robots: list[Document] = field(default_factory=list)
+    circuits: list[CircuitReport] = field(default_factory=list)
+    robots: list[RobotsReport] = field(default_factory=list)
     fault: BaseException | None = None
     begun_at: float = field(default_factory=time.monotonic)
     time_s: float = TOTAL_TIMEOUT_S

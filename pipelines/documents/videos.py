@@ -6,14 +6,25 @@ ISO 8601 in UTC; ids are text.
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Literal
+from typing import overload
 
+from pipelines.documents.video_types import (
+    AuthorDocument,
+    EvidenceDocument,
+    ImageUrls,
+    LinkedVideo,
+    LinkType,
+    MusicDocument,
+    ShiftedVideo,
+    SoundOriginDocument,
+    StatisticsDocument,
+    TrackDocument,
+    VideoDocument,
+    VideoMedia,
+)
 from warehouse.records.evidence import Comparison, variant_kind
 from warehouse.records.times import Birth, SoundOrigin
-from warehouse.records.values import Document
 from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
-
-LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
 SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
     "exact_music_id": "输入音乐链 (同一音乐 ID)",
@@ -27,6 +38,10 @@ DETAIL_STATISTICS = "public_video_detail_page"
 """`statistics_source` of counts that come from a detail surface."""
 
 
+@overload
+def to_time(moment: datetime) -> str: ...
+@overload
+def to_time(moment: datetime | None) -> str | None: ...
 def to_time(moment: datetime | None) -> str | None:
     """Format as ISO 8601 in UTC with `Z`, to the second. None stays None."""
     if moment is None:
@@ -34,7 +49,7 @@ def to_time(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def to_video_document(video: Video, *, first_observed_at: datetime | None = None) -> Document:
+def to_video_document(video: Video, *, first_observed_at: datetime | None = None) -> VideoDocument:
     """Build the video record of the interface, without the fields of a ranking.
 
     Without `first_observed_at`, this observation is the first.
@@ -43,7 +58,8 @@ def to_video_document(video: Video, *, first_observed_at: datetime | None = None
         "aweme_id": video.aweme_id,
         "desc": video.desc,
         "create_time": video.create_time,
-        **_birth_fields(video.birth),
+        "created_at": _birth_time(video.birth),
+        "created_at_source": video.birth.source if video.birth else None,
         "created_at_difference_s": video.birth_difference_s,
         "share_url": video.share_url,
         "media_type": video.media_type,
@@ -52,8 +68,8 @@ def to_video_document(video: Video, *, first_observed_at: datetime | None = None
         "music": _music_document(video),
         "video": _picture_document(video),
         "images_count": video.images_count,
-        "hashtags": [asdict(hashtag) for hashtag in video.hashtags],
-        "statistics": asdict(video.statistics),
+        "hashtags": [{"ch_id": tag.ch_id, "name": tag.name} for tag in video.hashtags],
+        "statistics": _statistics_document(video.statistics),
         "statistics_complete": video.statistics_complete,
         "statistics_source": _statistics_source(video),
         "observed_at": to_time(video.observed_at),
@@ -70,7 +86,7 @@ def to_ranked_document(
     source_music_url: str | None = None,
     comparison: Comparison | None = None,
     first_observed_at: datetime | None = None,
-) -> Document:
+) -> LinkedVideo:
     """Build an entry of `ResultDocument.ranked`: a confirmed video with its link to the track.
 
     `view_result` adds `rank`, `hot_score` and `is_viral`, which depend on the request.
@@ -83,8 +99,8 @@ def to_ranked_document(
     if (comparison is None) != (link_type == "exact_music_id"):
         raise ValueError(f"link_type {link_type} of {video.aweme_id} and its evidence disagree")
     title = source_music_title or (video.music.title if video.music else None)
-    document = to_video_document(video, first_observed_at=first_observed_at)
-    document |= {
+    document: LinkedVideo = {
+        **to_video_document(video, first_observed_at=first_observed_at),  # type: ignore[typeddict-item]  # a video has no evidence
         "link_type": link_type,
         "source_music_id": source_music_id,
         "source_channel_zh": SOURCE_CHANNEL_ZH[link_type],
@@ -103,10 +119,13 @@ def to_variant_document(
     source_music_id: str,
     source_music_url: str | None = None,
     first_observed_at: datetime | None = None,
-) -> Document:
+) -> ShiftedVideo:
     """Build an entry of `variants.aweme_list`: the recording at another speed or pitch."""
     pair = comparison.pair
-    return to_video_document(video, first_observed_at=first_observed_at) | {
+    assert pair.speed is not None, "a variant was compared at some speed"
+    assert pair.semitones is not None, "and at some pitch"
+    return {
+        **to_video_document(video, first_observed_at=first_observed_at),
         "variant_kind": variant_kind(pair),
         "speed": pair.speed,
         "semitones": pair.semitones,
@@ -117,18 +136,31 @@ def to_variant_document(
     }
 
 
-def to_evidence_document(comparison: Comparison) -> Document:
+def to_evidence_document(comparison: Comparison) -> EvidenceDocument:
     """Build the evidence of one compared pair with the limits it was judged by.
 
     `peak_agreement` is included because it explains the score.
     """
+    pair = comparison.pair
     return {
         "comparison_id": comparison.comparison_id,
         "reference_aweme_id": comparison.reference_aweme_id,
         "candidate_aweme_id": comparison.candidate_aweme_id,
         "reference_music_id": comparison.reference_music_id,
         "candidate_music_id": comparison.candidate_music_id,
-        **asdict(comparison.pair),
+        "verdict": pair.verdict,
+        "reason": pair.reason,
+        "segment": pair.segment,
+        "chroma_distance": pair.chroma_distance,
+        "mfcc_distance": pair.mfcc_distance,
+        "overlap_s": pair.overlap_s,
+        "reference_start_s": pair.reference_start_s,
+        "candidate_start_s": pair.candidate_start_s,
+        "peak_agreement": pair.peak_agreement,
+        "score": pair.score,
+        "speed": pair.speed,
+        "semitones": pair.semitones,
+        "observation": pair.observation,
         "limits": asdict(comparison.limits),
         "algorithm": comparison.algorithm,
         "feature_version": comparison.feature_version,
@@ -136,7 +168,7 @@ def to_evidence_document(comparison: Comparison) -> Document:
     }
 
 
-def to_track_document(track: Track, *, origin: SoundOrigin | None = None) -> Document:
+def to_track_document(track: Track, *, origin: SoundOrigin | None = None) -> TrackDocument:
     """Build the `music` of a result: the requested track as last observed.
 
     `origin` is the video that an original sound was born with.
@@ -149,19 +181,20 @@ def to_track_document(track: Track, *, origin: SoundOrigin | None = None) -> Doc
         "owner_nickname": track.owner_nickname,
         "duration": track.duration_s,
         "is_original_sound": track.is_original_sound,
-        **_birth_fields(track.birth),
-        "born_with": asdict(origin) if origin else None,
+        "created_at": _birth_time(track.birth),
+        "created_at_source": track.birth.source if track.birth else None,
+        "born_with": _origin_document(origin),
         "cover": _addresses(track.cover_url),
         "observed_at": to_time(track.observed_at),
     }
 
 
-def to_statistics(document: Document) -> Statistics:
+def to_statistics(document: VideoDocument) -> Statistics:
     """Convert the four counts of a video document back to a record."""
     return Statistics(**document["statistics"])
 
 
-def _author_document(author: Author | None) -> Document | None:
+def _author_document(author: Author | None) -> AuthorDocument | None:
     if author is None:
         return None
     return {
@@ -173,11 +206,10 @@ def _author_document(author: Author | None) -> Document | None:
     }
 
 
-def _music_document(video: Video) -> Document | None:
-    music = video.music
+def _music_document(video: Video) -> MusicDocument | None:
+    music, birth = video.music, video.music_birth
     if music is None:
         return None
-    origin = own_sound_origin(video)
     return {
         "id_str": music.music_id,
         "mid": music.music_id,
@@ -185,19 +217,23 @@ def _music_document(video: Video) -> Document | None:
         "author": music.author,
         "duration": music.duration_s,
         "is_original_sound": music.is_original_sound,
-        **_birth_fields(video.music_birth),
-        "born_with": asdict(origin) if origin else None,
-    }
-
-
-def _birth_fields(birth: Birth | None) -> Document:
-    return {
-        "created_at": to_time(birth.at) if birth else None,
+        "created_at": _birth_time(birth),
         "created_at_source": birth.source if birth else None,
+        "born_with": _origin_document(own_sound_origin(video)),
     }
 
 
-def _picture_document(video: Video) -> Document:
+def _birth_time(birth: Birth | None) -> str | None:
+    return None if birth is None else to_time(birth.at)
+
+
+def _origin_document(origin: SoundOrigin | None) -> SoundOriginDocument | None:
+    if origin is None:
+        return None
+    return {"aweme_id": origin.aweme_id, "source": origin.source, "offset_s": origin.offset_s}
+
+
+def _picture_document(video: Video) -> VideoMedia:
     return {
         "duration": video.duration_ms,
         "width": video.width,
@@ -206,7 +242,7 @@ def _picture_document(video: Video) -> Document:
     }
 
 
-def _addresses(url: str | None) -> Document:
+def _addresses(url: str | None) -> ImageUrls:
     """Wrap an address in a list as the platform does; clients read the first element."""
     return {"url_list": [url] if url else []}
 
@@ -215,3 +251,12 @@ def _statistics_source(video: Video) -> str | None:
     if not video.statistics.known:
         return None
     return DETAIL_STATISTICS if video.surface in DETAIL_SURFACES else video.surface
+
+
+def _statistics_document(statistics: Statistics) -> StatisticsDocument:
+    return {
+        "digg_count": statistics.digg_count,
+        "comment_count": statistics.comment_count,
+        "collect_count": statistics.collect_count,
+        "share_count": statistics.share_count,
+    }

@@ -2,9 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import datetime
 
+from pipelines.documents.result_types import (
+    ConfirmationHistory,
+    Coverage,
+    ListGenuineShareDocument,
+    ScanDiscovery,
+    Source,
+    SourceCoverageDocument,
+    SourceDecisionDocument,
+    StoredResult,
+    StoredVariants,
+)
+from pipelines.documents.video_types import LinkedVideo, TrackDocument
 from pipelines.documents.videos import (
     to_ranked_document,
     to_time,
@@ -15,12 +26,11 @@ from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.estimate import unseen_music_ids
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.genuine_rows import genuine_shares
-from pipelines.scan.rules.results import ResultDocument, Source
+from pipelines.scan.rules.results import ResultDocument
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
-from warehouse.records.coverage import merge_coverage
-from warehouse.records.values import Document
+from warehouse.records.coverage import SourceCoverage, SourceDecision, merge_coverage
 from warehouse.records.videos import track_origin
 
 EXHAUSTED_REASONS = frozenset(
@@ -32,7 +42,7 @@ SEPARATE_SURFACES = frozenset({"search", "user_info"})
 """Surfaces with an entry of their own in `sources_ended_by_exhaustion`."""
 
 
-def result_document(session: ScanRun) -> Document:
+def result_document(session: ScanRun) -> StoredResult:
     """Build the result document of this scan. Queries when each video was first observed."""
     found = session.findings
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
@@ -58,11 +68,11 @@ def result_document(session: ScanRun) -> Document:
         is_demo_data=session.runtime.is_demo,
         data_provider=session.runtime.music_provider,
         mobile_emulator_used=session.runtime.uses_device,
-        created_at=to_time(session.clock()) or "",
+        created_at=to_time(session.clock()),
     ).to_document()
 
 
-def requested_track(session: ScanRun) -> Document | None:
+def requested_track(session: ScanRun) -> TrackDocument | None:
     """Return the document of the requested track with the video its sound was born with."""
     track = session.findings.track
     if track is None:
@@ -72,7 +82,7 @@ def requested_track(session: ScanRun) -> Document | None:
 
 def ranked_document(
     session: ScanRun, entry: ConfirmedVideo, first: datetime | None = None
-) -> Document:
+) -> LinkedVideo:
     """Return the document of a confirmed video, with the public link of its sound."""
     music_id = session.music_of(entry.video)
     return to_ranked_document(
@@ -85,7 +95,7 @@ def ranked_document(
     )
 
 
-def _variants(session: ScanRun) -> Document:
+def _variants(session: ScanRun) -> StoredVariants:
     entries = list(session.findings.variants.values())
     documents = [
         to_variant_document(
@@ -104,7 +114,7 @@ def _music_link(session: ScanRun, music_id: str) -> str:
     return session.runtime.profile.public_address("public_music", music_id=music_id)
 
 
-def _discovery(session: ScanRun) -> Document:
+def _discovery(session: ScanRun) -> ScanDiscovery:
     return {
         "official_comprehensive_search": search_summary(session),
         "confirmed_graph_observation_history": _history(session),
@@ -115,7 +125,7 @@ def _discovery(session: ScanRun) -> Document:
     }  # fmt: skip
 
 
-def _history(session: ScanRun) -> Document:
+def _history(session: ScanRun) -> ConfirmationHistory:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
     confirmed, now = set(session.findings.confirmed), session.clock()
     before = read_confirmed_history(
@@ -130,27 +140,52 @@ def _history(session: ScanRun) -> Document:
     }
 
 
-def coverage_document(session: ScanRun) -> Document:
+def coverage_document(session: ScanRun) -> Coverage:
     """Build `coverage`: sources, decisions, what was not reached, the estimate of unseen ids."""
     found = session.findings
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
-        "sources": [asdict(entry) for entry in merge_coverage(found.coverage_report)],
-        "decisions": [asdict(decision) for decision in session.captures.decisions],
+        "sources": [_source(entry) for entry in merge_coverage(found.coverage_report)],
+        "decisions": [_decision(entry) for entry in session.captures.decisions],
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
         "list_genuine_share": _genuine_shares(session),
     }
 
 
-def _genuine_shares(session: ScanRun) -> list[Document]:
+def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:
     """Return for each music list how many of its rows use its music id."""
     videos = session.findings.videos()
     shares = genuine_shares(
         session.findings.sightings,
         music_of={one.aweme_id: one.music.music_id for one in videos if one.music},
     )
-    return [asdict(share) for share in shares]
+    return [
+        {"music_id": one.music_id, "rows": one.rows, "own_rows": one.own_rows} for one in shares
+    ]
+
+
+def _decision(entry: SourceDecision) -> SourceDecisionDocument:
+    return {
+        "question": entry.question,
+        "surface": entry.surface,
+        "tried": entry.tried,
+        "answered": entry.answered,
+        "left_closed": entry.left_closed,
+        "left_sick": entry.left_sick,
+        "left_held_back": entry.left_held_back,
+    }
+
+
+def _source(entry: SourceCoverage) -> SourceCoverageDocument:
+    return {
+        "surface": entry.surface,
+        "requests": entry.requests,
+        "pages": entry.pages,
+        "items": entry.items,
+        "new_items": entry.new_items,
+        "stop_reason": entry.stop_reason,
+    }
 
 
 def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:

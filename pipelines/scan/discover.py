@@ -3,6 +3,7 @@
 It reuses the stages of a scan; the rules of a candidate's entry are in `rules/discovery.py`.
 """
 
+from pipelines.documents.result_types import Discovery, DiscoveryCandidate
 from pipelines.documents.videos import to_evidence_document, to_time
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
 from pipelines.scan.conclude import coverage_document, ranked_document, requested_track
@@ -19,10 +20,11 @@ from pipelines.scan.rules.ranking import rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens
 from warehouse.records.evidence import ALGORITHM, Comparison
-from warehouse.records.values import Document, Row
+
+type Row = dict[str, object]
 
 
-def discover(session: ScanRun) -> None:
+def discover(session: ScanRun) -> Discovery:
     """Read the track, its first videos and their authors' screens; verify the text candidates."""
     session.enter("track")
     read_track(session)
@@ -40,7 +42,7 @@ def discover(session: ScanRun) -> None:
     session.enter("confirmed_videos")
     confirm_videos(session, rounds=1)
     session.enter("job_results")
-    session.document = _document(session)
+    return _document(session)
 
 
 def _choose(session: ScanRun) -> None:
@@ -56,42 +58,41 @@ def _choose(session: ScanRun) -> None:
     found.candidates = {name: entry for name, entry in found.pool.items() if name not in own}
 
 
-def discovered_rows(session: ScanRun) -> list[Row]:
+def discovered_rows(session: ScanRun, document: Discovery) -> list[Row]:
     """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
             "job_id": session.job.job_id,
             "track_music_id": session.music_id,
             "aweme_id": entry["aweme_id"],
-            "music_id": (entry["music"] or {}).get("id_str"),
+            "music_id": entry["music"]["id_str"] if entry["music"] else None,
             "title_relation": entry["title_relation"],
             "verdict": entry["verdict"],
             "reason": entry["reason"],
             "association_type": entry["association_type"],
-            "comparison_id": (entry["evidence"] or {}).get("comparison_id"),
+            "comparison_id": entry["evidence"]["comparison_id"] if entry["evidence"] else None,
         }
-        for entry in session.document["candidates"]
+        for entry in document["candidates"]
     ]
 
 
-def _document(session: ScanRun) -> Document:
+def _document(session: ScanRun) -> Discovery:
     found = session.findings
+    track = requested_track(session)
+    assert track is not None, "a discovery without a track fails earlier"
     confirmed = [found.confirmed[name] for name in found.candidates if name in found.confirmed]
-    verified = [
-        to_discovered(
-            ranked_document(session, entry),
-            entry,
-            viral_threshold=session.parameters.viral_threshold,
-        )
-        for entry in confirmed
-    ]
+    entries = {entry.video.aweme_id: entry for entry in confirmed}
+    verified = rank_documents(
+        [ranked_document(session, entry) for entry in confirmed], sort_by="hot_score"
+    )
+    threshold = session.parameters.viral_threshold
     return {
-        "kind": session.job.kind,
+        "kind": "discovery",
         "music_id": session.music_id,
-        "music": requested_track(session),
+        "music": track,
         "aweme_list": [
-            {"rank": rank, **document}
-            for rank, document in enumerate(rank_documents(verified, sort_by="hot_score"), 1)
+            to_discovered(rank, work, entries[work["aweme_id"]], viral_threshold=threshold)
+            for rank, work in enumerate(verified, 1)
         ],
         "candidates": [_candidate(session, entry.sighting) for entry in found.candidates.values()],
         "reference_works": [entry.video.aweme_id for entry in found.references],
@@ -108,7 +109,7 @@ def _document(session: ScanRun) -> Document:
     }
 
 
-def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> Document:
+def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
     found, title = session.findings, session.song_title
     relations = [title_relation(entry.sighting, title) for entry in found.candidates.values()]
     outcomes = [found.outcomes.get(name, ("pooled", None))[0] for name in found.candidates]
@@ -121,7 +122,7 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> Document
     )
 
 
-def _candidate(session: ScanRun, seen: Sighting) -> Row:
+def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
     found, name = session.findings, seen.aweme_id
     verdict, reason = found.outcomes.get(name, ("pooled", None))
     comparison = _strongest_comparison(session, name)

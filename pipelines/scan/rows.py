@@ -6,12 +6,12 @@ from dataclasses import asdict
 
 import orjson
 
+from pipelines.documents.result_types import AccountSummary, StoredResult, StoredSearch
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.results import view_result
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import merge_coverage
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
-from warehouse.records.values import ReadOnlyDocument
 
 type MartRow = dict[str, object]
 
@@ -140,7 +140,7 @@ def coverage_rows(session: ScanRun) -> list[MartRow]:
     ]
 
 
-def ranking_rows(session: ScanRun, document: ReadOnlyDocument) -> list[MartRow]:
+def ranking_rows(session: ScanRun, document: StoredResult) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
     view = view_result(document, session.parameters)
     return [
@@ -159,20 +159,20 @@ def ranking_rows(session: ScanRun, document: ReadOnlyDocument) -> list[MartRow]:
     ]
 
 
-def account_rows(session: ScanRun) -> list[MartRow]:
+def account_rows(session: ScanRun, summary: AccountSummary) -> list[MartRow]:
     """Return the rows of `marts.account_summaries`: the accounts behind the confirmed videos."""
     return [
         {
             "job_id": session.job.job_id,
             "music_id": session.music_id,
-            **{name: entry[name] for name in _ACCOUNT_COLUMNS},
+            **{name: value for name, value in entry.items() if name in _ACCOUNT_COLUMNS},
             "top_aweme_id": entry["top_video"]["aweme_id"],
         }
-        for entry in session.document["account_summary"]["accounts"]
+        for entry in summary["accounts"]
     ]
 
 
-def related_rows(session: ScanRun) -> list[MartRow]:
+def related_rows(session: ScanRun, related: StoredSearch) -> list[MartRow]:
     """Return the rows of `marts.search_related`: search results with their relevance."""
     return [
         {
@@ -182,7 +182,7 @@ def related_rows(session: ScanRun) -> list[MartRow]:
             "search_relevance_level": video["search_relevance_level"],
             "search_terms": video["search_terms"],
         }
-        for video in session.document["search_related"]["aweme_list"]
+        for video in related["aweme_list"]
     ]
 
 

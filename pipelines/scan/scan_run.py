@@ -18,6 +18,7 @@ from typing import Self
 from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.captures.search_walk import SearchWalk
 from pipelines.captures.session import Captures
+from pipelines.documents.result_types import StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.discovery import DiscoveryParameters
@@ -30,7 +31,7 @@ from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
 from warehouse.records.times import observed_now
-from warehouse.records.values import Document
+from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
 
 PROGRESS_EVERY_S = 0.5
@@ -65,7 +66,7 @@ class ScanFindings:
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
     references: list[MeasuredVideo] = field(default_factory=list)
     has_altered_references: bool = False
-    known_sounds: dict[str, Document] = field(default_factory=dict)
+    known_sounds: dict[str, Row] = field(default_factory=dict)
     variants: dict[str, VideoVariant] = field(default_factory=dict)
     variant_ids: dict[str, Comparison] = field(default_factory=dict)
     verified: dict[str, Comparison | None] = field(default_factory=dict)
@@ -119,7 +120,7 @@ class ScanRun:
             else scan_parameters(job.parameters)
         )
         self.findings = ScanFindings()
-        self.document: Document = {}
+        self.result: StoredResult | None = None
         self.on_canceling: Callable[[], object] = lambda: None
         self.progress = job.progress
         self.stopwatch = Stopwatch()

@@ -4,6 +4,7 @@ Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_wal
 """
 
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
+from pipelines.documents.result_types import SearchSummary, StoredSearch
 from pipelines.scan.collect import add_coverage, to_sighting
 from pipelines.scan.rules.related import to_search_related, to_search_summary
 from pipelines.scan.rules.results import no_search
@@ -11,7 +12,6 @@ from pipelines.scan.rules.search_terms import scene_terms, search_terms
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_videos
 from warehouse.queries.searches import read_search_union
-from warehouse.records.values import Document
 from warehouse.records.videos import Video
 
 NO_TERM = "search:no_title_to_search"
@@ -66,7 +66,7 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     return len(fresh)
 
 
-def search_related(session: ScanRun) -> Document:
+def search_related(session: ScanRun) -> StoredSearch:
     """Build `search_related` from the union of all searches for these terms."""
     found = session.findings
     if found.search is None:
@@ -80,7 +80,7 @@ def search_related(session: ScanRun) -> Document:
     )
 
 
-def search_summary(session: ScanRun) -> Document:
+def search_summary(session: ScanRun) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`."""
     found = session.findings
     if found.search is None:

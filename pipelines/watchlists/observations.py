@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
+from pipelines.documents.result_types import StoredResult
+from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_statistics
 from pipelines.scan.rules.ranking import hot_score, rank_documents
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -83,12 +85,12 @@ def to_moment(moment: datetime) -> str:
 
 
 def to_track_observation(
-    result: ReadOnlyDocument, *, top: int, gone: Mapping[str, str | None]
+    result: StoredResult, *, top: int, gone: Mapping[str, str | None]
 ) -> WatchObservation:
     """Convert a stored scan result: all confirmed videos, ranked by hot score if known.
 
     Args:
-        result: `ResultDocument.to_document()`.
+        result: The result of a scan for a music id.
         top: Number of ranks considered for rank changes.
         gone: Candidates that the platform no longer shows, with its reason.
     """
@@ -96,13 +98,14 @@ def to_track_observation(
         _ranked_video(document, rank)
         for rank, document in enumerate(rank_documents(result["ranked"], sort_by="hot_score"), 1)
     )
-    music = result["music"] or {}
+    music, subject = result["music"], result["music_id"]
+    assert subject is not None, "a watched track has an id"
     known = [hot_score(video.statistics) for video in videos]
     return WatchObservation(
         kind="track",
-        subject=result["music_id"],
+        subject=subject,
         observed_at=datetime.fromisoformat(result["created_at"]),
-        title=music.get("title"),
+        title=None if music is None else music["title"],
         figures={
             "confirmed_count": len(videos),
             "music_id_count": len({video.music_id for video in videos}),
@@ -149,7 +152,7 @@ def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> WatchO
     )
 
 
-def _ranked_video(document: Document, rank: int) -> ObservedVideo:
+def _ranked_video(document: LinkedVideo, rank: int) -> ObservedVideo:
     statistics = to_statistics(document)
     return ObservedVideo(
         aweme_id=document["aweme_id"],

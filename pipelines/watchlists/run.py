@@ -234,7 +234,7 @@ class WatchlistRunner:
             scan = self._scan_service.job(check.job_id or "")
         except JobNotFoundError as error:
             return replace(check, status="failed", error=error.to_document())
-        if scan.result is None:
+        if scan.result is None or "kind" in scan.result:
             return replace(check, status="failed", error=scan.job.error or _CANCELLED)
         observed = to_track_observation(
             scan.result,

@@ -53,7 +53,7 @@ class Service:
     """The service with what is behind it; `clock` is read on every request."""
 
     control: ControlStore
-    results: dict[str, Document] = field(default_factory=dict)
+    results: dict[str, Any] = field(default_factory=dict)
     now: datetime = NOW
     has_free_space: bool = True
     problems: dict[str, str | None] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.base_models import Envelope
+from api.responses.documents import Envelope
 from api.schemas.chart import ChartHistoryDocument
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import ChartUnavailableError
@@ -35,14 +35,14 @@ def test_every_node_has_its_issue_and_twenty_songs(client: TestClient) -> None:
     assert found.params == {
         "start_date": "2022-03-01", "end_date": "2022-03-21", "interval_days": 10, "limit": 20,
     }  # fmt: skip
-    snapshots = found.data.snapshots
-    assert [one.target_date for one in snapshots] == ["2022-03-01", "2022-03-11", "2022-03-21"]
+    snapshots = found.data["snapshots"]
+    assert [one["target_date"] for one in snapshots] == ["2022-03-01", "2022-03-11", "2022-03-21"]
     for one in snapshots:
-        assert [song.rank for song in one.songs] == list(range(1, 21))
-        assert one.chart_date is not None
-        assert one.chart_date <= one.target_date
-        assert one.reason is None
-    assert not found.data.end_date_cut
+        assert [song["rank"] for song in one["songs"]] == list(range(1, 21))
+        assert one["chart_date"] is not None
+        assert one["chart_date"] <= one["target_date"]
+        assert one["reason"] is None
+    assert not found.data["end_date_cut"]
 
 
 def test_the_same_again_is_not_modified(client: TestClient) -> None:

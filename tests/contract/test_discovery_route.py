@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.base_models import Envelope
+from api.responses.documents import Envelope
 from api.schemas.result import DiscoveryResponse
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from tests.documents import discovery_result
@@ -21,8 +21,8 @@ def test_the_answer_is_awaited_and_has_the_described_shape(service: Any) -> None
         answer = client.get(PATH, params={"url": MUSIC_ID, "author_limit": 3})
     assert answer.status_code == 200
     found = Envelope[DiscoveryResponse].model_validate(answer.json()).data
-    assert found.coverage_complete is False
-    assert {entry.association_type for entry in found.aweme_list} <= {
+    assert found["coverage_complete"] is False
+    assert {entry["association_type"] for entry in found["aweme_list"]} <= {
         "audio_fingerprint_match",
         "exact_music_id_discovered",
     }

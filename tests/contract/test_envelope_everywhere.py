@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
+from api.responses.documents import Envelope, ErrorData
 from api.responses.errors import ERROR_SPECS
-from api.schemas.base_models import Envelope, ErrorData
 from warehouse.records.errors import RateLimitedError, SametrackError
 
 KEYS = (

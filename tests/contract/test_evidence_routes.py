@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from api.schemas.base_models import Envelope
+from api.responses.documents import Envelope
 from api.schemas.examples import read_example
 from api.schemas.extensions.evidence import ComparisonDocument
 from api.services.evidence.service import PATH

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.schemas.base_models import Envelope
+from api.responses.documents import Envelope
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series
 from api.server.health import Readiness
 from api.services.job_document import JOBS_PATH

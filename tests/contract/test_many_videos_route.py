@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from api.schemas.base_models import Envelope
+from api.responses.documents import Envelope
 from api.schemas.many_videos import ManyVideos
 from pipelines.platform.providers.mock.provider import open_world
 from pipelines.sandbox.world.content.videos import VideoState
@@ -43,17 +43,17 @@ def test_videos_come_in_the_order_asked_each_once(client: TestClient, path: str)
     found = Envelope[ManyVideos].model_validate(answer.json())
     assert answer.status_code == 200
     assert found.params == {"aweme_ids": [second, first]}
-    assert [video.aweme_id for video in found.data.aweme_list] == [second, first]
-    assert all(video.statistics_complete for video in found.data.aweme_list)
-    assert found.data.is_demo_data is True
+    assert [video["aweme_id"] for video in found.data["aweme_list"]] == [second, first]
+    assert all(video["statistics_complete"] for video in found.data["aweme_list"])
+    assert found.data["is_demo_data"] is True
 
 
 def test_what_cannot_be_read_does_not_fail_the_request(client: TestClient, reads: Desk) -> None:
     reads.script.errors = {f"fetch_video {ID}": PageWithoutDataError("no", surface="video_page")}
     answer = client.post(WEB, json=[ID, *shown(1)])
     found = Envelope[ManyVideos].model_validate(answer.json()).data
-    assert (answer.status_code, len(found.aweme_list)) == (200, 1)
-    assert [(one.aweme_id, one.reason) for one in found.filter_list] == [
+    assert (answer.status_code, len(found["aweme_list"])) == (200, 1)
+    assert [(one["aweme_id"], one["reason"]) for one in found["filter_list"]] == [
         (ID, "upstream_page_without_data")
     ]
 

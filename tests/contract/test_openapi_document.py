@@ -10,8 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 import api.schemas.examples
+from api.responses.documents import Envelope
 from api.responses.errors import ERROR_SPECS
-from api.schemas.base_models import Envelope
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.examples import RESPONSE_EXAMPLES, read_example
 from api.schemas.extensions.evidence import ComparisonDocument

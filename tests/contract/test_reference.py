@@ -7,9 +7,9 @@ from starlette.testclient import TestClient
 
 from api.openapi.chinese_texts import DESCRIPTIONS_ZH, HINTS_ZH, PHRASES_ZH, SUMMARIES_ZH
 from api.openapi.reference import INTERFACE
+from api.responses.documents import Envelope
 from api.responses.errors import ERROR_SPECS
 from api.responses.languages import is_chinese, split_languages
-from api.schemas.base_models import Envelope
 from api.schemas.extensions.reference import Reference
 
 PATH = "/api/v1/sametrack/reference"

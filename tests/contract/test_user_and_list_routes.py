@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.schemas.base_models import Envelope, ErrorData
+from api.responses.documents import Envelope, ErrorData
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.server.health import Readiness
 from api.services.reads.sources import Sources
@@ -86,7 +86,7 @@ def ch_id(stored_reads: Desk) -> str:
 
 
 def error_of(answer: Any) -> Any:
-    return Envelope[ErrorData].model_validate(answer.json()).data.error
+    return Envelope[ErrorData].model_validate(answer.json()).data["error"]
 
 
 @pytest.mark.parametrize("path", GOOD)
@@ -99,7 +99,7 @@ def test_an_answer_has_exactly_its_fields_and_tells_what_was_understood(
     found = envelope[shape].model_validate(answer.json())
     assert answer.status_code == 200
     assert found.params == given | DEFAULTS[path]
-    assert (found.data.data_provider, found.data.is_demo_data) == ("mock", True)
+    assert (found.data["data_provider"], found.data["is_demo_data"]) == ("mock", True)
 
 
 def test_a_hashtag_is_listed_in_three_orders(client: TestClient, ch_id: str) -> None:
@@ -108,7 +108,7 @@ def test_a_hashtag_is_listed_in_three_orders(client: TestClient, ch_id: str) -> 
         answer = client.get(HASHTAG, params={"ch_id": ch_id, "sort_type": sort_type, "count": 15})
         found = Envelope[CursorList].model_validate(answer.json())
         assert found.params["sort_type"] == sort_type
-        shown.append({video.aweme_id for video in found.data.aweme_list})
+        shown.append({video["aweme_id"] for video in found.data["aweme_list"]})
     assert shown[0]
     assert shown[0] == shown[1] == shown[2]
 
@@ -124,7 +124,7 @@ def test_who_has_it_already_gets_304(client: TestClient, path: str) -> None:
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
 def test_what_is_needed_is_asked_for(client: TestClient, path: str) -> None:
     answer = client.get(path)
-    assert (answer.status_code, error_of(answer).type) == (400, "missing_parameter")
+    assert (answer.status_code, error_of(answer)["type"]) == (400, "missing_parameter")
 
 
 @pytest.mark.parametrize(
@@ -156,14 +156,14 @@ def test_what_is_out_of_its_limits_is_400_with_what_to_do(
 ) -> None:
     answer = client.get(path, params=given)
     found = error_of(answer)
-    assert (answer.status_code, found.type) == (400, "invalid_parameter")
-    assert found.hint
+    assert (answer.status_code, found["type"]) == (400, "invalid_parameter")
+    assert found["hint"]
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
 def test_a_misspelt_parameter_is_named(client: TestClient, path: str) -> None:
     answer = client.get(path, params={"cuont": "3"})
-    assert (answer.status_code, error_of(answer).type) == (400, "unknown_parameter")
+    assert (answer.status_code, error_of(answer)["type"]) == (400, "unknown_parameter")
 
 
 def test_a_music_id_that_is_none_is_400_and_not_asked_for_again(
@@ -171,7 +171,7 @@ def test_a_music_id_that_is_none_is_400_and_not_asked_for_again(
 ) -> None:
     for _ in range(2):
         answer = client.get(MUSIC, params={"music_id": "7777777"})
-        assert (answer.status_code, error_of(answer).type) == (400, "invalid_music_input")
+        assert (answer.status_code, error_of(answer)["type"]) == (400, "invalid_music_input")
     assert [entry[0] for entry in reads.script.asked] == ["fetch_music_page", "fetch_track"]
 
 
@@ -182,14 +182,14 @@ def test_an_account_that_is_none_is_400_and_not_asked_for_again(
     nobody = f"{UNKNOWN}-{path[-5:]}"
     for _ in range(2):
         answer = client.get(path, params={"sec_user_id": nobody})
-        assert (answer.status_code, error_of(answer).type) == (400, "unresolvable_sec_user_id")
+        assert (answer.status_code, error_of(answer)["type"]) == (400, "unresolvable_sec_user_id")
     assert [entry[0] for entry in reads.script.asked].count("fetch_account") == 1
 
 
 @pytest.mark.parametrize("text", ["nothing at all", "https://example.com/x", "12345678"])
 def test_text_that_leads_to_nobody_is_400(client: TestClient, text: str) -> None:
     answer = client.get(RESOLVE, params={"url": text})
-    assert (answer.status_code, error_of(answer).type) == (400, "unresolvable_sec_user_id")
+    assert (answer.status_code, error_of(answer)["type"]) == (400, "unresolvable_sec_user_id")
 
 
 REFUSALS: list[tuple[type[UpstreamError], str]] = [
@@ -221,8 +221,8 @@ def test_what_the_platform_says_instead_is_502_by_its_name(
     reads.script.errors[question] = error("no", surface=surface, reason="said so", status=200)
     answer = client.get(path, params=given)
     found = error_of(answer)
-    assert (answer.status_code, found.type) == (502, word)
-    assert found.upstream.model_dump() == {"surface": surface, "reason": "said so", "status": 200}
+    assert (answer.status_code, found["type"]) == (502, word)
+    assert found["upstream"] == {"surface": surface, "reason": "said so", "status": 200}
     assert answer.json()["message_zh"]
 
 
@@ -231,7 +231,7 @@ def test_a_source_that_cannot_answer_is_501(client: TestClient, reads: Desk, pat
     question, given, _ = ASKED[path]
     reads.script.errors[question] = ProviderUnsupportedError("not from here")
     answer = client.get(path, params=given)
-    assert (answer.status_code, error_of(answer).type) == (501, "provider_unsupported")
+    assert (answer.status_code, error_of(answer)["type"]) == (501, "provider_unsupported")
 
 
 @pytest.mark.parametrize("path", ASKED)
@@ -244,7 +244,7 @@ def test_what_takes_too_long_is_named(reads: Desk, path: str) -> None:
         answer = reads.client().get(path, params=given)
     finally:
         reads.sources.settings = settings
-    assert (answer.status_code, error_of(answer).upstream.reason) == (502, "deadline")
+    assert (answer.status_code, error_of(answer)["upstream"]["reason"]) == (502, "deadline")
     assert int(answer.headers["retry-after"]) > 0
 
 
@@ -256,7 +256,7 @@ def test_without_a_profile_nothing_is_read(path: str) -> None:
     given = GOOD[path][0] if path in GOOD else {"ch_id": "12345"}
     with TestClient(app, base_url="http://127.0.0.1") as client:
         answer = client.get(path, params=given)
-    assert (answer.status_code, error_of(answer).type) == (503, "profile_not_chosen")
+    assert (answer.status_code, error_of(answer)["type"]) == (503, "profile_not_chosen")
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])

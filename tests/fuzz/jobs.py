@@ -66,7 +66,7 @@ class JobLives(RuleBasedStateMachine):
         self.workers: list[Worker] = []
         self.silent: list[Worker] = []
         self.seen: dict[str, Job] = {}
-        self.results: dict[str, dict[str, Any]] = {}
+        self.results: dict[str, Any] = {}
         self.desk = self._desk()
 
     @initialize()

@@ -14,6 +14,7 @@ VERDICT_REVISION = "2"
 Segment = Literal["whole", "local"]
 VariantKind = Literal["speed", "tempo", "pitch"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
+MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
 RejectionLabel = Literal["likely_cover", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
 ExcerptRole = Literal["reference", "candidate"]

@@ -31,7 +31,7 @@ from api.cli.terminal import (
 )
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
     from api.params.chart import ChartLinkBody
@@ -151,7 +151,7 @@ def _decide_link(
     _show(found, print_song, as_json=as_json)
 
 
-def _validate(asked: Document) -> "ChartLinkBody":
+def _validate(asked: ReadOnlyDocument) -> "ChartLinkBody":
     """Validate the input with the rules of the HTTP API."""
     from pydantic import ValidationError  # noqa: PLC0415 -- slows --help down
 
@@ -164,7 +164,9 @@ def _validate(asked: Document) -> "ChartLinkBody":
         exit_with_input_error(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
 
 
-def _show(found: Document, view: Callable[[Document], None], *, as_json: bool) -> None:
+def _show(
+    found: ReadOnlyDocument, view: Callable[[ReadOnlyDocument], None], *, as_json: bool
+) -> None:
     if as_json:
         print_json(found)
         return

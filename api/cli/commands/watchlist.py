@@ -17,7 +17,7 @@ from api.cli.terminal import (
     print_message,
     safe,
 )
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
     DigestThresholds,
@@ -231,7 +231,7 @@ def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
     _show_one(changed, "enabled" if is_on else "disabled", as_json=as_json)
 
 
-def _show_one(watchlist: Document, what: str, *, as_json: bool) -> None:
+def _show_one(watchlist: ReadOnlyDocument, what: str, *, as_json: bool) -> None:
     if as_json:
         print_json(watchlist)
         return
@@ -241,7 +241,7 @@ def _show_one(watchlist: Document, what: str, *, as_json: bool) -> None:
     )
 
 
-def _show_run(found: Document, *, as_json: bool) -> None:
+def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
     elif found["digest"] is not None:

@@ -4,13 +4,13 @@ from rich import box
 from rich.table import Table
 
 from api.cli.terminal import out, safe
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyDocument
 
 _SHOWN_GAPS = 12
 _TITLE_LIMIT = 40
 
 
-def print_backfill(found: Document) -> None:
+def print_backfill(found: ReadOnlyDocument) -> None:
     """Print the outcome of a back-fill."""
     cut = f" (requested: {found['requested_last_day']})" if found["is_cut"] else ""
     out.print(f"[bold]{found['first_day']} to {found['last_day']}[/]{cut}: {found['ending']}")
@@ -34,7 +34,7 @@ def print_backfill(found: Document) -> None:
         )
 
 
-def print_song(found: Document) -> None:
+def print_song(found: ReadOnlyDocument) -> None:
     """Print a song with its links and its lead."""
     chart, lead = found["chart"], found["lead"]
     out.print(
@@ -55,7 +55,7 @@ def print_song(found: Document) -> None:
     out.print(_lead(lead))
 
 
-def print_link_decisions(found: Document) -> None:
+def print_link_decisions(found: ReadOnlyDocument) -> None:
     """Print the link decisions of users, oldest first."""
     table = Table("time", "song", "music id", "decision", "by", "note", box=box.SIMPLE)
     for one in found["links"]:
@@ -66,12 +66,12 @@ def print_link_decisions(found: Document) -> None:
     out.print(table if found["links"] else "no link decisions yet")
 
 
-def _entry(chart: Document) -> str:
+def _entry(chart: ReadOnlyDocument) -> str:
     after = chart["entry_after_date"]
     return "before the first stored issue" if after is None else f"after the issue of {after}"
 
 
-def _lead(lead: Document) -> str:
+def _lead(lead: ReadOnlyDocument) -> str:
     basis = (
         f"{lead['observation_count']} observations of {lead['work_count']} videos on "
         f"{lead['observed_day_count']} days"

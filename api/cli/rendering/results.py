@@ -104,7 +104,7 @@ def print_related(console: Console, videos: list[Document]) -> None:
         table.add_row(
             safe(messages.relevance_message(video["search_relevance_level"]).en),
             safe(video["desc"] or video["aweme_id"]),
-            safe((video["music"] or {}).get("title") or "—"),
+            safe((video["music"]["title"] if video["music"] else None) or "—"),
             format_count(video["statistics"]["digg_count"]),
             format_count(video["hot_score"]),
         )

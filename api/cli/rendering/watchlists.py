@@ -6,7 +6,7 @@ from rich.table import Table
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, format_count, safe
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyDocument
 
 TITLE_LIMIT = 40
 _STYLES = {
@@ -21,7 +21,7 @@ _CHANGE_LISTS = {
 }
 
 
-def print_lists(console: Console, found: Document) -> None:
+def print_lists(console: Console, found: ReadOnlyDocument) -> None:
     """Print one row per watchlist."""
     _print_demo_banner(found)
     table = _table("name", "schedule", "entries", "next run", "last run")
@@ -37,7 +37,7 @@ def print_lists(console: Console, found: Document) -> None:
     console.print(table)
 
 
-def print_runs(console: Console, found: Document) -> None:
+def print_runs(console: Console, found: ReadOnlyDocument) -> None:
     """Print one row per run, newest first."""
     _print_demo_banner(found)
     table = _table("run", "due", "status", "changes", "missed", "outcome")
@@ -53,7 +53,7 @@ def print_runs(console: Console, found: Document) -> None:
     console.print(table)
 
 
-def print_digest(console: Console, digest: Document) -> None:
+def print_digest(console: Console, digest: ReadOnlyDocument) -> None:
     """Print the changes of a run, by entry."""
     _print_demo_banner(digest)
     console.print(
@@ -65,7 +65,7 @@ def print_digest(console: Console, digest: Document) -> None:
     console.print(f"[dim]{safe(digest['files']['html'])}[/]")
 
 
-def _print_entry(console: Console, entry: Document) -> None:
+def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
     title = safe(entry["title"] or entry["input"], limit=TITLE_LIMIT)
     console.print(f"\n[bold]{title}[/] [dim]{entry['kind']} {safe(entry['subject'] or '')}[/]")
     if entry["error"] is not None:
@@ -84,7 +84,7 @@ def _print_entry(console: Console, entry: Document) -> None:
         console.print("  [dim]first run: nothing to compare with[/]")
 
 
-def _describe_change(name: str, one: Document) -> str:
+def _describe_change(name: str, one: ReadOnlyDocument) -> str:
     if name == "new_music_ids":
         return f"{one['work_count']} videos"
     title = safe(one["title"] or "—", limit=TITLE_LIMIT)
@@ -96,11 +96,11 @@ def _describe_change(name: str, one: Document) -> str:
     return f"{title} · {safe(reason)}" if name == "vanished_works" else title
 
 
-def _format_growth(growth: Document) -> str:
+def _format_growth(growth: ReadOnlyDocument) -> str:
     return "" if growth["change"] is None else f" ({growth['change']:+,})"
 
 
-def _print_demo_banner(found: Document) -> None:
+def _print_demo_banner(found: ReadOnlyDocument) -> None:
     if found["is_demo_data"]:
         print_banner(err)
 

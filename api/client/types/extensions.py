@@ -6,14 +6,14 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 
 # ruff: noqa: UP013, E501 -- packed: generated file
 # fmt: off
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from .answers import ErrorDocument, EvidenceDocument
 
 AnnotationCounts = TypedDict("AnnotationCounts", {"same": "int", "not_the_same": "int"})
 AnnotationDocument = TypedDict("AnnotationDocument", {"annotation_id": "str",
-    "verdict": 'Literal["same", "not_the_same"]', "note": "str | None", "origin": "str",
-    "annotated_at": "str"})
+    "verdict": 'Literal["same", "not_the_same"]', "note": "str | None",
+    "origin": 'Literal["api", "cli", "console", "schedule", "launchpad"]', "annotated_at": "str"})
 AnnotationList = TypedDict("AnnotationList", {"comparison_id": "str",
     "annotations": "list[AnnotationDocument]", "counts": "AnnotationCounts",
     "is_demo_data": "bool"})
@@ -79,10 +79,12 @@ Series = TypedDict("Series", {"kind": 'Literal["video", "track", "account"]', "i
     "name": "str | None", "measures": "list[str]", "points": "list[SeriesPoint]",
     "returned_count": "int", "is_demo_data": "bool"})
 SeriesPoint = TypedDict("SeriesPoint", {"observed_at": "str", "surface": "str | None",
-    "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
-    "share_count": "int | None", "follower_count": "int | None", "total_favorited": "int | None",
-    "aweme_count": "int | None", "following_count": "int | None", "work_count": "int | None",
-    "is_exact": "bool", "ranges": "dict[str, list[int]] | None"})
+    "digg_count": "NotRequired[int | None]", "comment_count": "NotRequired[int | None]",
+    "collect_count": "NotRequired[int | None]", "share_count": "NotRequired[int | None]",
+    "follower_count": "NotRequired[int | None]", "total_favorited": "NotRequired[int | None]",
+    "aweme_count": "NotRequired[int | None]", "following_count": "NotRequired[int | None]",
+    "work_count": "NotRequired[int | None]", "is_exact": "bool",
+    "ranges": "dict[str, list[int]] | None"})
 SongLead = TypedDict("SongLead", {"lead_days": "float | None", "low_days": "float | None",
     "high_days": "float | None",
     "direction": 'Literal["platform_first", "chart_first", "undecided"] | None',

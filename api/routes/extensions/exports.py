@@ -27,6 +27,7 @@ from api.schemas import (
     SERIES_RESPONSES,
     STORAGE_RESPONSES,
 )
+from api.schemas.extensions.exports import Storage
 from api.services.exports.build import DownloadFormat, build_file
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName
@@ -129,7 +130,7 @@ async def sametrack_series(
 async def sametrack_storage(request: Request, sources: SourcesDep) -> Response:
     """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
 
-    def measure() -> dict[str, object]:
+    def measure() -> Storage:
         settings = sources.settings
         home = open_home(settings.data_home, sources.profile.name)
         return measure_storage(

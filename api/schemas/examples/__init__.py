@@ -5,9 +5,9 @@ The JSON files are real responses of this service; tests check them against the 
 
 import json
 from pathlib import Path
-from typing import Any
 
 from api.responses.errors import ACCEPTED, OK
+from warehouse.records.values import Document
 
 _FOLDER = Path(__file__).parent
 _JOBS = "api_v1_vidplat_app_v3_music_collection_jobs"
@@ -31,7 +31,7 @@ _WATCHLISTS = "api_v1_sametrack_watchlists__name_"
 _V3 = "api_v1_vidplat_app_v3"
 _JOB = "api_v1_sametrack_jobs__job_id_"
 
-EXAMPLES: dict[str, dict[str, Any]] = {
+EXAMPLES: dict[str, Document] = {
     "fetch_music_hot_videos_api_v1_vidplat_app_v3_fetch_music_hot_videos_get": {
         "music_id": _MUSIC_ID,
         "count": 10,
@@ -144,7 +144,7 @@ RESPONSE_EXAMPLES: dict[str, dict[int, str]] = {
 }  # fmt: skip
 
 
-def read_example(name: str) -> dict[str, Any]:
+def read_example(name: str) -> Document:
     """Return a complete example response."""
-    document: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    document: Document = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return document

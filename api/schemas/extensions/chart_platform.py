@@ -1,11 +1,11 @@
 """Schemas for chart songs compared with the platform, and for manual links."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
+from api.responses.documents import Envelope
 from api.responses.errors import NOT_MODIFIED, OK
-from api.schemas.base_models import Count, Envelope, OptionalCount, ResponseModel, Timestamp
 from api.schemas.chart import Day
 from api.schemas.responses import (
     BODY_ERRORS,
@@ -16,8 +16,10 @@ from api.schemas.responses import (
 )
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
+from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
+from warehouse.records.values import Document
 
 MusicId = Annotated[str, Field(examples=["7300000000000000001"])]
 _REASON = (
@@ -32,7 +34,7 @@ _LEAD_REASON = (
 )
 
 
-class ChartPosition(ResponseModel):
+class ChartPosition(ClosedDocument):
     """Rank of the song in one issue."""
 
     chart_date: Day
@@ -40,7 +42,7 @@ class ChartPosition(ResponseModel):
     rank: Annotated[int, Field(ge=1, le=20)]
 
 
-class SongOnChart(ResponseModel):
+class SongOnChart(ClosedDocument):
     """Chart run of the song in the stored issues; other issues are unknown."""
 
     issue_count: Count
@@ -56,7 +58,7 @@ class SongOnChart(ResponseModel):
     positions: list[ChartPosition]
 
 
-class SongLink(ResponseModel):
+class SongLink(ClosedDocument):
     """Relation between the song and a music id, with the reason."""
 
     music_id: MusicId
@@ -71,7 +73,7 @@ class SongLink(ResponseModel):
     judged_at: Timestamp
 
 
-class LinkDecision(ResponseModel):
+class LinkDecision(ClosedDocument):
     """A manual decision about a song and a music id; the newest one of a pair applies."""
 
     link_id: str
@@ -87,7 +89,7 @@ class LinkDecision(ResponseModel):
     said_at: Timestamp
 
 
-class CurvePoint(ResponseModel):
+class CurvePoint(ClosedDocument):
     """Totals of all videos seen so far; they also grow when new videos are found."""
 
     observed_at: Timestamp
@@ -98,14 +100,14 @@ class CurvePoint(ResponseModel):
     share_count: OptionalCount
 
 
-class SongOnPlatform(ResponseModel):
+class SongOnPlatform(ClosedDocument):
     """Confirmed videos of every music id whose relation is `same`, over time."""
 
     music_ids: list[MusicId]
     points: list[CurvePoint]
 
 
-class SongLead(ResponseModel):
+class SongLead(ClosedDocument):
     """Estimated days between the rise on the platform and the chart entry, with its basis."""
 
     lead_days: Annotated[
@@ -131,7 +133,7 @@ class SongLead(ResponseModel):
     method: Annotated[str, Field(examples=["half-of-likes-1"])]
 
 
-class ChartSongComparison(ResponseModel):
+class ChartSongComparison(ClosedDocument):
     """A chart song compared with the platform."""
 
     song_key: str
@@ -145,7 +147,7 @@ class ChartSongComparison(ResponseModel):
     is_demo_data: bool
 
 
-class LinkDecisionList(ResponseModel):
+class LinkDecisionList(ClosedDocument):
     """Manual decisions about songs and music ids, oldest first."""
 
     links: list[LinkDecision]
@@ -154,7 +156,7 @@ class LinkDecisionList(ResponseModel):
 
 
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
-_UNCHANGED: dict[str, Any] = {
+_UNCHANGED: Document = {
     "description": "`data` matches If-None-Match",
     "headers": header_specs("ETag"),
 }

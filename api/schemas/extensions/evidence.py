@@ -1,31 +1,34 @@
 """Schemas for the evidence of one compared pair."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from api.schemas.base_models import Count, Id, ResponseModel, Timestamp
-from api.schemas.video import EvidenceDocument
+from api.params.annotations import AnnotationVerdict
+from pipelines.documents.fields import ClosedDocument, Count, Id, Timestamp
+from pipelines.documents.video_types import EvidenceDocument
+from warehouse.records.evidence import MeasureName
+from warehouse.records.jobs import Origin
 
 
-class MeasureDocument(ResponseModel):
+class MeasureDocument(ClosedDocument):
     """One measured number. `limit` null: no limit; `is_met` null: unknown."""
 
-    name: Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
+    name: MeasureName
     value: float | None
     limit: float | None
     lower_is_better: bool
     is_met: bool | None
 
 
-class PlotPaths(ResponseModel):
+class PlotPaths(ClosedDocument):
     """Paths of the evidence plot; null if a sound was not analysed."""
 
     svg: str | None
     png: str | None
 
 
-class ExcerptDocument(ResponseModel):
+class ExcerptDocument(ClosedDocument):
     """A playable excerpt of a sound; times are seconds of that sound."""
 
     path: str
@@ -33,14 +36,14 @@ class ExcerptDocument(ResponseModel):
     duration_s: float
 
 
-class Excerpts(ResponseModel):
+class Excerpts(ClosedDocument):
     """Excerpts of both sounds, starting at the same point of the music; null if not stored."""
 
     reference: ExcerptDocument | None
     candidate: ExcerptDocument | None
 
 
-class ComparisonDocument(ResponseModel):
+class ComparisonDocument(ClosedDocument):
     """A compared pair with its measurements and limits."""
 
     comparison_id: str
@@ -53,24 +56,24 @@ class ComparisonDocument(ResponseModel):
     is_demo_data: bool
 
 
-class AnnotationDocument(ResponseModel):
+class AnnotationDocument(ClosedDocument):
     """One manual annotation of a pair."""
 
     annotation_id: str
-    verdict: Literal["same", "not_the_same"]
+    verdict: AnnotationVerdict
     note: str | None
-    origin: str
+    origin: Origin
     annotated_at: Timestamp
 
 
-class AnnotationCounts(ResponseModel):
+class AnnotationCounts(ClosedDocument):
     """Number of annotations per verdict."""
 
     same: Count
     not_the_same: Count
 
 
-class AnnotationList(ResponseModel):
+class AnnotationList(ClosedDocument):
     """All annotations of a pair, oldest first. They do not change the result."""
 
     comparison_id: str

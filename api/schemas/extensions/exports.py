@@ -1,14 +1,15 @@
 """Schemas for compared pairs, reads of a job, time series, storage and budget."""
 
-from typing import Annotated, Literal
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 
-from api.schemas.base_models import Count, Id, OptionalCount, ResponseModel, Timestamp
-from api.schemas.video import EvidenceDocument
+from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
+from pipelines.documents.video_types import EvidenceDocument
+from pipelines.reads.series import SeriesKind
 
 
-class ComparisonList(ResponseModel):
+class ComparisonList(ClosedDocument):
     """All pairs that a job compared, rejected ones included."""
 
     job_id: str
@@ -17,7 +18,7 @@ class ComparisonList(ResponseModel):
     is_demo_data: bool
 
 
-class SurfaceReads(ResponseModel):
+class SurfaceReads(ClosedDocument):
     """Reads of one surface with one outcome."""
 
     surface: str
@@ -27,7 +28,7 @@ class SurfaceReads(ResponseModel):
     items: Count
 
 
-class JobReads(ResponseModel):
+class JobReads(ClosedDocument):
     """Reads of a job so far, surfaces in order of first use."""
 
     job_id: str
@@ -35,28 +36,28 @@ class JobReads(ResponseModel):
     is_demo_data: bool
 
 
-class SeriesPoint(ResponseModel):
+class SeriesPoint(ClosedDocument):
     """Known counts at one moment. Which counts exist depends on the kind."""
 
     observed_at: Timestamp
     surface: str | None
-    digg_count: OptionalCount = None
-    comment_count: OptionalCount = None
-    collect_count: OptionalCount = None
-    share_count: OptionalCount = None
-    follower_count: OptionalCount = None
-    total_favorited: OptionalCount = None
-    aweme_count: OptionalCount = None
-    following_count: OptionalCount = None
-    work_count: OptionalCount = None
+    digg_count: NotRequired[OptionalCount]
+    comment_count: NotRequired[OptionalCount]
+    collect_count: NotRequired[OptionalCount]
+    share_count: NotRequired[OptionalCount]
+    follower_count: NotRequired[OptionalCount]
+    total_favorited: NotRequired[OptionalCount]
+    aweme_count: NotRequired[OptionalCount]
+    following_count: NotRequired[OptionalCount]
+    work_count: NotRequired[OptionalCount]
     is_exact: bool
     ranges: dict[str, list[int]] | None
 
 
-class Series(ResponseModel):
+class Series(ClosedDocument):
     """All observations of one entity, oldest first."""
 
-    kind: Literal["video", "track", "account"]
+    kind: SeriesKind
     id: Id | str
     name: str | None
     measures: list[str]
@@ -65,7 +66,7 @@ class Series(ResponseModel):
     is_demo_data: bool
 
 
-class StoragePart(ResponseModel):
+class StoragePart(ClosedDocument):
     """One store."""
 
     name: str
@@ -73,7 +74,7 @@ class StoragePart(ResponseModel):
     files: Count
 
 
-class HostBudget(ResponseModel):
+class HostBudget(ClosedDocument):
     """Today's requests to one host."""
 
     host: str
@@ -81,7 +82,7 @@ class HostBudget(ResponseModel):
     left: Count
 
 
-class Budget(ResponseModel):
+class Budget(ClosedDocument):
     """Daily request budget per host; `used` is that of the host with most requests."""
 
     limit: Count
@@ -89,7 +90,7 @@ class Budget(ResponseModel):
     hosts: list[HostBudget]
 
 
-class Storage(ResponseModel):
+class Storage(ClosedDocument):
     """Used and free disk space in bytes, and requests of today (UTC)."""
 
     parts: list[StoragePart]

@@ -1,20 +1,20 @@
 """Schema of the bilingual reference: operations, parameters, errors."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from api.schemas.base_models import ResponseModel
+from pipelines.documents.fields import ClosedDocument
 
 
-class ReferenceParameter(ResponseModel):
+class ReferenceParameter(ClosedDocument):
     """One parameter. Limits that do not apply are null."""
 
     name: str
     in_: Annotated[str, Field(alias="in", description="`query`, `path`, `header` or `body`")]
     type: str
     required: bool
-    default: Annotated[Any, Field(description="null: none, or `default_from`")]
+    default: Annotated[object, Field(description="null: none, or `default_from`")]
     default_from: Annotated[
         str | None, Field(description="parameter whose value is the default of this one")
     ]
@@ -29,17 +29,17 @@ class ReferenceParameter(ResponseModel):
     meaning_zh: str
 
 
-class ReferenceExample(ResponseModel):
+class ReferenceExample(ClosedDocument):
     """A request that works as shown."""
 
     url: str
-    body: Annotated[Any, Field(description="null: no body")]
+    body: Annotated[object, Field(description="null: no body")]
     file: Annotated[
         str | None, Field(description="file name for a binary response; null: text response")
     ]
 
 
-class ReferenceOperation(ResponseModel):
+class ReferenceOperation(ClosedDocument):
     """One operation; `number` is its number in the interface, null for extensions."""
 
     id: str
@@ -60,7 +60,7 @@ class ReferenceOperation(ResponseModel):
     example: ReferenceExample | None
 
 
-class ReferenceFailure(ResponseModel):
+class ReferenceFailure(ClosedDocument):
     """One error type with its hint."""
 
     type: str
@@ -71,7 +71,7 @@ class ReferenceFailure(ResponseModel):
     hint_zh: str
 
 
-class Reference(ResponseModel):
+class Reference(ClosedDocument):
     """All operations and all error types."""
 
     operations: list[ReferenceOperation]

@@ -1,18 +1,11 @@
 """Schemas for watchlists, and the responses of each watchlist operation."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
+from api.responses.documents import Envelope, ErrorDocument
 from api.responses.errors import NOT_MODIFIED, OK
-from api.schemas.base_models import (
-    Count,
-    Envelope,
-    ErrorDocument,
-    OptionalCount,
-    ResponseModel,
-    Timestamp,
-)
 from api.schemas.responses import (
     BODY_ERRORS,
     PARAMETER_ERRORS,
@@ -20,21 +13,23 @@ from api.schemas.responses import (
     error_responses,
     header_specs,
 )
+from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.jobs import Origin
+from warehouse.records.values import Document
 from warehouse.records.watchlists import EntryCheckStatus, RunStatus, WatchlistEntryKind
 
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 OptionalTimestamp = Annotated[Timestamp | None, Field(description="ISO 8601, UTC; null: not yet")]
 
 
-class WatchEntry(ResponseModel):
+class WatchEntry(ClosedDocument):
     """One entry of a watchlist."""
 
     kind: WatchlistEntryKind
     input: Annotated[str, Field(description="input as given")]
 
 
-class WatchThresholds(ResponseModel):
+class WatchThresholds(ClosedDocument):
     """Smallest changes that a digest reports; null disables a threshold."""
 
     velocity: float | None
@@ -42,14 +37,14 @@ class WatchThresholds(ResponseModel):
     new_music_id: bool
 
 
-class WatchFiles(ResponseModel):
+class WatchFiles(ClosedDocument):
     """Paths of the digest files, relative to the folder of digests."""
 
-    json_: Annotated[str, Field(alias="json")]
+    json: str
     html: str
 
 
-class WebhookOutcome(ResponseModel):
+class WebhookOutcome(ClosedDocument):
     """Outcome of the webhook call."""
 
     host: str
@@ -59,7 +54,7 @@ class WebhookOutcome(ResponseModel):
     ]
 
 
-class WatchRunDocument(ResponseModel):
+class WatchRunDocument(ClosedDocument):
     """One run of a watchlist."""
 
     run_id: str
@@ -82,7 +77,7 @@ class WatchRunEntry(WatchEntry):
     status: EntryCheckStatus
     subject: Annotated[str | None, Field(description="id that the input was resolved to")]
     job_id: Annotated[str | None, Field(description="collection job of a track")]
-    error: ErrorDocument | dict[str, Any] | None
+    error: ErrorDocument | Document | None
 
 
 class WatchRunDetail(WatchRunDocument):
@@ -90,19 +85,19 @@ class WatchRunDetail(WatchRunDocument):
 
     entries: list[WatchRunEntry]
     digest: Annotated[
-        dict[str, Any] | None, Field(description="changes per entry; see docs/watchlists.md")
+        Document | None, Field(description="changes per entry; see docs/watchlists.md")
     ]
     is_demo_data: bool
 
 
-class WatchlistDocument(ResponseModel):
+class WatchlistDocument(ClosedDocument):
     """A stored watchlist."""
 
     name: str
     every: Annotated[str, Field(examples=["every 6 hours"])]
     entries: list[WatchEntry]
     thresholds: WatchThresholds
-    parameters: Annotated[dict[str, Any], Field(description="parameters for its scans")]
+    parameters: Annotated[Document, Field(description="parameters for its scans")]
     enabled: bool
     cron: Annotated[str, Field(examples=["0 */6 * * *"])]
     next_due_at: Annotated[Timestamp | None, Field(description="null: disabled")]
@@ -112,7 +107,7 @@ class WatchlistDocument(ResponseModel):
     is_demo_data: bool
 
 
-class WatchlistList(ResponseModel):
+class WatchlistList(ClosedDocument):
     """All watchlists."""
 
     watchlists: list[WatchlistDocument]
@@ -120,7 +115,7 @@ class WatchlistList(ResponseModel):
     is_demo_data: bool
 
 
-class WatchlistDeleted(ResponseModel):
+class WatchlistDeleted(ClosedDocument):
     """A deleted watchlist."""
 
     name: str
@@ -128,7 +123,7 @@ class WatchlistDeleted(ResponseModel):
     is_demo_data: bool
 
 
-class WatchRunList(ResponseModel):
+class WatchRunList(ClosedDocument):
     """The newest runs."""
 
     runs: list[WatchRunDocument]
@@ -136,15 +131,15 @@ class WatchRunList(ResponseModel):
     is_demo_data: bool
 
 
-class WatchDigestList(ResponseModel):
+class WatchDigestList(ClosedDocument):
     """The newest digests."""
 
-    digests: list[dict[str, Any]]
+    digests: list[Document]
     returned_count: Count
     is_demo_data: bool
 
 
-def _responses(model: Any, description: str, *types: str, is_read: bool = True) -> ResponseSpecs:
+def _responses(model: object, description: str, *types: str, is_read: bool = True) -> ResponseSpecs:
     names = ("ETag",) if is_read else ()
     found: ResponseSpecs = {
         OK: {"model": model, "description": description, "headers": header_specs(*names)},

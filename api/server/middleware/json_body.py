@@ -7,7 +7,6 @@ nesting.
 import json
 from collections.abc import Callable, Coroutine
 from email.message import Message
-from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
@@ -24,14 +23,14 @@ class _ParsedRequest(Request):
     async def body(self) -> bytes:
         return b"{}"  # the framework only checks that there is a body
 
-    async def json(self) -> Any:
+    async def json(self) -> object:
         return self.state.document
 
 
 class JsonRoute(APIRoute):
     """A route with a JSON body."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[object, object, Response]]:
         """Wrap the framework's handler with strict parsing of the body."""
         handle = super().get_route_handler()
 
@@ -42,7 +41,7 @@ class JsonRoute(APIRoute):
 
         return strict
 
-    def read_document(self, body: bytes) -> Any:
+    def read_document(self, body: bytes) -> object:
         """Parse a body. Operations that report another error override this method.
 
         Raises:
@@ -64,7 +63,7 @@ def check_content_type(header: str | None) -> None:
         raise UnsupportedMediaTypeError("The Content-Type header must be application/json in UTF-8")
 
 
-def parse_json(body: bytes) -> Any:
+def parse_json(body: bytes) -> object:
     """Parse the single JSON document of a body.
 
     Raises:
@@ -88,7 +87,7 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build an object and refuse duplicate keys, of which one would silently win."""
     names = dict(pairs)
     if len(names) < len(pairs):
@@ -106,7 +105,7 @@ def _parse_int(digits: str) -> int:
     return int(digits)
 
 
-def _depth(document: Any) -> int:
+def _depth(document: object) -> int:
     depth, level = 0, [document]
     while level:
         depth += 1
@@ -114,7 +113,7 @@ def _depth(document: Any) -> int:
     return depth
 
 
-def _children(node: Any) -> list[Any]:
+def _children(node: object) -> list[object]:
     if isinstance(node, dict):
         return [child for child in node.values() if isinstance(child, dict | list)]
     return (

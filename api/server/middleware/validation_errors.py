@@ -4,20 +4,18 @@ A value is quoted only as short printable text, because input may be invalid Uni
 """
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from api.responses.errors import MalformedJsonError, MissingParameterError, UnknownParameterError
 from warehouse.records.errors import InvalidInputsError, InvalidParameterError, SametrackError
+from warehouse.records.values import ReadOnlyDocument
 
 _QUOTED_LENGTH = 60
 BATCH_FIELD = "inputs"
 _LOCATIONS = {"query", "body", "path"}
 
 
-def to_service_error(
-    errors: Sequence[Mapping[str, Any]], *, known: Iterable[str]
-) -> SametrackError:
+def to_service_error(errors: Sequence[ReadOnlyDocument], *, known: Iterable[str]) -> SametrackError:
     """Return the error to report for a failed validation.
 
     The first problem decides. An unknown name comes first, because it often causes the others.
@@ -49,7 +47,7 @@ def quote_value(value: object) -> str:
     return text if len(text) <= _QUOTED_LENGTH else f"{text[:_QUOTED_LENGTH]}..."
 
 
-def _name(error: Mapping[str, Any]) -> str:
+def _name(error: ReadOnlyDocument) -> str:
     parts = [str(part) for part in error["loc"] if part not in _LOCATIONS]
     name = ".".join(parts)
     return quote_value(name)[1:-1] if name else ""
@@ -62,7 +60,7 @@ def _unknown(name: str, known: Iterable[str]) -> UnknownParameterError:
     return UnknownParameterError(f"`{name}` is not a parameter of this operation", hint=hint)
 
 
-def _describe(name: str, error: Mapping[str, Any]) -> str:
+def _describe(name: str, error: ReadOnlyDocument) -> str:
     message = str(error["msg"])
     message = message[0].lower() + message[1:]
     if not name:

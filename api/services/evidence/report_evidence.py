@@ -6,11 +6,12 @@ the evidence service, so nothing is decoded. Not here: markup, HTTP.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from api.responses.errors import NotFoundError
-from warehouse.records.values import Document
+from pipelines.documents.video_types import EvidenceDocument
+from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
     from api.services.evidence.service import EvidenceService
@@ -30,12 +31,12 @@ class ReportEvidence:
     """
 
     pictures: Mapping[str, str] = field(default_factory=dict)
-    rejected: Sequence[Document] = ()
+    rejected: Sequence[EvidenceDocument] = ()
     rejected_count: int = 0
 
 
 def collect_report_evidence(
-    scan_service: "EvidenceService", job: Mapping[str, Any]
+    scan_service: "EvidenceService", job: ReadOnlyDocument
 ) -> ReportEvidence:
     """Collect the pairs of a completed job document with its result."""
     rejected = _rejected(scan_service.pairs_of_job(job["job_id"]))
@@ -48,16 +49,16 @@ def collect_report_evidence(
     )
 
 
-def _linked(result: Mapping[str, Any]) -> Iterator[Document]:
+def _linked(result: ReadOnlyDocument) -> Iterator[EvidenceDocument]:
     """Yield the evidence of confirmed videos and of variants."""
     for video in (*result["aweme_list"], *result["variants"]["aweme_list"]):
         if video.get("evidence"):
             yield video["evidence"]
 
 
-def _rejected(pairs: Sequence[Document]) -> list[Document]:
+def _rejected(pairs: Sequence[EvidenceDocument]) -> list[EvidenceDocument]:
     """Return the best pair of each candidate that no pair accepted."""
-    best: dict[str, Document] = {}
+    best: dict[str, EvidenceDocument] = {}
     accepted = {
         pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in {"confirmed", "variant"}
     }
@@ -67,7 +68,7 @@ def _rejected(pairs: Sequence[Document]) -> list[Document]:
     return list(best.values())
 
 
-def _credibility(pair: Document) -> tuple[bool, float]:
+def _credibility(pair: EvidenceDocument) -> tuple[bool, float]:
     return (pair["observation"] is not None, pair["score"] or 0.0)
 
 

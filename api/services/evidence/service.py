@@ -6,21 +6,17 @@ nothing is decoded. Not here: HTTP, matching.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from api.responses.errors import NotFoundError
+from api.schemas.extensions.evidence import ComparisonDocument, ExcerptDocument, Excerpts
+from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
-from warehouse.records.evidence import (
-    EXCERPT_ROLES,
-    Comparison,
-    Excerpt,
-    ExcerptRole,
-    find_excerpts,
-)
-from warehouse.records.values import Document
+from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts
+from warehouse.records.values import ReadOnlyRow
 
 if TYPE_CHECKING:
     from pipelines.audio.explanation import Explanation
@@ -29,8 +25,6 @@ if TYPE_CHECKING:
 PATH = "/api/v1/sametrack/comparisons"
 PlotFormat = Literal["svg", "png"]
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-type ComparisonRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +72,9 @@ class EvidenceService:
     def __init__(
         self,
         *,
-        read_comparison: Callable[[str], ComparisonRow | None],
-        read_comparisons: Callable[[str], Sequence[ComparisonRow]],
-        read_sounds: Callable[[Sequence[str], str], Mapping[str, ComparisonRow]],
+        read_comparison: Callable[[str], ReadOnlyRow | None],
+        read_comparisons: Callable[[str], Sequence[ReadOnlyRow]],
+        read_sounds: Callable[[Sequence[str], str], Mapping[str, ReadOnlyRow]],
         excerpts: ExcerptFolder,
         is_demo: bool,
     ) -> None:
@@ -111,13 +105,13 @@ class EvidenceService:
             candidate_sha256=row["candidate_sha256"],
         )
 
-    def pairs_of_job(self, job_id: str) -> list[Document]:
+    def pairs_of_job(self, job_id: str) -> list[EvidenceDocument]:
         """Return the evidence of every pair that a job compared, rejected ones included."""
         return [
             to_evidence_document(comparison_from_row(row)) for row in self._read_comparisons(job_id)
         ]
 
-    def document(self, comparison_id: str) -> Document:
+    def document(self, comparison_id: str) -> ComparisonDocument:
         """Return the measurements of a comparison, their limits, and the paths of plot and
         excerpts.
 
@@ -136,9 +130,19 @@ class EvidenceService:
             "job_id": stored.job_id,
             "track_music_id": stored.track_music_id,
             "evidence": to_evidence_document(comparison),
-            "measures": [asdict(measure) | {"is_met": measure.is_met} for measure in measures],
+            "measures": [
+                {
+                    "name": measure.name,
+                    "value": measure.value,
+                    "limit": measure.limit,
+                    "lower_is_better": measure.lower_is_better,
+                    "is_met": measure.is_met,
+                }
+                for measure in measures
+            ],
             "picture": {
-                form: f"{place}/picture.{form}" if has_features else None for form in ("svg", "png")
+                "svg": f"{place}/picture.svg" if has_features else None,
+                "png": f"{place}/picture.png" if has_features else None,
             },
             "excerpts": self._excerpts_document(stored, place),
             "is_demo_data": self._is_demo,
@@ -202,18 +206,20 @@ class EvidenceService:
             )
         return found
 
-    def _excerpts_document(self, stored: StoredComparison, place: str) -> Document:
+    def _excerpts_document(self, stored: StoredComparison, place: str) -> Excerpts:
         known = stored.excerpts
-        return {
-            role: {
+
+        def describe(role: ExcerptRole) -> ExcerptDocument | None:
+            excerpt = known.get(role)
+            if excerpt is None or not self._excerpts.has(excerpt):
+                return None
+            return {
                 "path": f"{place}/excerpt/{role}",
-                "start_s": known[role].start_s,
-                "duration_s": known[role].duration_s,
+                "start_s": excerpt.start_s,
+                "duration_s": excerpt.duration_s,
             }
-            if role in known and self._excerpts.has(known[role])
-            else None
-            for role in EXCERPT_ROLES
-        }
+
+        return {"reference": describe("reference"), "candidate": describe("candidate")}
 
     def _features(self, stored: StoredComparison) -> tuple["Features", "Features"] | None:
         from pipelines.audio.features.sounds import (  # noqa: PLC0415 - loads NumPy
@@ -224,8 +230,9 @@ class EvidenceService:
         hashes = (stored.reference_sha256, stored.candidate_sha256)
         asked = [sha256 for sha256 in hashes if sha256 is not None]
         rows = self._read_sounds(asked, stored.comparison.feature_version) if asked else {}
-        packed: list[Any] = [rows[sha256]["features"] for sha256 in asked if sha256 in rows]
-        if len(packed) < len(hashes) or None in packed:
+        found = (rows[sha256]["features"] for sha256 in asked if sha256 in rows)
+        packed: list[bytes] = [features for features in found if features is not None]
+        if len(packed) < len(hashes):
             return None
         try:
             reference, candidate = (unpack_features(one) for one in packed)

@@ -1,8 +1,7 @@
 """Builds the file of an exported table, with its method sheet and name. Pure; runs in a thread."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -17,6 +16,7 @@ from warehouse.exports.table_files import (
     to_parquet,
     to_xlsx,
 )
+from warehouse.records.values import ReadOnlyDocument
 
 DownloadFormat = Literal["csv", "xlsx", "parquet", "json"]
 _FACTS = (
@@ -37,7 +37,7 @@ class ExportFile:
 
 
 def build_file(
-    envelope: Mapping[str, Any], *, source: str, table: TableName, form: DownloadFormat, bom: bool
+    envelope: ReadOnlyDocument, *, source: str, table: TableName, form: DownloadFormat, bom: bool
 ) -> ExportFile:
     """Build the file of one table of a response.
 
@@ -57,7 +57,7 @@ def build_file(
     return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")
 
 
-def _method(envelope: Mapping[str, Any], table: ExportTable, source: str) -> ExportMethod:
+def _method(envelope: ReadOnlyDocument, table: ExportTable, source: str) -> ExportMethod:
     data = envelope["data"]
     root = data.get("result") or data
     is_demo = any(row[-1] for row in table.rows) or bool(data.get("is_demo_data"))
@@ -74,7 +74,7 @@ def _method(envelope: Mapping[str, Any], table: ExportTable, source: str) -> Exp
     return ExportMethod(told, _coverage(data, table))
 
 
-def _coverage(data: Mapping[str, Any], table: ExportTable) -> ExportTable | None:
+def _coverage(data: ReadOnlyDocument, table: ExportTable) -> ExportTable | None:
     try:
         return None if table.name == "coverage" else build_table("coverage", data)
     except NotFoundError:

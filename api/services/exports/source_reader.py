@@ -5,7 +5,6 @@ and nothing leaves the process. Not here: tables, files.
 """
 
 import re
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -15,6 +14,7 @@ from api.responses.envelope import RequestInfo, request_info
 from api.services.exports.tables import TableName
 from api.services.job_document import JOBS_PATH
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.values import Document
 
 _ID = r"[^/]{1,200}"
 SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
@@ -53,7 +53,7 @@ def check_source(source: str, table: TableName) -> None:
     )
 
 
-async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> tuple[int, dict[str, Any]]:
+async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> tuple[int, Document]:
     """Return status and envelope of this service's response to `source`."""
     status, parts = 0, bytearray()
 
@@ -63,7 +63,7 @@ async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> tuple[int, di
         parts.extend(message.get("body", b""))
 
     await app(_inner_scope(scope, source), _empty_body, take)
-    envelope: dict[str, Any] = orjson.loads(bytes(parts))
+    envelope: Document = orjson.loads(bytes(parts))
     return status, envelope
 
 

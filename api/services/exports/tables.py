@@ -7,12 +7,11 @@ Pure functions. Ids stay text. Not here: file formats (`warehouse/exports`), cal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from api.responses.errors import NotFoundError
 from warehouse.exports.export_table import ExportColumn, ExportTable
-
-type JsonObject = Mapping[str, Any]
+from warehouse.records.values import ReadOnlyDocument
 
 TableName = Literal[
     "videos", "accounts", "variants", "search_related", "coverage", "comparisons", "chart",
@@ -28,7 +27,7 @@ class ColumnPath:
     path: str
 
 
-def build_table(name: TableName, data: JsonObject) -> ExportTable:
+def build_table(name: TableName, data: ReadOnlyDocument) -> ExportTable:
     """Build a table from the `data` of a response.
 
     Raises:
@@ -49,23 +48,23 @@ def build_table(name: TableName, data: JsonObject) -> ExportTable:
     return ExportTable(name, tuple(place.column for place in places), rows)
 
 
-def _is_demo(data: JsonObject, root: JsonObject) -> bool:
+def _is_demo(data: ReadOnlyDocument, root: ReadOnlyDocument) -> bool:
     """Return the demo mark, which every export must carry."""
     return bool(data.get("is_demo_data", root.get("is_demo_data")))
 
 
-def _value(row: JsonObject, place: ColumnPath) -> Any:
-    found: Any = row
+def _value(row: ReadOnlyDocument, place: ColumnPath) -> object:
+    found: object = row
     for step in place.path.split("."):
         found = found.get(step) if isinstance(found, Mapping) else None
     if found is None:
         return None
     kind = place.column.kind
-    if kind == "time":
+    if kind == "time" and isinstance(found, int | float | str):
         return _moment(found)
     if kind == "text":
         return found if isinstance(found, str) else str(found)
-    return float(found) if kind == "real" else found
+    return float(found) if kind == "real" and isinstance(found, int | float) else found
 
 
 def _moment(value: float | str) -> datetime:
@@ -101,18 +100,20 @@ _EVIDENCE = (
 _SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
 
 
-def _songs(root: JsonObject) -> Iterable[JsonObject]:
+def _songs(root: ReadOnlyDocument) -> Iterable[ReadOnlyDocument]:
     for snapshot in root["snapshots"]:
         for song in snapshot["songs"]:
             yield {**snapshot, **song}
 
 
-def _metrics_row(root: JsonObject) -> Iterable[JsonObject]:
+def _metrics_row(root: ReadOnlyDocument) -> Iterable[ReadOnlyDocument]:
     _ = root["analyzed_count"]
     yield root
 
 
-_TABLES: dict[str, tuple[tuple[ColumnPath, ...], Callable[[JsonObject], Iterable[JsonObject]]]] = {
+_TABLES: dict[
+    str, tuple[tuple[ColumnPath, ...], Callable[[ReadOnlyDocument], Iterable[ReadOnlyDocument]]]
+] = {
     "videos": (
         _column_paths(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
         lambda root: root["aweme_list"],

@@ -14,26 +14,22 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.schemas.chart import ChartHistoryDocument
+from api.services.reads.chart_documents import Songs, to_history_document
 from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, ReadOutcomes
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts.rules.history import (
-    INTERVAL_DAYS,
     LISTED_FOR_S,
-    NOT_COLLECTED,
-    HistoryNode,
     Span,
     choose_issues,
     cut_span,
     next_issue_by,
     songs_of,
-    to_snapshot_document,
 )
-from pipelines.documents.videos import to_time
 from warehouse.queries.charts.history import KnownIssues, read_known_issues, read_songs_of_issues
-from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
-from warehouse.records.errors import ChartUnavailableError, SametrackError, UpstreamError
-from warehouse.records.values import Document
+from warehouse.records.charts import SONG_LIMIT, ChartIssue
+from warehouse.records.errors import ChartUnavailableError, UpstreamError
 
 MAX_PARALLEL_READS = 8
 BACKLOG_RATE = 4.0
@@ -42,14 +38,12 @@ BACKLOG_RATE = 4.0
 ISSUE_LIST = ""
 LATE = "deadline"
 
-type Songs = tuple[ChartSong, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class ChartHistoryResult:
     """Result of a read. `retry_after` is set if a later request will return more."""
 
-    document: Document
+    document: ChartHistoryDocument
     retry_after: float | None
 
 
@@ -96,15 +90,19 @@ class ChartHistoryReader:
             raise next(iter(read.errors.values()))
         if read.late:
             await run_sync(self._leave, [wanted[volid] for volid in read.late])
-        document = _document(span, nodes, songs, read) | {
-            "latest_chart_date": known.latest.isoformat(),
-            "next_issue_by": to_time(next_issue_by(known.latest, now=datetime.now(UTC)))
+        document = to_history_document(
+            span,
+            nodes,
+            songs,
+            read.errors,
+            latest=known.latest,
+            next_issue_by=next_issue_by(known.latest, now=datetime.now(UTC))
             if span.is_cut
             else None,
-            "issues_refreshed": trouble is None,
-            "data_provider": self._sources.data_provider,
-            "is_demo_data": self._sources.is_demo,
-        }
+            is_refreshed=trouble is None,
+            data_provider=self._sources.data_provider,
+            is_demo=self._sources.is_demo,
+        )
         return ChartHistoryResult(document, self._retry_after(read))
 
     async def _issues(
@@ -239,34 +237,3 @@ def _is_stale(known: KnownIssues, asked: Span) -> bool:
     """Return True if the range goes beyond the listed issues and the list is not recent."""
     age = datetime.now(UTC) - known.listed_at
     return asked.end > known.latest and age.total_seconds() > LISTED_FOR_S
-
-
-def _document(
-    span: Span,
-    nodes: Sequence[HistoryNode],
-    songs: Mapping[str, Songs],
-    read: ReadOutcomes[str, Songs],
-) -> Document:
-    snapshots = [_snapshot(node, songs, read.errors) for node in nodes]
-    return {
-        "snapshots": snapshots,
-        "start_date": span.start.isoformat(),
-        "end_date": span.end.isoformat(),
-        "requested_end_date": span.asked_end.isoformat(),
-        "end_date_cut": span.is_cut,
-        "interval_days": INTERVAL_DAYS,
-        "limit": SONG_LIMIT,
-        "node_count": len(nodes),
-        "collected_count": sum(bool(one["songs"]) for one in snapshots),
-        "not_collected_count": sum(one["reason"] == NOT_COLLECTED for one in snapshots),
-    }
-
-
-def _snapshot(
-    node: HistoryNode, songs: Mapping[str, Songs], errors: Mapping[str, SametrackError]
-) -> Document:
-    volid = "" if node.issue is None else node.issue.volid
-    if volid in songs:
-        return to_snapshot_document(node, songs[volid])
-    reason = errors[volid].type if volid in errors else NOT_COLLECTED
-    return to_snapshot_document(node, (), reason=reason)

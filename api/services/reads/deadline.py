@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.records.errors import SametrackError, UnreachableError
@@ -103,7 +102,7 @@ async def _wait_for_tasks[V](
     """Wait for all tasks or the deadline. An unexpected error ends the wait."""
     pending = set(tasks)
     while pending and not ending.done():
-        awaited: set[asyncio.Future[Any]] = {ending, *pending}
+        awaited: set[asyncio.Future[V] | asyncio.Future[None]] = {ending, *pending}
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
         done = {task for task in pending if task.done()}
         pending -= done

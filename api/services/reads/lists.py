@@ -6,25 +6,25 @@ defines the order of a union, `pipelines.reads.cursors` the meaning of a cursor.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from anyio.to_thread import run_sync
 
 from api.services.reads.deadline import Deadline
-from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.documents import LOCAL_CURSOR, ListHistory, ListPage
+from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.list_walk import ListWalk
-from pipelines.documents.lists import LOCAL_CURSOR, ListHistory, to_list_document
+from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.queries.lists.pages import UnionPage, read_union_page
 from warehouse.queries.lists.union import ListOrder
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.values import Document
 from warehouse.records.videos import Video
 
 type CompleteVideo = Callable[[Video], Video]
@@ -45,8 +45,8 @@ class FreshFirstScreen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListSource:
-    """A list that can be read.
+class ListSource[Answer]:
+    """A list that can be read, and the answer that its operation makes of a page.
 
     Attributes:
         surfaces: Surfaces that show the list; the first one is requested.
@@ -54,7 +54,7 @@ class ListSource:
         cursor_name: Name of the operation's cursor parameter.
         read_first_screen: Reads a new first screen; raises if the entity does not exist.
         refuse_unknown: Raises if the platform recently reported that the entity does not exist.
-        more: Additional fields of this operation.
+        to_answer: Builds the `data` of this operation.
         completion: Loads facts that complete a video, concurrently with the videos.
     """
 
@@ -63,7 +63,7 @@ class ListSource:
     cursor_name: str
     read_first_screen: Callable[[], Awaitable[FreshFirstScreen]]
     refuse_unknown: Callable[[], Awaitable[None]]
-    more: Document = field(default_factory=dict)
+    to_answer: Callable[[ListPage], Answer]
     completion: Callable[[], Awaitable[CompleteVideo]] = no_completion
 
     @property
@@ -83,14 +83,14 @@ class ListPageRequest:
     ttl_s: float | None = None
 
 
-async def read_list(
+async def read_list[Answer](
     sources: Sources,
-    listing: ListSource,
+    listing: ListSource[Answer],
     wanted: ListPageRequest,
     *,
     now: datetime,
     deadline: Deadline,
-) -> ReadResult:
+) -> ReadResult[Answer]:
     """Return a page of the union of a list.
 
     Raises:
@@ -103,7 +103,8 @@ async def read_list(
         async with deadline.guard(listing.surfaces[0]):
             seen = await listing.read_first_screen()
         if seen.is_fallback:
-            return to_fallback_page(listing, seen.walk, place.offset, wanted)
+            page_of_demo = to_fallback_page(seen.walk, place.offset, wanted)
+            return ReadResult(listing.to_answer(page_of_demo), is_cacheable=False)
         page = await read_page(sources, listing, place, wanted)
     if page is None:
         raise unknown_cursor_error(listing.cursor_name)
@@ -112,8 +113,8 @@ async def read_list(
     return await _to_answer(sources, listing, page, place, wanted)
 
 
-async def read_page(
-    sources: Sources, listing: ListSource, place: PagePosition, wanted: ListPageRequest
+async def read_page[Answer](
+    sources: Sources, listing: ListSource[Answer], place: PagePosition, wanted: ListPageRequest
 ) -> UnionPage | None:
     """Read a page from the store."""
     return await run_sync(
@@ -130,13 +131,13 @@ async def read_page(
     )
 
 
-async def to_video_documents(
+async def to_video_documents[Answer](
     sources: Sources,
-    listing: ListSource,
+    listing: ListSource[Answer],
     aweme_ids: Sequence[str],
     *,
     listed: Mapping[str, ListedVideo] | None = None,
-) -> list[Document]:
+) -> list[VideoDocument]:
     """Return the records of a page in its order.
 
     `listed` holds the records that are already loaded.
@@ -160,9 +161,7 @@ def to_history(page: UnionPage) -> ListHistory:
     return ListHistory(**{name: getattr(page, name) for name in ListHistory.__dataclass_fields__})
 
 
-def to_fallback_page(
-    listing: ListSource, walk: ListWalk, offset: int, wanted: ListPageRequest
-) -> ReadResult:
+def to_fallback_page(walk: ListWalk, offset: int, wanted: ListPageRequest) -> ListPage:
     """Return a page of demo data in place of a refused one. Its cursor is an offset."""
     works = sorted(walk.videos, key=_KEYS[wanted.order])
     shown = works[offset : offset + wanted.count]
@@ -170,16 +169,16 @@ def to_fallback_page(
         first_screen_count=len(works), union_count=len(works), snapshot_count=0,
         distinct_snapshot_count=0, first_observed_at=None, last_observed_at=None,
     )  # fmt: skip
-    document = to_list_document(
-        [to_video_document(video) for video in shown],
-        next_cursor={listing.cursor_name: offset + len(shown)},
+    return ListPage(
+        videos=[to_video_document(video) for video in shown],
+        next_cursor=offset + len(shown),
         has_more=offset + len(shown) < len(works),
         platform_has_more=walk.has_more,
         pagination_mode=LOCAL_CURSOR,
         history=nothing,
+        data_provider=FALLBACK_PROVIDER,
+        is_demo=True,
     )
-    told = with_provenance(document | listing.more, data_provider=FALLBACK_PROVIDER, is_demo=True)
-    return ReadResult(told, is_cacheable=False)
 
 
 def unknown_cursor_error(name: str) -> InvalidParameterError:
@@ -190,28 +189,29 @@ def unknown_cursor_error(name: str) -> InvalidParameterError:
     )
 
 
-async def _to_answer(
+async def _to_answer[Answer](
     sources: Sources,
-    listing: ListSource,
+    listing: ListSource[Answer],
     page: UnionPage,
     place: PagePosition,
     wanted: ListPageRequest,
-) -> ReadResult:
+) -> ReadResult[Answer]:
     works = await to_video_documents(sources, listing, page.aweme_ids, listed=page.listed)
     shown = len(page.aweme_ids)
-    document = to_list_document(
-        works,
-        next_cursor={listing.cursor_name: place.after(shown, as_of=page.sequence)},
-        has_more=place.offset + shown < page.union_count,
-        platform_has_more=page.platform_has_more,
-        pagination_mode=LOCAL_CURSOR,
-        history=to_history(page),
-    )
-    told = with_provenance(
-        document | listing.more, data_provider=page.data_provider, is_demo=sources.is_demo
+    document = listing.to_answer(
+        ListPage(
+            videos=works,
+            next_cursor=place.after(shown, as_of=page.sequence),
+            has_more=place.offset + shown < page.union_count,
+            platform_has_more=page.platform_has_more,
+            pagination_mode=LOCAL_CURSOR,
+            history=to_history(page),
+            data_provider=page.data_provider,
+            is_demo=sources.is_demo,
+        )
     )
     videos = tuple(("video_page", name) for name in page.aweme_ids)
-    return ReadResult(told, listing.entities + videos, _until(page, place, wanted))
+    return ReadResult(document, listing.entities + videos, _until(page, place, wanted))
 
 
 def _is_due(

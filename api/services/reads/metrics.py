@@ -1,6 +1,6 @@
 """Creator metrics: likes of an account's recent videos, from its newest posts and their details.
 
-Decides which posts to read and when there are enough. `pipelines.documents.lists` computes the
+Decides which posts to read and when there are enough. `documents.py` computes the
 metrics.
 """
 
@@ -11,14 +11,15 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.schemas.lists import CreatorMetrics
 from api.services.reads.deadline import Deadline
+from api.services.reads.documents import TimeWindow, to_metrics_document, with_author
 from api.services.reads.posts import find_posts
-from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from api.services.reads.users import SURFACE, ServedProfile, fetch_profile, known_profile
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from pipelines.documents.lists import TimeWindow, to_metrics_document, with_author
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from warehouse.records.videos import Video, VideoDetail
@@ -60,7 +61,7 @@ class _Page:
 
 async def read_metrics(
     sources: Sources, sec_user_id: str, *, window: TimeWindow, count: int, deadline: Deadline
-) -> ReadResult:
+) -> ReadResult[CreatorMetrics]:
     """Return the likes of the newest videos in the window, and the account's own counts.
 
     Raises:
@@ -92,16 +93,13 @@ def _document(
     analyzed: Sequence[Video],
     *,
     is_fallback: bool,
-) -> dict[str, object]:
-    document = to_metrics_document(
+) -> CreatorMetrics:
+    return to_metrics_document(
         replace(profile.account, sec_uid=sec_user_id),  # also for demo data
         window,
         [with_author(video, profile.account) for video in analyzed],
         first_observed_at=works.first_at,
         is_complete=works.is_complete,
-    )
-    return with_provenance(
-        document,
         data_provider=FALLBACK_PROVIDER if is_fallback else profile.data_provider,
         is_demo=sources.is_demo or is_fallback,
     )

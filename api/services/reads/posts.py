@@ -3,13 +3,15 @@
 Decides which of the two, when a page is read, and which part of it is returned.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.schemas.lists import PostList
 from api.services.reads.deadline import Deadline
+from api.services.reads.documents import PLATFORM_CURSOR, ListPage, to_post_list, with_author
 from api.services.reads.lists import (
     CompleteVideo,
     FreshFirstScreen,
@@ -22,13 +24,12 @@ from api.services.reads.lists import (
     to_video_documents,
     unknown_cursor_error,
 )
-from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from pipelines.documents.lists import PLATFORM_CURSOR, to_list_document, with_author
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
 from warehouse.queries.accounts import read_profile
 from warehouse.queries.lists.pages import CapturedPage, read_captured_page
@@ -58,7 +59,7 @@ class PostPageRequest:
 
 async def read_posts(
     sources: Sources, wanted: PostPageRequest, *, now: datetime, deadline: Deadline
-) -> ReadResult:
+) -> ReadResult[PostList]:
     """Return a page of the posts of an account.
 
     Raises:
@@ -115,12 +116,12 @@ async def find_posts(
 
 async def _by_platform_cursor(
     sources: Sources,
-    listing: ListSource,
+    listing: ListSource[PostList],
     wanted: ListPageRequest,
     *,
     now: datetime,
     deadline: Deadline,
-) -> ReadResult:
+) -> ReadResult[PostList]:
     """Return pages as the platform cuts them; a page with more than `count` videos is split.
 
     `sort_type` sorts each platform page separately, because later pages are not known yet. So
@@ -149,11 +150,11 @@ async def _by_platform_cursor(
 
 async def _to_answer(
     sources: Sources,
-    listing: ListSource,
+    listing: ListSource[PostList],
     page: CapturedPage,
     place: PagePosition,
     wanted: ListPageRequest,
-) -> ReadResult:
+) -> ReadResult[PostList]:
     newest = PagePosition(None, 0)
     union = await read_page(
         sources, listing, newest, ListPageRequest(cursor=0, count=0, order="public")
@@ -165,38 +166,40 @@ async def _to_answer(
     following = page.cursor if page.cursor is not None else page.cursor_in
     # with an unchanged cursor the platform would only repeat the page
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
-    document = to_list_document(
-        await to_video_documents(sources, listing, ids),
-        next_cursor={CURSOR: place.after(len(ids), as_of=page.sequence) if is_cut else following},
-        has_more=is_cut or goes_on,
-        platform_has_more=page.has_more,
-        pagination_mode=PLATFORM_CURSOR,
-        history=to_history(union),
-    )
-    told = with_provenance(
-        document | listing.more, data_provider=page.data_provider, is_demo=sources.is_demo
+    document = listing.to_answer(
+        ListPage(
+            videos=await to_video_documents(sources, listing, ids),
+            next_cursor=place.after(len(ids), as_of=page.sequence) if is_cut else following,
+            has_more=is_cut or goes_on,
+            platform_has_more=page.has_more,
+            pagination_mode=PLATFORM_CURSOR,
+            history=to_history(union),
+            data_provider=page.data_provider,
+            is_demo=sources.is_demo,
+        )
     )
     videos = tuple(("video_page", name) for name in ids)
     until = fresh_until(page.observed_at, sources.settings.posts_ttl)
-    return ReadResult(told, listing.entities + videos, until)
+    return ReadResult(document, listing.entities + videos, until)
 
 
-def _fallback_page(listing: ListSource, walk: ListWalk, wanted: ListPageRequest) -> ReadResult:
+def _fallback_page(
+    listing: ListSource[PostList], walk: ListWalk, wanted: ListPageRequest
+) -> ReadResult[PostList]:
     """Return demo data. Its own cursor is an offset, so the next page starts where this one
     ends.
     """
-    answer = to_fallback_page(listing, walk, 0, wanted)
-    shown = len(answer.document["aweme_list"])
-    has_more = answer.document["has_more"] or bool(walk.has_more)
-    more = {
-        CURSOR: wanted.cursor + shown,
-        "has_more": has_more,
-        "pagination_mode": PLATFORM_CURSOR,
-    }
-    return ReadResult(answer.document | more, is_cacheable=False)
+    first = to_fallback_page(walk, 0, wanted)
+    page = replace(
+        first,
+        next_cursor=wanted.cursor + len(first.videos),
+        has_more=first.has_more or bool(walk.has_more),
+        pagination_mode=PLATFORM_CURSOR,
+    )
+    return ReadResult(listing.to_answer(page), is_cacheable=False)
 
 
-def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSource:
+def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSource[PostList]:
     async def completion() -> CompleteVideo:
         known = await run_sync(read_profile, sources.engine, sec_user_id)
         unknown_account = Account(sec_uid=sec_user_id, surface="user_posts", observed_at=now)
@@ -217,7 +220,7 @@ def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSo
         cursor_name=CURSOR,
         read_first_screen=read,
         refuse_unknown=partial(refuse_unknown, sources, sec_user_id, now=now),
-        more={"local_cursor_mode": sources.settings.local_cursor_mode},
+        to_answer=partial(to_post_list, local_cursor_mode=sources.settings.local_cursor_mode),
         completion=completion,
     )
 

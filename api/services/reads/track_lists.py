@@ -10,6 +10,8 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.schemas.lists import CursorList
+from api.services.reads.documents import to_cursor_list
 from api.services.reads.lists import FreshFirstScreen, ListSource
 from api.services.reads.sources import Sources
 from pipelines.captures.freshness import is_fresh
@@ -30,7 +32,7 @@ HASHTAG_ORDERS: tuple[ListOrder, ...] = ("public", "likes", "newest")
 """By `sort_type`."""
 
 
-def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource:
+def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource[CursorList]:
     """Return the list of videos under a music id."""
     unknown = InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
 
@@ -43,12 +45,13 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
         surfaces=("music_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
+        to_answer=to_cursor_list,
         read_first_screen=read,
         refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
     )
 
 
-def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListSource:
+def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListSource[CursorList]:
     """Return the list of videos under a hashtag."""
     unknown = InvalidParameterError(
         f"Hashtag {ch_id} was not found on the platform", hint="Use a ch_id of a video's hashtags"
@@ -63,6 +66,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",
+        to_answer=to_cursor_list,
         read_first_screen=read,
         refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
     )

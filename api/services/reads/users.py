@@ -1,17 +1,19 @@
 """Accounts: resolving an input to an account, and reading its profile."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.deadline import Deadline
-from api.services.reads.read_result import ReadResult, with_provenance
+from api.services.reads.documents import to_user_document
+from api.services.reads.read_result import ReadResult, provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.session import Captures
-from pipelines.documents.lists import to_user_document
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.queries.accounts import read_last_outcome, read_profile
@@ -20,8 +22,12 @@ from warehouse.records.videos import Account
 
 SURFACE = "user_info"
 SURFACES = ("user_info", "user_page")
-_SOURCES = {"user": "profile_link", "short": "short_link", "video": "work_author"}
-_PLAIN_TEXT = "text"
+_SOURCES: Mapping[str, InputSource] = {
+    "user": "profile_link",
+    "short": "short_link",
+    "video": "work_author",
+}
+_PLAIN_TEXT: InputSource = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class ServedProfile:
 
 async def resolve_user(
     sources: Sources, text: str, *, now: datetime, deadline: Deadline
-) -> ReadResult:
+) -> ReadResult[ResolvedUser]:
     """Return the account that an id, a link, or a text around one leads to.
 
     Raises:
@@ -47,19 +53,19 @@ async def resolve_user(
         await _refuse_dead_link(sources, target, now=now)
     async with deadline.guard("short_link"), sources.users() as captures:
         found = await captures.resolve_user(text)
-    document = {
-        "sec_user_id": found,
-        "resolved_url": sources.profile.public_address("public_user", sec_uid=found),
-        "source": _PLAIN_TEXT if target is None else _SOURCES.get(target.kind, _PLAIN_TEXT),
-    }
     return ReadResult(
-        with_provenance(document, data_provider=sources.data_provider, is_demo=sources.is_demo)
+        {
+            "sec_user_id": found,
+            "resolved_url": sources.profile.public_address("public_user", sec_uid=found),
+            "source": _PLAIN_TEXT if target is None else _SOURCES.get(target.kind, _PLAIN_TEXT),
+            **provenance(sources.data_provider, is_demo=sources.is_demo),
+        }
     )
 
 
 async def read_user(
     sources: Sources, sec_user_id: str, *, now: datetime, deadline: Deadline
-) -> ReadResult:
+) -> ReadResult[UserProfile]:
     """Return the profile of an account.
 
     Raises:
@@ -71,11 +77,11 @@ async def read_user(
         async with deadline.guard(SURFACE), sources.users() as captures:
             found = await fetch_profile(sources, captures, sec_user_id)
     account = found.account
-    document = with_provenance(
-        {"user": to_user_document(account), "observed_at": to_time(account.observed_at)},
-        data_provider=found.data_provider,
-        is_demo=sources.is_demo or found.is_fallback,
-    )
+    document: UserProfile = {
+        "user": to_user_document(account),
+        "observed_at": to_time(account.observed_at),
+        **provenance(found.data_provider, is_demo=sources.is_demo or found.is_fallback),
+    }
     until = fresh_until(account.observed_at, sources.settings.profile_ttl)
     return ReadResult(
         document, ((SURFACE, sec_user_id),), until, is_cacheable=not found.is_fallback

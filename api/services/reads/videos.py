@@ -10,15 +10,16 @@ from datetime import UTC, datetime
 from anyio.to_thread import run_sync
 
 from api.responses.errors import error_spec
+from api.schemas.many_videos import FilteredVideo, ManyVideos
 from api.services.reads.deadline import Deadline, ReadOutcomes
-from api.services.reads.read_result import with_provenance
+from api.services.reads.read_result import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import is_fresh
 from pipelines.captures.session import DetailOrUnavailable
+from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import SametrackError, UpstreamError
-from warehouse.records.values import Document
 from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
 
 SURFACE = "video_page"
@@ -26,12 +27,11 @@ MAX_PARALLEL_READS = 8
 """Parallel reads per request; the rate limit per host applies in addition."""
 
 LATE = "deadline"
-NEVER_USED: Document = {"thirdparty_called": False, "signing_generated": False}
 
 
 async def read_videos(
     sources: Sources, aweme_ids: Sequence[str], *, deadline: Deadline
-) -> Document:
+) -> ManyVideos:
     """Return the `data` of the multi-video operations, in the order of the ids.
 
     Raises:
@@ -48,35 +48,40 @@ async def read_videos(
             read = await deadline.each(missing, captures.video, parallel=MAX_PARALLEL_READS)
             used_fallback = captures.used_fallback
     _raise_request_errors(read)
-    entries = [_entry(name, listed.get(name), read) for name in aweme_ids]
-    document: Document = {
-        "aweme_list": [document for document, is_served in entries if is_served],
-        "filter_list": [document for document, is_served in entries if not is_served],
-        **NEVER_USED,
+    served = [(name, _served(name, listed.get(name), read)) for name in aweme_ids]
+    return {
+        "aweme_list": [document for _, document in served if document is not None],
+        "filter_list": [_filtered(name, read) for name, document in served if document is None],
+        "thirdparty_called": False,
+        "signing_generated": False,
         "mobile_emulator_used": any(_is_from_app(name, listed, read) for name in aweme_ids),
+        **provenance(
+            FALLBACK_PROVIDER if used_fallback else sources.data_provider,
+            is_demo=sources.is_demo or used_fallback,
+        ),
     }
-    return with_provenance(
-        document,
-        data_provider=FALLBACK_PROVIDER if used_fallback else sources.data_provider,
-        is_demo=sources.is_demo or used_fallback,
-    )
 
 
-def _entry(
+def _served(
     aweme_id: str, known: ListedVideo | None, read: ReadOutcomes[str, DetailOrUnavailable]
-) -> tuple[Document, bool]:
-    """Return the document of one video, and whether it was read."""
+) -> VideoDocument | None:
+    """Return the document of one video, None if it was not read."""
     first = None if known is None else known.first_observed_at
-    if aweme_id in read.errors:
-        return _refused(aweme_id, read.errors[aweme_id]), False
     found = read.values.get(aweme_id)
-    if isinstance(found, UnavailableVideo):
-        return _unavailable(found), False
-    if found is not None:
-        return to_video_document(found.video, first_observed_at=first), True
-    if known is not None and aweme_id not in read.late:
-        return to_video_document(known.video, first_observed_at=first), True
-    return _late(aweme_id), False
+    if isinstance(found, VideoDetail):
+        return to_video_document(found.video, first_observed_at=first)
+    is_asked = found is not None or aweme_id in read.errors or aweme_id in read.late
+    if known is None or is_asked:
+        return None
+    return to_video_document(known.video, first_observed_at=first)
+
+
+def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> FilteredVideo:
+    """Return why a video is not served."""
+    if aweme_id in read.errors:
+        return _refused(aweme_id, read.errors[aweme_id])
+    found = read.values.get(aweme_id)
+    return _unavailable(found) if isinstance(found, UnavailableVideo) else _late(aweme_id)
 
 
 def _is_from_app(
@@ -97,7 +102,7 @@ def _is_fresh(video: Video, sources: Sources) -> bool:
     return video.statistics_complete and is_young
 
 
-def _unavailable(video: UnavailableVideo) -> Document:
+def _unavailable(video: UnavailableVideo) -> FilteredVideo:
     """Describe a video that the platform knows but does not show."""
     return {
         "aweme_id": video.aweme_id,
@@ -108,7 +113,7 @@ def _unavailable(video: UnavailableVideo) -> Document:
     }
 
 
-def _refused(aweme_id: str, error: SametrackError) -> Document:
+def _refused(aweme_id: str, error: SametrackError) -> FilteredVideo:
     """Describe a video for which the platform refused an answer; the reason is the error type."""
     own_word = error.reason if isinstance(error, UpstreamError) else None
     return {
@@ -120,7 +125,7 @@ def _refused(aweme_id: str, error: SametrackError) -> Document:
     }
 
 
-def _late(aweme_id: str) -> Document:
+def _late(aweme_id: str) -> FilteredVideo:
     return {
         "aweme_id": aweme_id,
         "reason": LATE,

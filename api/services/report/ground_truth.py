@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from pipelines.documents.videos import LinkType
+from pipelines.documents.video_types import LinkType
 
 LINK_TYPES: tuple[LinkType, ...] = get_args(LinkType)
 RECALL_GOAL = 0.95

@@ -1,20 +1,32 @@
 """Applies a YAML file to the stored watchlists. The whole file is checked before any change."""
 
-from typing import Any
+from typing import Literal, TypedDict
 
 from api.services.watchlists.service import WatchlistService
 from api.services.watchlists.yaml_files import FilePlan, read_watch_file
 from warehouse.records.errors import InputError, InvalidParameterError
-from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistPlan
 
 
-def apply_file(kept_lists: WatchlistService, text: str, *, prune: bool, dry_run: bool) -> Document:
-    """Make the stored watchlists match the file.
+class FileChange(TypedDict):
+    """What applying a file does to one watchlist; `kept` is not in the file and stays."""
 
-    Returns:
-        `changes`: per watchlist `name`, `what` (added, changed, unchanged, removed, or `kept` for a
-        list that is not in the file), and the changed `fields`; `dry_run`.
+    name: str
+    what: Literal["added", "changed", "unchanged", "removed", "kept"]
+    fields: list[str]
+
+
+class FileChanges(TypedDict):
+    """What applying a file does, or would do."""
+
+    changes: list[FileChange]
+    dry_run: bool
+
+
+def apply_file(
+    kept_lists: WatchlistService, text: str, *, prune: bool, dry_run: bool
+) -> FileChanges:
+    """Make the stored watchlists match the file.
 
     Raises:
         InvalidParameterError: The file is invalid, with the line; nothing was changed.
@@ -25,8 +37,11 @@ def apply_file(kept_lists: WatchlistService, text: str, *, prune: bool, dry_run:
     kept = kept_lists.plans()
     changes = [_change(one.plan, kept.get(one.plan.name)) for one in filed]
     named = {one.plan.name for one in filed}
-    rest = "removed" if prune else "kept"
-    changes += [{"name": name, "what": rest, "fields": []} for name in kept if name not in named]
+    changes += [
+        {"name": name, "what": "removed" if prune else "kept", "fields": []}
+        for name in kept
+        if name not in named
+    ]
     if not dry_run:
         _apply_changes(kept_lists, {one.plan.name: one.plan for one in filed}, changes)
     return {"changes": changes, "dry_run": dry_run}
@@ -40,7 +55,7 @@ def _check(kept_lists: WatchlistService, filed: FilePlan) -> None:
         raise InvalidParameterError(detail, hint=error.hint) from error
 
 
-def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> Document:
+def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> FileChange:
     if before is None:
         return {"name": plan.name, "what": "added", "fields": []}
     old, new = before.to_document(), plan.to_document()
@@ -49,7 +64,7 @@ def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> Document:
 
 
 def _apply_changes(
-    kept_lists: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[dict[str, Any]]
+    kept_lists: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[FileChange]
 ) -> None:
     for change in changes:
         name = change["name"]

@@ -4,11 +4,22 @@ Blocking calls on the control store. It starts nothing: a requested run is start
 orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, running.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from api.responses.errors import NotFoundError
+from api.schemas.extensions.watchlists import (
+    WatchDigestList,
+    WatchlistDeleted,
+    WatchlistDocument,
+    WatchlistList,
+    WatchRunDetail,
+    WatchRunDocument,
+    WatchRunEntry,
+    WatchRunList,
+    WebhookOutcome,
+)
 from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.documents.videos import to_time
 from pipelines.platform.providers import choose_profile
@@ -18,7 +29,7 @@ from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     EntryCheck,
     Watchlist,
@@ -66,7 +77,7 @@ class WatchlistService:
         self._find_target = find_target
         self._is_demo = is_demo
 
-    def listed(self) -> Document:
+    def listed(self) -> WatchlistList:
         """Return all watchlists, sorted by name."""
         found = [self._document(kept) for kept in self._store.watchlists()]
         return {
@@ -79,7 +90,7 @@ class WatchlistService:
         """Return the stored plans by name."""
         return {kept.plan.name: kept.plan for kept in self._store.watchlists()}
 
-    def read(self, name: str) -> Document:
+    def read(self, name: str) -> WatchlistDocument:
         """Return one watchlist.
 
         Raises:
@@ -87,7 +98,7 @@ class WatchlistService:
         """
         return self._document(self._find(name))
 
-    def create(self, plan: WatchlistPlan) -> Document:
+    def create(self, plan: WatchlistPlan) -> WatchlistDocument:
         """Create a watchlist. Its first run is due at the next scheduled time.
 
         Raises:
@@ -100,7 +111,7 @@ class WatchlistService:
             )
         return self.read(plan.name)
 
-    def change(self, name: str, fields: Mapping[str, Any]) -> Document:
+    def change(self, name: str, fields: ReadOnlyDocument) -> WatchlistDocument:
         """Replace some fields of a plan, given in the form of `Plan.to_document`.
 
         Raises:
@@ -120,7 +131,7 @@ class WatchlistService:
         if not self._store.update_watchlist(plan, self.check(plan)):
             raise self._missing(plan.name)
 
-    def delete(self, name: str) -> Document:
+    def delete(self, name: str) -> WatchlistDeleted:
         """Delete a watchlist and its runs. Digest files are kept.
 
         Raises:
@@ -130,7 +141,7 @@ class WatchlistService:
             raise self._missing(name)
         return {"name": name, "deleted": True, "is_demo_data": self._is_demo}
 
-    def run(self, name: str, *, origin: Origin) -> Document:
+    def run(self, name: str, *, origin: Origin) -> WatchRunDetail:
         """Request a run now, or return the run in progress.
 
         Raises:
@@ -141,7 +152,7 @@ class WatchlistService:
             raise self._missing(name)
         return self.run_of(name, run_id)
 
-    def run_of(self, name: str, run_id: str) -> Document:
+    def run_of(self, name: str, run_id: str) -> WatchRunDetail:
         """Return one run with its entries and, once finished, its digest.
 
         Raises:
@@ -161,7 +172,7 @@ class WatchlistService:
             "is_demo_data": self._is_demo,
         }
 
-    def runs(self, name: str, *, limit: int) -> Document:
+    def runs(self, name: str, *, limit: int) -> WatchRunList:
         """Return the newest runs, without their entries.
 
         Raises:
@@ -171,7 +182,7 @@ class WatchlistService:
         found = [_to_run(run) for run in self._store.watch_runs(name, limit=limit)]
         return {"runs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
-    def digests(self, name: str, *, limit: int) -> Document:
+    def digests(self, name: str, *, limit: int) -> WatchDigestList:
         """Return the digests of the newest runs, newest first.
 
         Raises:
@@ -197,13 +208,23 @@ class WatchlistService:
                 read_music_input(entry.input, find_target=self._find_target)
         return to_cron(plan.every)
 
-    def _document(self, kept: Watchlist) -> Document:
+    def _document(self, kept: Watchlist) -> WatchlistDocument:
         following = next_time(kept.cron, kept.considered_until)
-        newest = self._store.watch_runs(kept.plan.name, limit=1)
+        plan = kept.plan
+        newest = self._store.watch_runs(plan.name, limit=1)
         return {
-            **kept.plan.to_document(),
+            "name": plan.name,
+            "every": plan.every,
+            "entries": [{"kind": entry.kind, "input": entry.input} for entry in plan.entries],
+            "thresholds": {
+                "velocity": plan.thresholds.velocity,
+                "rank_change": plan.thresholds.rank_change,
+                "new_music_id": plan.thresholds.new_music_id,
+            },
+            "parameters": dict(plan.parameters),
+            "enabled": plan.enabled,
             "cron": kept.cron,
-            "next_due_at": to_time(following) if kept.plan.enabled else None,
+            "next_due_at": to_time(following) if plan.enabled else None,
             "last_run": _to_run(newest[0]) if newest else None,
             "created_at": to_time(kept.created_at),
             "updated_at": to_time(kept.updated_at),
@@ -241,7 +262,7 @@ def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
         )
 
 
-def _to_run(run: WatchlistRun) -> Document:
+def _to_run(run: WatchlistRun) -> WatchRunDocument:
     digest = run.digest or {}
     return {
         "run_id": run.run_id,
@@ -255,11 +276,11 @@ def _to_run(run: WatchlistRun) -> Document:
         "outcome": run.outcome,
         "change_count": digest.get("change_count"),
         "files": digest.get("files"),
-        "told": run.told,
+        "told": cast("WebhookOutcome | None", run.told),  # as the webhook stored it
     }
 
 
-def _to_entry(check: EntryCheck) -> Document:
+def _to_entry(check: EntryCheck) -> WatchRunEntry:
     return {
         "kind": check.entry.kind,
         "input": check.entry.input,

@@ -1,4 +1,4 @@
-"""Rules of the chart history: a node every ten days, the issue of each node, song documents.
+"""Rules of the chart history: a node every ten days, the issue of each node, the key of a song.
 
 Holds dates, the choice of issues, the reason for an empty node. Not here: reading the chart
 (`captures.chart`) or the store (`warehouse.queries.charts.history`), deadlines
@@ -8,14 +8,13 @@ Holds dates, the choice of issues, the reason for an empty node. Not here: readi
 import hashlib
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from pipelines.parameters.scan import Parameter
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.errors import InvalidDateRangeError
-from warehouse.records.values import Document
 
 FIRST_DAY = date(2021, 1, 1)
 INTERVAL_DAYS = 10
@@ -23,9 +22,6 @@ REACH_DAYS = 10
 """Maximum age of an issue relative to its node."""
 LISTED_FOR_S = 600.0
 """A list of issues older than this is read again if a range goes beyond it."""
-NO_ISSUE = "no_issue_within_10_days"
-NOT_COLLECTED = "not_collected_yet"
-INCOMPLETE = "issue_incomplete"
 RELEASED_BY = time(10, 0)
 """Time in Shanghai by which the issue of a day is released."""
 _SHANGHAI = timezone(timedelta(hours=8))
@@ -166,43 +162,6 @@ def songs_of(
     return tuple(by_rank[rank] for rank in sorted(by_rank)) or None
 
 
-def to_snapshot_document(
-    node: HistoryNode, songs: Sequence[ChartSong], *, reason: str | None = None
-) -> Document:
-    """Build one entry of `snapshots`. `reason` states why songs are missing, null if none are."""
-    issue = node.issue
-    if issue is None:
-        reason = NO_ISSUE
-    elif reason is None and len(songs) < SONG_LIMIT:
-        reason = INCOMPLETE
-    day = None if issue is None else issue.chart_date
-    return {
-        "target_date": node.target.isoformat(),
-        "chart_date": None if day is None else day.isoformat(),
-        "volid": None if issue is None else issue.volid,
-        "issue_name": None if issue is None else issue.name,
-        "day_offset": None if day is None else (node.target - day).days,
-        "reason": reason,
-        "songs": [to_song_document(song) for song in songs],
-    }
-
-
-def to_song_document(song: ChartSong) -> Document:
-    """Build the document of one song. `rank_change` is positive if it has climbed."""
-    before = song.previous_rank
-    return {
-        "rank": song.rank,
-        "title": song.title,
-        "artist": song.artist,
-        "duration": song.duration_s,
-        "cover": song.cover_url,
-        "previous_rank": before,
-        "rank_change": None if before is None else before - song.rank,
-        "is_new": _is_new(song),
-        "song_key": song_key(song),
-    }
-
-
 def song_key(song: ChartSong) -> str:
     """Return a key that identifies a song across issues.
 
@@ -214,18 +173,6 @@ def song_key(song: ChartSong) -> str:
     words = f"{song.title}\x1f{song.artist or ''}"
     plain = "".join(unicodedata.normalize("NFKC", words).casefold().split())
     return f"name:{hashlib.sha256(plain.encode('utf-8', 'replace')).hexdigest()[:24]}"
-
-
-def _is_new(song: ChartSong) -> bool | None:
-    """Return whether the song is on the chart for the first time; None if unknown.
-
-    A missing previous rank alone is no proof: the song may have re-entered.
-    """
-    if song.is_first is not None:
-        return song.is_first
-    if song.rank_count is not None:
-        return song.rank_count == 1
-    return None if song.previous_rank is None else False
 
 
 def _near(target: date, days: list[date], dated: dict[date, ChartIssue]) -> ChartIssue | None:

@@ -19,8 +19,6 @@ from pipelines.charts.rules.lead import (
     find_entry,
 )
 from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
-from pipelines.documents.videos import to_time
-from pipelines.reads.series import total_over_time
 from warehouse.records.charts import ChartSong, PlatformMusic
 from warehouse.records.values import Document, ReadOnlyDocument
 
@@ -44,6 +42,16 @@ class SongPositions:
 
     song: Song
     places: tuple[IssueRank, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionSummary:
+    """The positions of a song in short."""
+
+    issue_count: int
+    best_rank: int
+    first_chart_date: date
+    last_chart_date: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +149,7 @@ def to_platform_row(
         "artist": charted.song.artist,
         "music_title": None if sound is None else sound.title,
         "music_author": None if sound is None else sound.author,
-        **summarize_positions(charted),
+        **asdict(summarize_positions(charted)),
         "entry_after_date": beside.entry_after,
         **{name: lead[name] for name in ("work_count", "observation_count", "observed_day_count")},
         "digg_count": beside.rise.digg_count if is_seen else None,
@@ -158,49 +166,11 @@ def to_platform_row(
     }
 
 
-def summarize_positions(charted: SongPositions) -> Document:
+def summarize_positions(charted: SongPositions) -> PositionSummary:
     """Summarize the positions of a song: issue count, best rank, first and last date."""
-    return {
-        "issue_count": len(charted.places),
-        "best_rank": min(place.rank for place in charted.places),
-        "first_chart_date": charted.places[0].day,
-        "last_chart_date": charted.places[-1].day,
-    }
-
-
-def to_lead_document(beside: PlatformComparison) -> Document:
-    """Build the document of the lead estimate with its bounds and counts, as in API responses."""
-    lead, rise = beside.lead, beside.rise
-    return {
-        "lead_days": lead.days,
-        "low_days": lead.low_days,
-        "high_days": lead.high_days,
-        "direction": lead.direction,
-        "reason": lead.reason,
-        "is_estimate": True,
-        "work_count": lead.work_count,
-        "observation_count": lead.observation_count,
-        "observed_day_count": lead.observed_day_count,
-        "rise_after": to_time(rise.after),
-        "rise_before": to_time(rise.before),
-        "method": LEAD_METHOD,
-    }
-
-
-def to_curve(rows: Iterable[ObservedRow]) -> list[Document]:
-    """Sum the likes over all videos observed so far, hour by hour, without interpolation.
-
-    The sum also grows when videos are discovered, so the estimate does not use it.
-    """
-    by_video = {(row["observed_at"], row["aweme_id"]): row for row in rows}
-    observations = (
-        (at, aweme_id, row) for (at, aweme_id), row in sorted(by_video.items(), key=_at)
+    return PositionSummary(
+        issue_count=len(charted.places),
+        best_rank=min(place.rank for place in charted.places),
+        first_chart_date=charted.places[0].day,
+        last_chart_date=charted.places[-1].day,
     )
-    return [
-        {"observed_at": to_time(point.observed_at), **point.values}
-        for point in total_over_time(observations)
-    ]
-
-
-def _at(entry: tuple[tuple[datetime, str], ObservedRow]) -> tuple[datetime, str]:
-    return entry[0]

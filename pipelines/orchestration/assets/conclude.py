@@ -92,10 +92,12 @@ def coverage(scan: ResourceParam[CurrentScan]) -> Result:
 def rankings(scan: ResourceParam[CurrentScan]) -> Result:
     """The confirmed videos in the sort order of the job."""
     with scan.stage("rankings") as session:
-        session.document = conclude.result_document(session)
-        rows = mart_rows.ranking_rows(session, session.document)
+        document = session.result = conclude.result_document(session)
+        rows = mart_rows.ranking_rows(session, document)
         session.append("rankings", rows)
-        session.append("account_summaries", mart_rows.account_rows(session))
+        session.append(
+            "account_summaries", mart_rows.account_rows(session, document["account_summary"])
+        )
         return MaterializeResult(metadata={"dagster/row_count": len(rows)})
 
 
@@ -103,9 +105,10 @@ def rankings(scan: ResourceParam[CurrentScan]) -> Result:
 def job_results(scan: ResourceParam[CurrentScan]) -> Result:
     """The result as one immutable document, the source of every later read."""
     with scan.stage("job_results") as session:
-        session.document = session.document or conclude.result_document(session)
-        session.append("search_related", mart_rows.related_rows(session))
-        packed = pack_document(session.document)
+        document = session.result or conclude.result_document(session)
+        related = mart_rows.related_rows(session, document["search_related"])
+        session.append("search_related", related)
+        packed = pack_document(document)
         session.finish_appends()  # the result is last: readers of it find all other rows
         session.append("job_results", [mart_rows.result_row(session, packed)])
         session.finish_appends()

@@ -19,18 +19,16 @@ DISCOVERED = AssetKey(["marts", "discovered_videos"])
 def discovered_videos(scan: ResourceParam[CurrentScan]) -> Result:
     """Related videos of a track: its authors' first screens and the text candidates on them."""
     with scan.stage("track") as session:
-        discover.discover(session)
-        rows = discover.discovered_rows(session)
+        document = discover.discover(session)
+        rows = discover.discovered_rows(session, document)
         session.append("discovered_videos", rows)
         session.append("candidates", mart_rows.candidate_rows(session))
         for noun, mart in mart_rows.confirmation_rows(session).items():
             session.append(noun, mart)
         session.finish_appends()  # the result is last: readers of it find all other rows
-        session.append(
-            "job_results", [mart_rows.result_row(session, pack_document(session.document))]
-        )
+        session.append("job_results", [mart_rows.result_row(session, pack_document(document))])
         session.finish_appends()
-        counts = {"dagster/row_count": len(rows), **session.document["layer_counts"]}
+        counts = {"dagster/row_count": len(rows), **document["layer_counts"]}
         assert session.findings.track is not None, "a discovery without a track fails earlier"
         about = track_metadata(session, session.findings.track)
         return MaterializeResult(metadata={**counts, **about, **coverage_metadata(session)})

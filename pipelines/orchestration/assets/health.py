@@ -23,7 +23,7 @@ from pipelines.doctor.documents import to_surface_documents
 from pipelines.orchestration.assets.decorators import KINDS, OWNERS
 from pipelines.orchestration.resources import HealthResource
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
-from warehouse.records.values import Document
+from warehouse.records.values import ReadOnlyDocument
 
 SURFACE_HEALTH = AssetKey(["marts", "surface_health"])
 GROUP = "health"
@@ -62,7 +62,7 @@ def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult: 
 
 
 def _results(
-    found: Sequence[SurfaceHealth], documents: Iterable[Document]
+    found: Sequence[SurfaceHealth], documents: Iterable[ReadOnlyDocument]
 ) -> list[AssetCheckResult]:
     """Convert to check results: a refusal is a warning, a changed or missing surface an error."""
     return [
@@ -79,7 +79,7 @@ def _results(
     ]
 
 
-def _metadata(document: Document) -> dict[str, MetadataValue]:
+def _metadata(document: ReadOnlyDocument) -> dict[str, MetadataValue]:
     """Convert to metadata; text from outside is shown as text, never as markup."""
     suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
     shown = {name: document[name] for name in _COLUMNS if document[name]}
@@ -88,7 +88,7 @@ def _metadata(document: Document) -> dict[str, MetadataValue]:
     return {name: MetadataValue.text(str(value)) for name, value in shown.items()}
 
 
-def _table(documents: Iterable[Document]) -> MetadataValue:
+def _table(documents: Iterable[ReadOnlyDocument]) -> MetadataValue:
     columns = (*_COLUMNS, *_LISTS)
     records = [
         TableRecord(

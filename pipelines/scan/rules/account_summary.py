@@ -6,23 +6,17 @@ read are null, never 0.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from pipelines.documents.result_types import AccountEntry, AccountSummary
+from pipelines.documents.video_types import AuthorDocument, LinkedVideo, VideoPreview
 from pipelines.scan.rules.ranking import rank_documents
-from warehouse.records.values import Document
 from warehouse.records.videos import Account, Video
 
 VIDEO_PREVIEW_LIMIT = 20
-_PREVIEW_FIELDS = ("aweme_id", "desc", "create_time", "share_url", "link_type", "statistics")
-_LINKED = {
-    "linked_digg_count": "digg_count",
-    "linked_comment_count": "comment_count",
-    "linked_collect_count": "collect_count",
-    "linked_share_count": "share_count",
-}
 
 
 def to_account_summary(
-    confirmed: Iterable[Document], *, profiles: Mapping[str, Account] | None = None
-) -> Document:
+    confirmed: Iterable[LinkedVideo], *, profiles: Mapping[str, Account] | None = None
+) -> AccountSummary:
     """Build `account_summary` of a result, ordered by linked likes.
 
     Args:
@@ -30,11 +24,14 @@ def to_account_summary(
         profiles: The profiles that were read, by `sec_uid`.
     """
     profiles = profiles or {}
-    videos: dict[str, list[Document]] = {}
+    videos: dict[str, list[LinkedVideo]] = {}
+    authors: dict[str, AuthorDocument] = {}
     for document in confirmed:
-        if document["author"] is not None:
-            videos.setdefault(document["author"]["sec_uid"], []).append(document)
-    accounts = [_account(videos[uid], profiles.get(uid)) for uid in videos]
+        author = document["author"]
+        if author is not None:
+            authors.setdefault(author["sec_uid"], author)
+            videos.setdefault(author["sec_uid"], []).append(document)
+    accounts = [_account(author, videos[uid], profiles.get(uid)) for uid, author in authors.items()]
     accounts.sort(key=lambda entry: (-(entry["linked_digg_count"] or 0), entry["sec_uid"]))
     return {
         "accounts": accounts,
@@ -54,9 +51,11 @@ def accounts_by_likes(videos: Iterable[Video]) -> tuple[str, ...]:
     return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
 
 
-def _account(videos: Sequence[Document], profile: Account | None) -> Document:
+def _account(
+    author: AuthorDocument, videos: Sequence[LinkedVideo], profile: Account | None
+) -> AccountEntry:
     by_likes = rank_documents(videos, sort_by="digg")
-    author = videos[0]["author"]
+    counts = [video["statistics"] for video in videos]
     return {
         "sec_uid": author["sec_uid"],
         "nickname": (profile.nickname if profile else None) or author["nickname"],
@@ -66,20 +65,28 @@ def _account(videos: Sequence[Document], profile: Account | None) -> Document:
         "aweme_count": profile.aweme_count if profile else None,
         "profile_complete": profile is not None,
         "linked_video_count": len(videos),
-        **{name: _known_sum(videos, count) for name, count in _LINKED.items()},
+        "linked_digg_count": _known_sum(count["digg_count"] for count in counts),
+        "linked_comment_count": _known_sum(count["comment_count"] for count in counts),
+        "linked_collect_count": _known_sum(count["collect_count"] for count in counts),
+        "linked_share_count": _known_sum(count["share_count"] for count in counts),
         "linked_statistics_complete": all(video["statistics_complete"] for video in videos),
         "top_video": _preview(by_likes[0]),
         "video_previews": [_preview(video) for video in by_likes[:VIDEO_PREVIEW_LIMIT]],
     }
 
 
-def _known_sum(videos: Sequence[Document], count: str) -> int | None:
+def _known_sum(counts: Iterable[int | None]) -> int | None:
     """Sum the known counts; `linked_statistics_complete` states whether all are known."""
-    known = [
-        video["statistics"][count] for video in videos if video["statistics"][count] is not None
-    ]
+    known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
-def _preview(video: Document) -> Document:
-    return {name: video[name] for name in _PREVIEW_FIELDS}
+def _preview(video: LinkedVideo) -> VideoPreview:
+    return {
+        "aweme_id": video["aweme_id"],
+        "desc": video["desc"],
+        "create_time": video["create_time"],
+        "share_url": video["share_url"],
+        "link_type": video["link_type"],
+        "statistics": video["statistics"],
+    }

@@ -6,17 +6,14 @@ names the song, confirmed or rejected by audio. Not here: reading (`scan/discove
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
 
+from pipelines.documents.result_types import AssociationType, DiscoveredVideo, TitleRelation
+from pipelines.documents.video_types import LinkedVideo
 from pipelines.parameters.scan import Parameter, ScanParameters, fingerprint
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import hot_score, is_viral
 from pipelines.scan.rules.titles import mentions
-from warehouse.records.values import Document
-
-AssociationType = Literal["audio_fingerprint_match", "exact_music_id_discovered"]
-TitleRelation = Literal["names_the_song", "none"]
 
 DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
@@ -95,9 +92,12 @@ def association_of(entry: ConfirmedVideo) -> AssociationType:
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
 
 
-def to_discovered(document: Document, entry: ConfirmedVideo, *, viral_threshold: int) -> Document:
+def to_discovered(
+    rank: int, document: LinkedVideo, entry: ConfirmedVideo, *, viral_threshold: int
+) -> DiscoveredVideo:
     """Return the document of a verified match: the ranked video with its association."""
     return {
+        "rank": rank,
         **document,
         "association_type": association_of(entry),
         "reference_aweme_id": entry.comparison.reference_aweme_id if entry.comparison else None,
@@ -106,7 +106,7 @@ def to_discovered(document: Document, entry: ConfirmedVideo, *, viral_threshold:
     }
 
 
-def layer_counts(outcomes: Sequence[str], *, naming: int, seen: int, own: int) -> Document:
+def layer_counts(outcomes: Sequence[str], *, naming: int, seen: int, own: int) -> dict[str, int]:
     """Count the candidates of each layer by outcome.
 
     Args:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from math import floor
 
-from warehouse.records.values import Document
+from pipelines.documents.result_types import UnseenEstimate
 
 MIN_IDS_SEEN = 2  # music ids; fewer have no overlap to estimate from
 NOTE = (
@@ -17,7 +17,7 @@ NOTE = (
 )
 
 
-def unseen_music_ids(met: Iterable[tuple[Hashable, str]]) -> Document | None:
+def unseen_music_ids(met: Iterable[tuple[Hashable, str]]) -> UnseenEstimate | None:
     """Return Chao's lower bound for the number of unseen music ids that carry the recording.
 
     Bias-corrected Chao1, `f1 (f1 - 1) / (2 (f2 + 1))`: A. Chao, "Estimating the population size

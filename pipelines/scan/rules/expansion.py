@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.documents.videos import LinkType
+from pipelines.documents.video_types import LinkType
 from pipelines.scan.rules.titles import mentions
 from warehouse.records.evidence import Comparison, Verdict
 from warehouse.records.videos import Video

@@ -6,8 +6,8 @@ Not here: which videos are confirmed, how many are returned (`results.py`).
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
+from pipelines.documents.video_types import VideoDocument
 from pipelines.parameters.scan import SortBy
-from warehouse.records.values import Document
 from warehouse.records.videos import Statistics
 
 COMMENT_WEIGHT = 4
@@ -31,17 +31,19 @@ def _hot_score(
     return digg + COMMENT_WEIGHT * comment + COLLECT_WEIGHT * collect + SHARE_WEIGHT * share
 
 
-def is_viral(document: Document, *, viral_threshold: int) -> bool:
+def is_viral(document: VideoDocument, *, viral_threshold: int) -> bool:
     """Whether the likes reach the threshold; False if they are unknown."""
     likes = document["statistics"]["digg_count"]
     return likes is not None and likes >= viral_threshold
 
 
-def rank_documents(documents: Iterable[Document], *, sort_by: SortBy) -> list[Document]:
+def rank_documents[Video: VideoDocument](
+    documents: Iterable[Video], *, sort_by: SortBy
+) -> list[Video]:
     """Sort video documents; ties are broken by `aweme_id`, unknown values come last."""
     value, sign = _ORDERS[sort_by]
 
-    def key(document: Document) -> tuple[bool, int, int, str]:
+    def key(document: Video) -> tuple[bool, int, int, str]:
         found = value(document)
         aweme_id = document["aweme_id"]
         return (found is None, sign * (found or 0), len(aweme_id), aweme_id)
@@ -49,24 +51,15 @@ def rank_documents(documents: Iterable[Document], *, sort_by: SortBy) -> list[Do
     return sorted(documents, key=key)
 
 
-def _count(name: str) -> Callable[[Document], int | None]:
-    def value(document: Document) -> int | None:
-        found: int | None = document["statistics"][name]
-        return found
-
-    return value
-
-
-def _published(document: Document) -> int | None:
+def _published(document: VideoDocument) -> int | None:
     """Return the stated time of publication, else the time in the id."""
-    stated: int | None = document["create_time"]
-    born: str | None = document.get("created_at")  # absent in results of earlier releases
-    if stated is None and born is not None:
+    stated, born = document["create_time"], document.get("created_at")
+    if stated is None and born is not None:  # absent in results of earlier releases
         return int(datetime.fromisoformat(born).timestamp())
     return stated
 
 
-def _score(document: Document) -> int | None:
+def _score(document: VideoDocument) -> int | None:
     counts = document["statistics"]  # building a record per document would double the sort time
     return _hot_score(
         counts["digg_count"],
@@ -77,12 +70,12 @@ def _score(document: Document) -> int | None:
 
 
 _DESCENDING, _ASCENDING = -1, 1
-_ORDERS: dict[SortBy, tuple[Callable[[Document], int | None], int]] = {
+_ORDERS: dict[SortBy, tuple[Callable[[VideoDocument], int | None], int]] = {
     "hot_score": (_score, _DESCENDING),
-    "digg": (_count("digg_count"), _DESCENDING),
-    "comment": (_count("comment_count"), _DESCENDING),
-    "collect": (_count("collect_count"), _DESCENDING),
-    "share": (_count("share_count"), _DESCENDING),
+    "digg": (lambda video: video["statistics"]["digg_count"], _DESCENDING),
+    "comment": (lambda video: video["statistics"]["comment_count"], _DESCENDING),
+    "collect": (lambda video: video["statistics"]["collect_count"], _DESCENDING),
+    "share": (lambda video: video["statistics"]["share_count"], _DESCENDING),
     "latest": (_published, _DESCENDING),
     "oldest": (_published, _ASCENDING),
 }

@@ -7,10 +7,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pipelines.captures.search_walk import SearchWalk
+from pipelines.documents.result_types import (
+    FoundVideo,
+    SearchPagination,
+    SearchSummary,
+    StoredSearch,
+)
 from pipelines.documents.videos import to_statistics, to_video_document
 from pipelines.scan.rules.ranking import hot_score
 from pipelines.scan.rules.relevance import HIGH_RELEVANCE, ORDER, relevance_of
-from warehouse.records.values import Document
 from warehouse.records.videos import Video
 
 
@@ -21,7 +26,7 @@ def to_search_related(
     shown_by: Mapping[str, Sequence[str]],
     title: str | None,
     verified: Collection[str],
-) -> Document:
+) -> StoredSearch:
     """Build `search_related` of a result, most relevant first, then by engagement.
 
     Args:
@@ -42,11 +47,11 @@ def to_search_related(
         "conflicting_music_title_count": levels["conflicting_music_title"],
         "expanded_candidate_count": len(entries) - high,
         "visible_ranking_overlap_count": 0,  # depends on the request: `view_result` counts it
-        "pagination": walk.to_pagination(),
+        "pagination": to_pagination(walk),
     }
 
 
-def to_search_summary(walk: SearchWalk, *, union: int) -> Document:
+def to_search_summary(walk: SearchWalk, *, union: int) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`: terms, pages and the size of the union."""
     return {
         "terms": [term.term for term in walk.terms],
@@ -55,20 +60,43 @@ def to_search_summary(walk: SearchWalk, *, union: int) -> Document:
     }
 
 
+def to_pagination(walk: SearchWalk) -> SearchPagination:
+    """Build the `pagination` of a result: pages and stop reason of each term."""
+    return {
+        "pages_fetched": sum(term.pages for term in walk.terms),
+        "terms_paginated": sum(term.pages > 0 for term in walk.terms),
+        "terms": [
+            {
+                "term": term.term,
+                "pages": term.pages,
+                "items": term.items,
+                "new_items": term.new_items,
+                "last_cursor": term.last_cursor,
+                "finished": term.finished,
+                "stop_reason": term.stop_reason,
+            }
+            for term in walk.terms
+        ],
+        "request_budget": walk.request_budget,
+        "requests_used": walk.requests_used,
+    }
+
+
 def _entry(
     video: Video,
     shown_by: Mapping[str, Sequence[str]],
     title: str | None,
     verified: Collection[str],
-) -> Document:
+) -> FoundVideo:
     document = to_video_document(video)
-    return document | {
+    return {
+        **document,
         "hot_score": hot_score(to_statistics(document)),
         "search_relevance_level": relevance_of(video, title=title, verified=verified),
         "search_terms": list(shown_by.get(video.aweme_id, ())),
     }
 
 
-def _place(entry: Document) -> tuple[int, int, str]:
+def _place(entry: FoundVideo) -> tuple[int, int, str]:
     level = ORDER.index(entry["search_relevance_level"])
     return (level, -(entry["hot_score"] or 0), entry["aweme_id"])

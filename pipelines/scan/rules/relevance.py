@@ -4,14 +4,11 @@ This is corroboration by metadata, never a confirmation: only audio or the music
 """
 
 from collections.abc import Collection
-from typing import Literal
 
+from pipelines.documents.result_types import SearchRelevance
 from pipelines.scan.rules.titles import mentions, song_names
 from warehouse.records.videos import Music, Video
 
-SearchRelevance = Literal[
-    "exact_title", "music_id_corroborated", "conflicting_music_title", "expanded_candidate"
-]
 HIGH_RELEVANCE: frozenset[SearchRelevance] = frozenset({"exact_title", "music_id_corroborated"})
 ORDER: tuple[SearchRelevance, ...] = (
     "music_id_corroborated",

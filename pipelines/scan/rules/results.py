@@ -6,18 +6,34 @@ by `view_result` on each read, so they never force another scan.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
 
+from pipelines.documents.result_types import (
+    AccountSummary,
+    Coverage,
+    HotVideos,
+    RelatedVideo,
+    ScanDiscovery,
+    SearchRelated,
+    Source,
+    StoredResult,
+    StoredSearch,
+    StoredVariants,
+    Variants,
+)
+from pipelines.documents.video_types import (
+    LinkedVideo,
+    RankedVideo,
+    ShiftedVideo,
+    TrackDocument,
+    VariantVideo,
+    VideoDocument,
+)
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 from warehouse.records.evidence import ALGORITHM
-from warehouse.records.values import Document, ReadOnlyDocument
-
-Source = Literal["music", "search", "accounts"]
-"""The sources of a scan: music lists and their expansion, the guest search, account profiles."""
 
 SOURCE_OF_DEPTH: dict[str, Source] = {
     "candidate_limit": "music",
@@ -29,20 +45,13 @@ SOURCE_OF_DEPTH: dict[str, Source] = {
 }
 
 
-def no_variants() -> Document:
+def no_variants() -> StoredVariants:
     """Return `variants` of a scan that found none."""
     return {"count": 0, "aweme_list": [], "by_kind": {}}
 
 
-def no_search(*, request_budget: int = 0) -> Document:
+def no_search(*, request_budget: int = 0) -> StoredSearch:
     """Return `search_related` of a scan without a search; the coverage report shows why."""
-    pagination = {
-        "pages_fetched": 0,
-        "terms_paginated": 0,
-        "terms": [],
-        "request_budget": request_budget,
-        "requests_used": 0,
-    }
     return {
         "aweme_list": [],
         "returned_count": 0,
@@ -50,7 +59,13 @@ def no_search(*, request_budget: int = 0) -> Document:
         "conflicting_music_title_count": 0,
         "expanded_candidate_count": 0,
         "visible_ranking_overlap_count": 0,
-        "pagination": pagination,
+        "pagination": {
+            "pages_fetched": 0,
+            "terms_paginated": 0,
+            "terms": [],
+            "request_budget": request_budget,
+            "requests_used": 0,
+        },
     }
 
 
@@ -68,49 +83,54 @@ class ResultDocument:
     `created_at` is ISO 8601.
     """
 
-    music: Document | None
+    music: TrackDocument | None
     music_id: str | None
-    ranked: list[Document]
+    ranked: list[LinkedVideo]
     candidate_pool_size: int
     unique_account_count: int
-    account_summary: Document
-    discovery: Document
-    coverage: Document
+    account_summary: AccountSummary
+    discovery: ScanDiscovery
+    coverage: Coverage
     parameters: Mapping[str, object]
     sources_ended_by_exhaustion: Mapping[Source, bool]
     is_demo_data: bool
     data_provider: str
     created_at: str
     keyword: str | None = None
-    search_related: Document = field(default_factory=no_search)
-    variants: Document = field(default_factory=no_variants)
+    search_related: StoredSearch = field(default_factory=no_search)
+    variants: StoredVariants = field(default_factory=no_variants)
     account_count_complete: bool = False
     mobile_emulator_used: bool = False
     algorithm: str = ALGORITHM
 
-    def to_document(self) -> Document:
+    def to_document(self) -> StoredResult:
         """Return plain JSON values; `confirmed_count` is always the length of `ranked`."""
-        document = {item.name: getattr(self, item.name) for item in fields(self)}
-        document["parameters"] = dict(self.parameters)
-        document["sources_ended_by_exhaustion"] = dict(self.sources_ended_by_exhaustion)
-        return document | {"confirmed_count": len(self.ranked), "coverage_complete": False}
+        return {
+            "music": self.music,
+            "music_id": self.music_id,
+            "ranked": self.ranked,
+            "candidate_pool_size": self.candidate_pool_size,
+            "unique_account_count": self.unique_account_count,
+            "account_summary": self.account_summary,
+            "discovery": self.discovery,
+            "coverage": self.coverage,
+            "parameters": dict(self.parameters),
+            "sources_ended_by_exhaustion": dict(self.sources_ended_by_exhaustion),
+            "is_demo_data": self.is_demo_data,
+            "data_provider": self.data_provider,
+            "created_at": self.created_at,
+            "keyword": self.keyword,
+            "search_related": self.search_related,
+            "variants": self.variants,
+            "account_count_complete": self.account_count_complete,
+            "mobile_emulator_used": self.mobile_emulator_used,
+            "algorithm": self.algorithm,
+            "confirmed_count": len(self.ranked),
+            "coverage_complete": False,
+        }
 
 
-_COPIED = (
-    "unique_account_count",
-    "account_count_complete",
-    "account_summary",
-    "discovery",
-    "coverage",
-    "coverage_complete",
-    "algorithm",
-    "is_demo_data",
-    "data_provider",
-    "created_at",
-)
-
-
-def view_result(document: ReadOnlyDocument, parameters: ScanParameters) -> Document:
+def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos:
     """Return the view of a result for one request: the top N confirmed videos in its sort order.
 
     Args:
@@ -132,13 +152,22 @@ def view_result(document: ReadOnlyDocument, parameters: ScanParameters) -> Docum
         "count_note_zh": _count_note_zh(document, parameters, returned=len(top)),
         "search_related": _view_search(document["search_related"], top),
         "variants": _view_variants(document["variants"], parameters),
-        **{name: document[name] for name in _COPIED},
+        "unique_account_count": document["unique_account_count"],
+        "account_count_complete": document["account_count_complete"],
+        "account_summary": document["account_summary"],
+        "discovery": document["discovery"],
+        "coverage": document["coverage"],
+        "coverage_complete": document["coverage_complete"],
+        "algorithm": document["algorithm"],
+        "is_demo_data": document["is_demo_data"],
+        "data_provider": document["data_provider"],
+        "created_at": document["created_at"],
         "mobile_emulator_used": bool(document.get("mobile_emulator_used")),  # younger than some
     }
 
 
 def satisfies_request(
-    document: ReadOnlyDocument,
+    document: StoredResult,
     wanted: ScanParameters,
     *,
     finished_at: datetime,
@@ -160,7 +189,7 @@ def satisfies_request(
     return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
 
 
-def _is_deep_enough(document: ReadOnlyDocument, wanted: ScanParameters) -> bool:
+def _is_deep_enough(document: StoredResult, wanted: ScanParameters) -> bool:
     ended = document["sources_ended_by_exhaustion"]
     had = document["parameters"]
     return all(
@@ -169,7 +198,9 @@ def _is_deep_enough(document: ReadOnlyDocument, wanted: ScanParameters) -> bool:
     )
 
 
-def _selected(documents: list[Document], parameters: ScanParameters) -> list[Document]:
+def _selected[Video: VideoDocument](
+    documents: list[Video], parameters: ScanParameters
+) -> list[Video]:
     """Return all videos that the request selects, sorted but not yet limited."""
     threshold = parameters.viral_threshold
     kept = [
@@ -180,7 +211,7 @@ def _selected(documents: list[Document], parameters: ScanParameters) -> list[Doc
     return rank_documents(kept, sort_by=parameters.sort_by)
 
 
-def _ranked(documents: list[Document], parameters: ScanParameters) -> list[Document]:
+def _ranked(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
     threshold = parameters.viral_threshold
     return [
         {
@@ -193,23 +224,50 @@ def _ranked(documents: list[Document], parameters: ScanParameters) -> list[Docum
     ]
 
 
-def _view_variants(variants: Document, parameters: ScanParameters) -> Document:
+def _ranked_variants(
+    documents: list[ShiftedVideo], parameters: ScanParameters
+) -> list[VariantVideo]:
+    threshold = parameters.viral_threshold
+    return [
+        {
+            "rank": rank,
+            **document,
+            "hot_score": hot_score(to_statistics(document)),
+            "is_viral": is_viral(document, viral_threshold=threshold),
+        }
+        for rank, document in enumerate(documents, start=1)
+    ]
+
+
+def _view_variants(variants: StoredVariants, parameters: ScanParameters) -> Variants:
     """Rank variants like the main list; their `count` remains the number found."""
     wanted = _selected(variants["aweme_list"], parameters)[: parameters.count]
-    return variants | {"aweme_list": _ranked(wanted, parameters)}
+    return {
+        "count": variants["count"],
+        "aweme_list": _ranked_variants(wanted, parameters),
+        "by_kind": variants["by_kind"],
+    }
 
 
-def _view_search(related: Document, top: list[Document]) -> Document:
+def _view_search(related: StoredSearch, top: list[RankedVideo]) -> SearchRelated:
     visible = {document["aweme_id"] for document in top}
-    videos = [
-        video | {"duplicate_with_returned_ranking": video["aweme_id"] in visible}
+    videos: list[RelatedVideo] = [
+        {**video, "duplicate_with_returned_ranking": video["aweme_id"] in visible}
         for video in related["aweme_list"]
     ]
     overlap = sum(video["duplicate_with_returned_ranking"] for video in videos)
-    return related | {"aweme_list": videos, "visible_ranking_overlap_count": overlap}
+    return {
+        "aweme_list": videos,
+        "returned_count": related["returned_count"],
+        "high_relevance_count": related["high_relevance_count"],
+        "conflicting_music_title_count": related["conflicting_music_title_count"],
+        "expanded_candidate_count": related["expanded_candidate_count"],
+        "visible_ranking_overlap_count": overlap,
+        "pagination": related["pagination"],
+    }
 
 
-def _count_note_zh(document: ReadOnlyDocument, parameters: ScanParameters, *, returned: int) -> str:
+def _count_note_zh(document: StoredResult, parameters: ScanParameters, *, returned: int) -> str:
     if returned >= parameters.count:
         return f"已返回请求的 {parameters.count} 条作品"
     if document.get("keyword") is not None:

@@ -4,8 +4,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from pipelines.documents.result_types import JobResult
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     choose_profile,
@@ -18,7 +19,6 @@ from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
-from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
@@ -88,7 +88,7 @@ def build_scan_service(
     )
 
 
-def _read_result(engine: "Engine", job_id: str) -> Document | None:
+def _read_result(engine: "Engine", job_id: str) -> "JobResult | None":
     """Read a result; refresh the engine once, because another process may just have stored it."""
     from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB
 
@@ -96,4 +96,4 @@ def _read_result(engine: "Engine", job_id: str) -> Document | None:
     if found is None:
         engine.refresh()
         found = read_result_document(engine, job_id)
-    return found
+    return cast("JobResult | None", found)  # a worker stored it as one of these

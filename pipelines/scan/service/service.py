@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from pipelines.captures.inputs import InputTarget, MusicInput, read_music_input
+from pipelines.documents.result_types import JobResult
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
@@ -35,7 +36,6 @@ from warehouse.records.jobs import (
     Origin,
     keyword_subject,
 )
-from warehouse.records.values import Document
 from warehouse.records.worlds import is_demo_world
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -87,7 +87,7 @@ class ScanJob:
     """A job, with its result document once it is completed."""
 
     job: Job
-    result: Document | None = None
+    result: JobResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +286,8 @@ class ScanService:
         now, ttl_s = self._clock(), self.world.result_cache_ttl_s
         for job in self._control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
             result = self._results.of(job.job_id)
-            if result is None or job.finished_at is None:
-                continue
+            if result is None or job.finished_at is None or "kind" in result:
+                continue  # a discovery has a key of its own and never comes here
             if satisfies_request(
                 result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s
             ):

@@ -6,14 +6,15 @@ stored result or an equal running job, as the API does for a music id.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
+from pipelines.documents.result_types import StoredResult
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import satisfies_request
 from pipelines.scan.runtime import Runtime
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL_STATUSES, Job
-from warehouse.records.values import ReadOnlyDocument
 
 LEASE_S = 24 * 3600.0  # longer than any scan; a lease ends with its job
 
@@ -23,7 +24,7 @@ def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameter
     ttl_s = runtime.settings.result_cache_ttl
     now = datetime.now(UTC)
     for done in runtime.control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
-        document = read_result_document(runtime.engine, done.job_id)
+        document = _scan_result(runtime, done.job_id)
         if document is None or done.finished_at is None:
             continue
         if satisfies_request(
@@ -75,18 +76,23 @@ def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
     if twin.finished_at < job.created_at:
         return False
     runtime.engine.refresh()
-    document = read_result_document(runtime.engine, twin.job_id)
+    document = _scan_result(runtime, twin.job_id)
     if document is None:
         return False
     _copy(runtime, job, document)
     return True
 
 
-def _copy(runtime: Runtime, job: Job, document: ReadOnlyDocument) -> None:
+def _scan_result(runtime: Runtime, job_id: str) -> StoredResult | None:
+    """Return the result of an equal job: only scans are looked up by their key."""
+    return cast("StoredResult | None", read_result_document(runtime.engine, job_id))
+
+
+def _copy(runtime: Runtime, job: Job, document: StoredResult) -> None:
     row = {
         "job_id": job.job_id,
         "music_id": document["music_id"],
-        "document": pack_document(dict(document)),
+        "document": pack_document(document),
         "confirmed_count": document["confirmed_count"],
         "algorithm": document["algorithm"],
     }

@@ -81,6 +81,7 @@ async def test_an_issue_that_was_read_is_never_read_again(desk: Desk) -> None:
 async def test_songs_are_those_of_their_issue(desk: Desk) -> None:
     found = await ask(desk)
     for snapshot in found.document["snapshots"]:
+        assert snapshot["volid"] is not None
         kept = read_songs_of_issues(desk.engine, [snapshot["volid"]], limit=20)
         songs = kept[snapshot["volid"]]
         assert str(songs.chart_date) == snapshot["chart_date"]

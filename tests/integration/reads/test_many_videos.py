@@ -38,7 +38,7 @@ def works(*, is_shown: bool) -> list[SandboxVideo]:
     return [work for work in rows if (work.state is VideoState.PUBLIC) is is_shown][:30]
 
 
-async def read(desk: Desk, *ids: str) -> dict[str, Any]:
+async def read(desk: Desk, *ids: str) -> Any:
     return await read_videos(desk.sources, ids, deadline=without_end())
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from api.services.reads.deadline import Deadline
+from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
-from pipelines.documents.lists import TimeWindow
 from pipelines.platform.providers.mock.provider import open_world
 from pipelines.sandbox.world.content.videos import VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
@@ -42,9 +42,7 @@ def shown() -> list[Any]:
     )
 
 
-async def metrics(
-    desk: Desk, *, count: int = 3, deadline: Deadline | None = None
-) -> dict[str, Any]:
+async def metrics(desk: Desk, *, count: int = 3, deadline: Deadline | None = None) -> Any:
     answer = await read_metrics(
         desk.sources, SEC, window=WINDOW, count=count, deadline=deadline or without_end()
     )

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from api.schemas.base_models import Envelope
+from api.responses.documents import Envelope
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.many_videos import ManyVideos
 from tests.reads import open_reads
@@ -46,11 +46,11 @@ def history(client: TestClient, start: str, end: str) -> Any:
 def test_the_history_goes_back_to_the_first_day(client: TestClient) -> None:
     answer = history(client, "2021-01-01", "2021-03-31")
     found = Envelope[ChartHistoryDocument].model_validate(answer.json()).data
-    assert found.snapshots[0].chart_date == "2021-01-01"
-    assert found.node_count == found.collected_count == 9
-    for snapshot in found.snapshots:  # the oldest issues say neither place before nor cover
-        assert {song.previous_rank for song in snapshot.songs} == {None}
-        assert {song.is_new for song in snapshot.songs} == {None}
+    assert found["snapshots"][0]["chart_date"] == "2021-01-01"
+    assert found["node_count"] == found["collected_count"] == 9
+    for snapshot in found["snapshots"]:  # the oldest issues say neither place before nor cover
+        assert {song["previous_rank"] for song in snapshot["songs"]} == {None}
+        assert {song["is_new"] for song in snapshot["songs"]} == {None}
 
 
 def test_later_issues_say_where_a_song_came_from(client: TestClient) -> None:
@@ -59,12 +59,12 @@ def test_later_issues_say_where_a_song_came_from(client: TestClient) -> None:
         .model_validate(history(client, "2024-05-01", "2024-05-21").json())
         .data
     )
-    songs = [song for snapshot in found.snapshots for song in snapshot.songs]
-    assert {song.is_new for song in songs} >= {False}
+    songs = [song for snapshot in found["snapshots"] for song in snapshot["songs"]]
+    assert {song["is_new"] for song in songs} >= {False}
     for song in songs:
-        before = song.previous_rank
-        assert song.rank_change == (None if before is None else before - song.rank)
-    keys = [{song.song_key for song in snapshot.songs} for snapshot in found.snapshots]
+        before = song["previous_rank"]
+        assert song["rank_change"] == (None if before is None else before - song["rank"])
+    keys = [{song["song_key"] for song in snapshot["songs"]} for snapshot in found["snapshots"]]
     assert keys[0] & keys[1]
 
 
@@ -104,14 +104,16 @@ def test_a_refused_video_is_filtered_with_the_platforms_answer(
     break_surface(platform, "*", kind)
     answer = client.post(WEB, json=["7300000000000000001"])
     found = Envelope[ManyVideos].model_validate(answer.json()).data
-    assert (answer.status_code, found.aweme_list) == (200, [])
-    assert [entry.reason for entry in found.filter_list] == [reason]
+    assert (answer.status_code, found["aweme_list"]) == (200, [])
+    assert [entry["reason"] for entry in found["filter_list"]] == [reason]
 
 
 def test_videos_are_read_with_four_counts(client: TestClient, platform: httpx2.Client) -> None:
     works = platform.get("/_world/works", params={"state": "public", "limit": 12}).json()["works"]
     ids = [work["aweme_id"] for work in works]
     found = Envelope[ManyVideos].model_validate(client.post(WEB, json=ids).json()).data
-    assert [video.aweme_id for video in found.aweme_list] == ids
-    assert {video.statistics_source for video in found.aweme_list} == {"public_video_detail_page"}
-    assert all(video.statistics_complete for video in found.aweme_list)
+    assert [video["aweme_id"] for video in found["aweme_list"]] == ids
+    assert {video["statistics_source"] for video in found["aweme_list"]} == {
+        "public_video_detail_page"
+    }
+    assert all(video["statistics_complete"] for video in found["aweme_list"])

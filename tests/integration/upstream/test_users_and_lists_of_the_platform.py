@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
+from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
-from pipelines.documents.lists import TimeWindow
 from pipelines.sandbox.world.content.videos import VideoState
 from pipelines.sandbox.world.world import SandboxWorld
 from tests.reads import Desk, open_reads, without_end
@@ -193,6 +193,7 @@ def test_metrics_are_those_of_the_window(desk: Desk, account: dict[str, Any]) ->
     )  # fmt: skip
     likes = [work.digg_count for work in newest]
     data = answer.document
+    assert data["top_video"] is not None
     assert (data["analyzed_count"], data["statistics_complete"]) == (10, True)
     assert data["average_digg_count"] == round(sum(likes) / 10, 2)
     assert data["top_video"]["statistics"]["digg_count"] == max(likes)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.services.reads.deadline import ReadOutcomes
-from api.services.reads.read_result import with_provenance
+from api.services.reads.read_result import provenance
 from api.services.reads.videos import _is_from_app
 from warehouse.queries.videos import ListedVideo
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
@@ -25,10 +25,8 @@ def video(surface: str) -> Video:
 def test_an_experimental_source_is_marked_in_what_it_answers(
     source: str, is_experimental: bool
 ) -> None:
-    told = with_provenance({"user": None}, data_provider=source, is_demo=False)
-    assert told == {
-        "user": None, "data_provider": source, "is_experimental": is_experimental,
-        "is_demo_data": False,
+    assert provenance(source, is_demo=False) == {
+        "data_provider": source, "is_experimental": is_experimental, "is_demo_data": False,
     }  # fmt: skip
 
 

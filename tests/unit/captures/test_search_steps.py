@@ -14,6 +14,7 @@ from pipelines.captures.search_walk import (
     to_search_limits,
 )
 from pipelines.parameters.scan import scan_parameters
+from pipelines.scan.rules.related import to_pagination
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -248,7 +249,7 @@ def test_no_candidate_wanted_is_no_request() -> None:
 
 def test_pagination_document_has_the_fields_of_a_result() -> None:
     walk, _ = walked([page("a", cursor=9, has_more=False)], terms=["song"])
-    assert walk.to_pagination() == {
+    assert to_pagination(walk) == {
         "pages_fetched": 1,
         "terms_paginated": 1,
         "terms": [
@@ -395,7 +396,7 @@ def test_coverage_has_a_line_for_each_term_that_was_asked_for() -> None:
         )
         for surface, requests, pages, items, new_items, reason in lines
     ]
-    pagination = walk.to_pagination()
+    pagination = to_pagination(walk)
     assert (pagination["pages_fetched"], pagination["terms_paginated"]) == (3, 2)
     assert (pagination["request_budget"], pagination["requests_used"]) == (180, 8)
     assert [term.last_cursor for term in walk.terms] == [4, None, 6, None]

@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.charts.rules.history import (
-    FIRST_DAY,
+from api.services.reads.chart_documents import (
     INCOMPLETE,
     NO_ISSUE,
+    to_snapshot_document,
+    to_song_document,
+)
+from pipelines.charts.rules.history import (
+    FIRST_DAY,
     HistoryNode,
     Span,
     choose_issues,
@@ -20,8 +24,6 @@ from pipelines.charts.rules.history import (
     read_span,
     song_key,
     songs_of,
-    to_snapshot_document,
-    to_song_document,
 )
 from warehouse.records.charts import ChartIssue, ChartSong
 from warehouse.records.errors import InvalidDateRangeError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.documents.lists import TimeWindow, to_metrics_document
+from api.services.reads.documents import TimeWindow, to_metrics_document
 from warehouse.records.videos import Account, Statistics, Video
 
 END = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -30,13 +30,15 @@ def work(
     )
 
 
-def metrics(*works: Video, count: int = 20, is_complete: bool = True) -> dict[str, Any]:
+def metrics(*works: Video, count: int = 20, is_complete: bool = True) -> Any:
     return to_metrics_document(
         ACCOUNT,
         WINDOW,
         WINDOW.newest(works, count),
         first_observed_at={"a": END - timedelta(days=1)},
         is_complete=is_complete,
+        data_provider="mock",
+        is_demo=True,
     )
 
 
@@ -92,7 +94,10 @@ def test_what_was_not_read_in_time_is_not_called_complete() -> None:
 def test_averages_lie_between_the_least_and_the_most(found: list[tuple[float, int]]) -> None:
     works = [work(str(n), age_days=age, likes=likes) for n, (age, likes) in enumerate(found)]
     held = WINDOW.newest(works, 20)
-    told = to_metrics_document(ACCOUNT, WINDOW, held, first_observed_at={}, is_complete=True)
+    told: Any = to_metrics_document(
+        ACCOUNT, WINDOW, held, first_observed_at={}, is_complete=True, data_provider="mock",
+        is_demo=True,
+    )  # fmt: skip
     likes = [video.statistics.digg_count or 0 for video in held]
     assert told["analyzed_count"] == len(held) <= 20
     for name in ("average_digg_count", "median_digg_count"):

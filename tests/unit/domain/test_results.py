@@ -2,31 +2,36 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.documents.result_types import Source
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
 from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import (
     ResultDocument,
-    Source,
     no_search,
     no_variants,
     satisfies_request,
     view_result,
 )
-from warehouse.records.values import Document
 from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TTL_S = 6 * 3600
 MUSIC_ID = "7300000000000000001"
+TRACK: Any = {"id_str": MUSIC_ID}
+SUMMARY: Any = {"accounts": []}
+DISCOVERY: Any = {"rounds": []}
+COVERAGE: Any = {"sources": []}
+"""Parts that a view passes on as they are."""
 
 
-def work(number: int, *, likes: int | None = 100, comments: int | None = 1) -> Document:
+def work(number: int, *, likes: int | None = 100, comments: int | None = 1) -> Any:
     video = Video(
         aweme_id=str(7_000_000 + number),
         surface="video_page",
@@ -41,8 +46,8 @@ def work(number: int, *, likes: int | None = 100, comments: int | None = 1) -> D
 
 
 def result(
-    works: list[Document], *, ended: bool = False, parameters: ScanParameters | None = None
-) -> Document:
+    works: list[Any], *, ended: bool = False, parameters: ScanParameters | None = None
+) -> Any:
     return ResultDocument(
         music=to_track_document(Track(music_id=MUSIC_ID, surface="music_info", observed_at=NOW)),
         music_id=MUSIC_ID,
@@ -50,7 +55,7 @@ def result(
         candidate_pool_size=len(works) + 5,
         unique_account_count=3,
         account_summary=to_account_summary(works),
-        discovery={},
+        discovery=DISCOVERY,
         coverage={"sources": [], "not_reached": [], "unseen_estimate": None},
         parameters=(parameters or ScanParameters()).to_document(),
         sources_ended_by_exhaustion={"music": ended},
@@ -60,7 +65,7 @@ def result(
     ).to_document()
 
 
-def is_served(document: Document, wanted: ScanParameters, *, age_s: float = 60) -> bool:
+def is_served(document: Any, wanted: ScanParameters, *, age_s: float = 60) -> bool:
     return satisfies_request(
         document, wanted, finished_at=NOW - timedelta(seconds=age_s), now=NOW, ttl_s=TTL_S
     )
@@ -184,7 +189,7 @@ WORKS = st.lists(st.tuples(COUNTS, COUNTS), max_size=30).map(
 
 @given(works=WORKS, order=st.sampled_from(SORT_ORDERS), count=st.integers(1, 40), data=st.data())
 def test_a_view_does_not_depend_on_the_order_of_storage(
-    works: list[Document], order: str, count: int, data: st.DataObject
+    works: list[Any], order: str, count: int, data: st.DataObject
 ) -> None:
     wanted = replace(ScanParameters(count=count), sort_by=order)  # type: ignore[arg-type]  # sampled
     shuffled = data.draw(st.permutations(works))
@@ -196,7 +201,7 @@ def test_a_view_does_not_depend_on_the_order_of_storage(
 
 
 @given(works=WORKS, order=st.sampled_from(SORT_ORDERS))
-def test_a_larger_count_extends_a_smaller_one(works: list[Document], order: str) -> None:
+def test_a_larger_count_extends_a_smaller_one(works: list[Any], order: str) -> None:
     wanted = replace(ScanParameters(count=5), sort_by=order)  # type: ignore[arg-type]  # sampled
     document = result(works)
     small = view_result(document, wanted)["aweme_list"]
@@ -314,14 +319,14 @@ def test_a_document_keeps_values_of_its_own() -> None:
 
 
 RESULT = ResultDocument(
-    music={"id_str": MUSIC_ID},
+    music=TRACK,
     music_id=MUSIC_ID,
     ranked=FORTY[:2],
     candidate_pool_size=7,
     unique_account_count=2,
-    account_summary={"accounts": []},
-    discovery={"rounds": []},
-    coverage={"sources": []},
+    account_summary=SUMMARY,
+    discovery=DISCOVERY,
+    coverage=COVERAGE,
     parameters={},
     sources_ended_by_exhaustion={},
     is_demo_data=True,
@@ -333,7 +338,7 @@ RESULT = ResultDocument(
 
 
 def test_a_view_has_the_fields_of_the_interface() -> None:
-    view = view_result(RESULT.to_document(), ScanParameters(count=5))
+    view: Any = view_result(RESULT.to_document(), ScanParameters(count=5))
     for shown_elsewhere in ("aweme_list", "count_note_zh", "search_related"):
         del view[shown_elsewhere]
     assert view == {
@@ -361,7 +366,7 @@ def test_a_view_has_the_fields_of_the_interface() -> None:
 
 
 def test_a_view_says_whether_a_device_was_read_also_of_results_from_before_that_was_kept() -> None:
-    document = RESULT.to_document()
+    document: Any = RESULT.to_document()
     told = [document | {"mobile_emulator_used": True}, {**document}]
     del told[1]["mobile_emulator_used"]
     views = [view_result(one, ScanParameters(count=5)) for one in told]

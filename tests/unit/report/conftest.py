@@ -65,7 +65,10 @@ def to_comparison(index: int, *, segment: str = "whole") -> Comparison:
     )  # fmt: skip
 
 
-def _variant(desc: str) -> dict[str, Any]:
+UNUSED: Any = {}
+
+
+def _variant(desc: str) -> Any:
     """A work at another speed."""
     return to_video_document(to_video(99, desc=desc)) | {
         "variant_kind": "speed", "speed": 1.1, "semitones": 1.65, "source_music_id": "74",
@@ -95,7 +98,7 @@ def build_job(
     document = ResultDocument(
         music=to_track_document(TRACK), music_id=TRACK.music_id, ranked=ranked,
         candidate_pool_size=150, unique_account_count=works // 2,
-        account_summary=to_account_summary(ranked), discovery={},
+        account_summary=to_account_summary(ranked), discovery=UNUSED,
         coverage={
             "sources": [
                 {"surface": "music_info", "requests": 1, "pages": 1, "items": 1, "new_items": 1,
@@ -106,7 +109,10 @@ def build_job(
                  "new_items": 512, "stop_reason": "upstream_verification"},
             ],
             "not_reached": ["author_posts:MS4wLjABAAAA1"],
-            "unseen_estimate": {"method": "chao1", "lower_bound": 12, "note": "from two sources"},
+            "unseen_estimate": {
+                "method": "chao1", "unit": "music_id", "lower_bound": 12, "observed": 5,
+                "met_once": 3, "met_twice": 1, "note": "from two sources",
+            },
         },
         parameters=parameters.to_document(), sources_ended_by_exhaustion={"music": True},
         variants={"count": 1, "aweme_list": [_variant(desc)], "by_kind": {"speed": 1}},

@@ -38,7 +38,7 @@ class FakeDesk:
         return self._picture.encode()
 
 
-def to_pair(number: int, **changes: Any) -> dict[str, Any]:
+def to_pair(number: int, **changes: Any) -> Any:
     """A rejected pair."""
     return {
         "comparison_id": f"rejected-{number}", "candidate_aweme_id": f"75{number:017d}",

@@ -23,7 +23,7 @@ def with_related(job: dict[str, Any], *, count: int) -> dict[str, Any]:
         }
         for number in range(count)
     ]  # fmt: skip
-    related = no_search() | {"aweme_list": videos, "returned_count": count}
+    related: Any = {**no_search(), "aweme_list": videos, "returned_count": count}
     related["pagination"] = related["pagination"] | {"terms": [TERM]}
     job["result"]["search_related"] = related
     return job

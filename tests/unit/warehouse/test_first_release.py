@@ -6,6 +6,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,7 +118,7 @@ def test_jobs_and_their_results_are_read(control: ControlStore, engine: Engine) 
     jobs = control.jobs(limit=10)
     assert [job.status for job in jobs] == ["completed", "completed"]
     for job in jobs:
-        document = read_result_document(engine, job.job_id)
+        document: Any = read_result_document(engine, job.job_id)
         assert document is not None
         view = view_result(document, ScanParameters())
         ranked = engine.rows(

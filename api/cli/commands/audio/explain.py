@@ -115,8 +115,8 @@ def _explain_stored(
     pair, limits = comparison.pair, comparison.limits
     changed = deviations(pair, recompute(first, second, pair, limits=limits))
     explanation = explain_pair(first, second, pair, limits=limits)
-    document["measured_again"] = {"is_equal": not changed, "deviations": changed}
-    return explanation, document, stored.names
+    again = {"is_equal": not changed, "deviations": changed}
+    return explanation, {**document, "measured_again": again}, stored.names
 
 
 def _write(

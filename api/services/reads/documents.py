@@ -1,6 +1,7 @@
-"""Convert accounts, lists and metrics to JSON documents.
+"""Builds the answers on accounts, lists and metrics.
 
-Names are the platform's own; unknown is null, never 0. Not here: videos (`videos.py`).
+Names are the platform's own; unknown is null, never 0. Not here: videos
+(`pipelines.documents.videos`).
 """
 
 import statistics
@@ -8,18 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from api.schemas.lists import (
+    CreatorMetrics,
+    CursorList,
+    ListFacts,
+    PaginationMode,
+    PostList,
+    User,
+)
+from api.services.reads.read_result import provenance
+from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_time, to_video_document
-from warehouse.records.values import Document
 from warehouse.records.videos import Account, Author, Video
 
-LOCAL_CURSOR = "public_first_screen_local_cursor"
-PLATFORM_CURSOR = "platform_cursor"
-_NAMES = ("sec_uid", "uid", "unique_id", "short_id", "nickname", "signature")
-_COUNTS = (
-    "follower_count", "follower_count_source", "following_count", "aweme_count", "total_favorited",
-    "favoriting_count", "ip_location",
-)  # fmt: skip
-_AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
+LOCAL_CURSOR: PaginationMode = "public_first_screen_local_cursor"
+PLATFORM_CURSOR: PaginationMode = "platform_cursor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,31 +38,67 @@ class ListHistory:
     last_observed_at: datetime | None
 
 
-def to_user_document(account: Account) -> Document:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPage:
+    """A page to return: its videos, the cursor of the next page, and what is known of the list."""
+
+    videos: list[VideoDocument]
+    next_cursor: int
+    has_more: bool
+    platform_has_more: bool | None
+    pagination_mode: PaginationMode
+    history: ListHistory
+    data_provider: str
+    is_demo: bool
+
+
+def to_user_document(account: Account) -> User:
     """Build the `user` of a profile."""
     return {
-        **{name: getattr(account, name) for name in _NAMES},
+        "sec_uid": account.sec_uid,
+        "uid": account.uid,
+        "unique_id": account.unique_id,
+        "short_id": account.short_id,
+        "nickname": account.nickname,
+        "signature": account.signature,
         "avatar_thumb": {"url_list": [account.avatar_url] if account.avatar_url else []},
-        **{name: getattr(account, name) for name in _COUNTS},
+        "follower_count": account.follower_count,
+        "follower_count_source": account.follower_count_source,
+        "following_count": account.following_count,
+        "aweme_count": account.aweme_count,
+        "total_favorited": account.total_favorited,
+        "favoriting_count": account.favoriting_count,
+        "ip_location": account.ip_location,
     }
 
 
-def to_list_document(
-    videos: Sequence[Document],
-    *,
-    next_cursor: Mapping[str, int],
-    has_more: bool,
-    platform_has_more: bool | None,
-    pagination_mode: str,
-    history: ListHistory,
-) -> Document:
-    """Build the `data` of a list; `next_cursor` holds the cursor under the operation's name."""
+def to_cursor_list(page: ListPage) -> CursorList:
+    """Build the `data` of a music or hashtag list."""
     return {
-        "aweme_list": list(videos),
-        **next_cursor,
-        "has_more": has_more,
-        "platform_has_more": platform_has_more,
-        "pagination_mode": pagination_mode,
+        "aweme_list": page.videos,
+        "cursor": page.next_cursor,
+        **_list_facts(page),
+        **provenance(page.data_provider, is_demo=page.is_demo),
+    }
+
+
+def to_post_list(page: ListPage, *, local_cursor_mode: bool) -> PostList:
+    """Build the `data` of a page of posts."""
+    return {
+        "aweme_list": page.videos,
+        "max_cursor": page.next_cursor,
+        **_list_facts(page),
+        "local_cursor_mode": local_cursor_mode,
+        **provenance(page.data_provider, is_demo=page.is_demo),
+    }
+
+
+def _list_facts(page: ListPage) -> ListFacts:
+    history = page.history
+    return {
+        "has_more": page.has_more,
+        "platform_has_more": page.platform_has_more,
+        "pagination_mode": page.pagination_mode,
         "public_first_screen_count": history.first_screen_count,
         "public_observed_union_count": history.union_count,
         "observation_history": {
@@ -75,7 +115,14 @@ def with_author(video: Video, account: Account) -> Video:
     """Fill in the author of a video from the account's own list, which does not repeat it."""
     if video.author is not None:
         return video
-    return replace(video, author=Author(**{name: getattr(account, name) for name in _AUTHOR}))
+    author = Author(
+        sec_uid=account.sec_uid,
+        uid=account.uid,
+        unique_id=account.unique_id,
+        nickname=account.nickname,
+        avatar_url=account.avatar_url,
+    )
+    return replace(video, author=author)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +156,9 @@ def to_metrics_document(
     *,
     first_observed_at: Mapping[str, datetime],
     is_complete: bool,
-) -> Document:
+    data_provider: str,
+    is_demo: bool,
+) -> CreatorMetrics:
     """Build the `data` of creator metrics; videos with unknown likes are left out of averages.
 
     `analyzed` is sorted newest first; of equally liked videos the newest is the top video.
@@ -135,4 +184,5 @@ def to_metrics_document(
         and len(liked) == len(analyzed)
         and all(video.statistics_complete for video in liked),
         "coverage_complete": False,
+        **provenance(data_provider, is_demo=is_demo),
     }

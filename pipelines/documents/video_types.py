@@ -1,22 +1,24 @@
-"""Schemas for the video record and the fields that a ranking adds."""
+"""Types of the video record, of the evidence of a pair, and of what a ranking adds."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 
-from api.schemas.base_models import Id, OptionalCount, ResponseModel, Timestamp
+from pipelines.documents.fields import ClosedDocument, Id, OptionalCount, Timestamp
+from warehouse.records.evidence import RejectionLabel, Segment, VariantKind, Verdict
+from warehouse.records.times import CreatedAtSource
+from warehouse.records.videos import MediaType
 
-CreatedAtSource = Literal["stated", "id"]
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
 
-class ImageUrls(ResponseModel):
+class ImageUrls(ClosedDocument):
     """Public URLs of one image."""
 
     url_list: list[str]
 
 
-class AuthorDocument(ResponseModel):
+class AuthorDocument(ClosedDocument):
     """The author as shown with a video."""
 
     sec_uid: str
@@ -26,7 +28,7 @@ class AuthorDocument(ResponseModel):
     avatar_thumb: ImageUrls
 
 
-class SoundOriginDocument(ResponseModel):
+class SoundOriginDocument(ClosedDocument):
     """The video that an original sound was born with."""
 
     aweme_id: Id
@@ -39,8 +41,11 @@ class SoundOriginDocument(ResponseModel):
     ]
 
 
-class MusicDocument(ResponseModel):
-    """The music as shown with a video."""
+class MusicDocument(ClosedDocument):
+    """The music as shown with a video.
+
+    Results of earlier versions have neither `created_at` nor `born_with`.
+    """
 
     id_str: Id
     mid: Id
@@ -48,11 +53,13 @@ class MusicDocument(ResponseModel):
     author: str | None
     duration: Annotated[int | None, Field(description="seconds")]
     is_original_sound: bool | None
-    created_at: Annotated[
-        Timestamp | None, Field(description="time in the music id; null if not plausible")
-    ] = None
-    created_at_source: CreatedAtSource | None = None
-    born_with: SoundOriginDocument | None = None
+    created_at: NotRequired[
+        Annotated[
+            Timestamp | None, Field(description="time in the music id; null if not plausible")
+        ]
+    ]
+    created_at_source: NotRequired[CreatedAtSource | None]
+    born_with: NotRequired[SoundOriginDocument | None]
 
 
 class TrackDocument(MusicDocument):
@@ -63,7 +70,7 @@ class TrackDocument(MusicDocument):
     observed_at: Timestamp
 
 
-class VideoMedia(ResponseModel):
+class VideoMedia(ClosedDocument):
     """Duration in milliseconds, size in pixels, cover."""
 
     duration: Annotated[int | None, Field(description="milliseconds")]
@@ -72,14 +79,14 @@ class VideoMedia(ResponseModel):
     cover: ImageUrls
 
 
-class HashtagDocument(ResponseModel):
+class HashtagDocument(ClosedDocument):
     """A hashtag of a video."""
 
     ch_id: str
     name: str
 
 
-class StatisticsDocument(ResponseModel):
+class StatisticsDocument(ClosedDocument):
     """The four engagement counts."""
 
     digg_count: OptionalCount
@@ -88,23 +95,30 @@ class StatisticsDocument(ResponseModel):
     share_count: OptionalCount
 
 
-class VideoDocument(ResponseModel):
+class VideoDocument(ClosedDocument):
     """One observation of a video."""
 
     aweme_id: Id
     desc: str | None
     create_time: Annotated[int | None, Field(description="unix seconds")]
-    created_at: Annotated[
-        Timestamp | None,
-        Field(description="publication as the platform states it, else the time in the video's id"),
-    ] = None
-    created_at_source: CreatedAtSource | None = None
-    created_at_difference_s: Annotated[
-        int | None,
-        Field(description="stated time minus the id's, if they differ by more than a day"),
-    ] = None
+    created_at: NotRequired[
+        Annotated[
+            Timestamp | None,
+            Field(
+                description="publication as the platform states it, else the time in the video's "
+                "id; absent in results of earlier versions"
+            ),
+        ]
+    ]
+    created_at_source: NotRequired[CreatedAtSource | None]
+    created_at_difference_s: NotRequired[
+        Annotated[
+            int | None,
+            Field(description="stated time minus the id's, if they differ by more than a day"),
+        ]
+    ]
     share_url: str | None
-    media_type: Literal["video", "photo"] | None
+    media_type: MediaType | None
     is_top: bool | None
     author: AuthorDocument | None
     music: MusicDocument | None
@@ -118,7 +132,7 @@ class VideoDocument(ResponseModel):
     first_observed_at: Timestamp
 
 
-class EvidenceDocument(ResponseModel):
+class EvidenceDocument(ClosedDocument):
     """One compared pair. Lower distances and higher scores are better."""
 
     comparison_id: str
@@ -126,9 +140,9 @@ class EvidenceDocument(ResponseModel):
     candidate_aweme_id: Id
     reference_music_id: Id
     candidate_music_id: Id
-    verdict: Literal["confirmed", "variant", "rejected", "not_comparable"]
+    verdict: Verdict
     reason: str
-    segment: Literal["whole", "local"] | None
+    segment: Segment | None
     chroma_distance: float | None
     mfcc_distance: float | None
     overlap_s: float | None
@@ -138,17 +152,30 @@ class EvidenceDocument(ResponseModel):
     score: float | None
     speed: float | None
     semitones: float | None
-    observation: Annotated[
-        Literal["likely_cover", "uncertain"] | None,
-        Field(description="likely nature of a rejected pair; never a confirmation"),
-    ] = None
+    observation: NotRequired[
+        Annotated[
+            RejectionLabel | None,
+            Field(description="likely nature of a rejected pair; never a confirmation"),
+        ]
+    ]
     limits: dict[str, float]
     algorithm: str
     feature_version: str
     library_version: str
 
 
-class RankedVideo(VideoDocument):
+class LinkedVideo(VideoDocument):
+    """A confirmed video with its link to the track, as a result stores it."""
+
+    link_type: LinkType
+    source_music_id: Id
+    source_channel_zh: str
+    source_music_title: str | None
+    source_music_url: str | None
+    evidence: NotRequired[Annotated[EvidenceDocument, Field(description="only for links by audio")]]
+
+
+class RankedVideo(LinkedVideo):
     """A confirmed video with its rank in the requested order."""
 
     rank: Annotated[int, Field(ge=1)]
@@ -156,23 +183,12 @@ class RankedVideo(VideoDocument):
         int | None, Field(description="likes + 4 comments + 3 collects + 8 shares; null: unknown")
     ]
     is_viral: bool
-    link_type: LinkType
-    source_music_id: Id
-    source_channel_zh: str
-    source_music_title: str | None
-    source_music_url: str | None
-    evidence: Annotated[EvidenceDocument, Field(description="only for links by audio")] | None = (
-        None
-    )
 
 
-class VariantVideo(VideoDocument):
-    """A video with the recording at another speed or pitch, ranked like the main list."""
+class ShiftedVideo(VideoDocument):
+    """A video with the recording at another speed or pitch, as a result stores it."""
 
-    rank: Annotated[int, Field(ge=1)]
-    hot_score: int | None
-    is_viral: bool
-    variant_kind: Literal["speed", "tempo", "pitch"]
+    variant_kind: VariantKind
     speed: Annotated[float, Field(description="tempo relative to the track")]
     semitones: Annotated[float, Field(description="pitch shift relative to the track")]
     source_music_id: Id
@@ -181,7 +197,15 @@ class VariantVideo(VideoDocument):
     evidence: EvidenceDocument
 
 
-class VideoPreview(ResponseModel):
+class VariantVideo(ShiftedVideo):
+    """A video with the recording at another speed or pitch, ranked like the main list."""
+
+    rank: Annotated[int, Field(ge=1)]
+    hot_score: int | None
+    is_viral: bool
+
+
+class VideoPreview(ClosedDocument):
     """A short record of an account's video."""
 
     aweme_id: Id

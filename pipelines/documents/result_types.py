@@ -1,0 +1,330 @@
+"""Types of the result of a scan: what is stored of it, and its view for one request."""
+
+from typing import Annotated, Literal, NotRequired, final
+
+from pydantic import Field
+
+from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
+from pipelines.documents.video_types import (
+    EvidenceDocument,
+    LinkedVideo,
+    RankedVideo,
+    ShiftedVideo,
+    TrackDocument,
+    VariantVideo,
+    VideoDocument,
+    VideoPreview,
+)
+from warehouse.records.evidence import VariantKind
+
+Source = Literal["music", "search", "accounts"]
+"""The sources of a scan: music lists and their expansion, the guest search, account profiles."""
+
+SearchRelevance = Literal[
+    "exact_title", "music_id_corroborated", "conflicting_music_title", "expanded_candidate"
+]
+AssociationType = Literal["audio_fingerprint_match", "exact_music_id_discovered"]
+TitleRelation = Literal["names_the_song", "none"]
+
+
+class AccountEntry(ClosedDocument):
+    """An account with confirmed videos. Profile fields are null until the profile is read."""
+
+    sec_uid: str
+    nickname: str | None
+    unique_id: str | None
+    follower_count: OptionalCount
+    total_favorited: OptionalCount
+    aweme_count: OptionalCount
+    profile_complete: bool
+    linked_video_count: Count
+    linked_digg_count: OptionalCount
+    linked_comment_count: OptionalCount
+    linked_collect_count: OptionalCount
+    linked_share_count: OptionalCount
+    linked_statistics_complete: bool
+    top_video: VideoPreview
+    video_previews: list[VideoPreview]
+
+
+class AccountSummary(ClosedDocument):
+    """Accounts of all confirmed videos, not only the returned ones."""
+
+    accounts: list[AccountEntry]
+    video_preview_limit: int
+    account_count: Count
+    account_count_complete: bool
+
+
+class SearchTerm(ClosedDocument):
+    """Outcome of one search term and its stop reason."""
+
+    term: str
+    pages: Count
+    items: Count
+    new_items: Count
+    last_cursor: int | None
+    finished: bool
+    stop_reason: str
+
+
+class SearchPagination(ClosedDocument):
+    """Extent of the guest search."""
+
+    pages_fetched: Count
+    terms_paginated: Count
+    terms: list[SearchTerm]
+    request_budget: Count
+    requests_used: Count
+
+
+class FoundVideo(VideoDocument):
+    """A search result with the reason why it belongs to the song, as a result stores it."""
+
+    hot_score: int | None
+    search_relevance_level: SearchRelevance
+    search_terms: Annotated[list[str], Field(description="terms that found the video")]
+
+
+class RelatedVideo(FoundVideo):
+    """A search result in the view of one request."""
+
+    duplicate_with_returned_ranking: Annotated[
+        bool, Field(description="the video is also in the returned ranking")
+    ]
+
+
+class SearchCounts(ClosedDocument):
+    """Counts of search results, and the extent of the search."""
+
+    returned_count: Count
+    high_relevance_count: Count
+    conflicting_music_title_count: Count
+    expanded_candidate_count: Count
+    visible_ranking_overlap_count: Count
+    pagination: SearchPagination
+
+
+class StoredSearch(SearchCounts):
+    """Search results as a result stores them."""
+
+    aweme_list: list[FoundVideo]
+
+
+class SearchRelated(SearchCounts):
+    """Videos related by search text only; they never count as confirmed."""
+
+    aweme_list: list[RelatedVideo]
+
+
+class VariantCounts(ClosedDocument):
+    """How many variants were found."""
+
+    count: Count
+    by_kind: dict[VariantKind, Count]
+
+
+class StoredVariants(VariantCounts):
+    """Variants as a result stores them, in any order."""
+
+    aweme_list: list[ShiftedVideo]
+
+
+class Variants(VariantCounts):
+    """Videos with the recording at another speed or pitch, as a separate result."""
+
+    aweme_list: list[VariantVideo]
+
+
+class SourceCoverageDocument(ClosedDocument):
+    """One source: requests, items and the stop reason."""
+
+    surface: str
+    requests: Count
+    pages: Count
+    items: Count
+    new_items: Count
+    stop_reason: str
+
+
+class UnseenEstimate(ClosedDocument):
+    """Lower bound of the music ids that carry the recording and were not seen."""
+
+    method: str
+    unit: str
+    lower_bound: Count
+    observed: Count
+    met_once: Count
+    met_twice: Count
+    note: str
+
+
+class ListGenuineShareDocument(ClosedDocument):
+    """One music list: rows whose music is known, and those that use the list's music id."""
+
+    music_id: Id
+    rows: Count
+    own_rows: Count
+
+
+class SourceDecisionDocument(ClosedDocument):
+    """What the planner decided about one source of a question."""
+
+    question: str
+    surface: str
+    tried: Count
+    answered: Count
+    left_closed: Annotated[int, Field(ge=0, description="its circuit was open")]
+    left_sick: Annotated[int, Field(ge=0, description="it rarely answers")]
+    left_held_back: Annotated[int, Field(ge=0, description="another source was refused")]
+
+
+class Coverage(ClosedDocument):
+    """What was read and what was not. Estimates are never mixed into counts.
+
+    `decisions` and `list_genuine_share` are absent in results of earlier versions.
+    """
+
+    sources: list[SourceCoverageDocument]
+    decisions: NotRequired[list[SourceDecisionDocument]]
+    not_reached: Annotated[list[str], Field(description="`<surface>:<what>`")]
+    unseen_estimate: UnseenEstimate | None
+    list_genuine_share: NotRequired[list[ListGenuineShareDocument]]
+
+
+class SearchSummary(ClosedDocument):
+    """The guest search of this run: terms, pages, and the union with earlier searches."""
+
+    terms: list[str]
+    cursor_pages: Count
+    observed_union_count: Count
+
+
+class ConfirmationHistory(ClosedDocument):
+    """Confirmed videos of the track over all runs."""
+
+    run_count: Count
+    cumulative_confirmed_count: Count
+    new_confirmed_count: Annotated[Count, Field(description="confirmed for the first time")]
+    first_run_at: Timestamp
+    last_run_at: Timestamp
+
+
+class ConfirmationRound(ClosedDocument):
+    """One round of the expansion over music ids."""
+
+    round: Count
+    music_ids: list[str]
+    new_confirmed_count: Count
+
+
+class ScanDiscovery(ClosedDocument):
+    """How the confirmed videos were found."""
+
+    official_comprehensive_search: SearchSummary
+    confirmed_graph_observation_history: ConfirmationHistory
+    rounds: list[ConfirmationRound]
+
+
+class ResultFacts(ClosedDocument):
+    """What a stored result and every view of it have in common."""
+
+    music_id: Id | None
+    keyword: str | None
+    music: TrackDocument | None
+    candidate_pool_size: Count
+    confirmed_count: Count
+    unique_account_count: Count
+    account_count_complete: bool
+    account_summary: AccountSummary
+    discovery: ScanDiscovery
+    coverage: Coverage
+    coverage_complete: Literal[False]
+    algorithm: str
+    is_demo_data: bool
+    data_provider: str
+    created_at: Timestamp
+
+
+@final  # so that mypy tells it from a discovery by its keys
+class StoredResult(ResultFacts):
+    """The stored result of a scan: every confirmed video, unranked."""
+
+    ranked: list[LinkedVideo]
+    search_related: StoredSearch
+    variants: StoredVariants
+    parameters: dict[str, object]
+    sources_ended_by_exhaustion: dict[Source, bool]
+    mobile_emulator_used: NotRequired[bool]  # younger than some stored results
+
+
+class HotVideos(ResultFacts):
+    """The ranking of a track. Never a full enumeration of the platform."""
+
+    aweme_list: list[RankedVideo]
+    returned_count: Count
+    requested_count: Count
+    count_satisfied: bool
+    count_note_zh: str
+    search_related: SearchRelated
+    variants: Variants
+    mobile_emulator_used: bool
+
+
+class DiscoveredVideo(RankedVideo):
+    """A verified match of a discovery with its association type."""
+
+    association_type: AssociationType
+    reference_aweme_id: Id | None
+
+
+class CandidateMusic(ClosedDocument):
+    """The music of a candidate."""
+
+    id_str: Id
+    title: str | None
+    author: str | None
+
+
+class DiscoveryCandidate(ClosedDocument):
+    """A text candidate with its verdict; rejected ones keep their evidence."""
+
+    aweme_id: Id
+    desc: str | None
+    music: CandidateMusic | None
+    title_relation: TitleRelation
+    verdict: Annotated[
+        str,
+        Field(
+            description="the verdict of its comparison; without one `pooled`, `not_reached`, "
+            "`unavailable`, or the type of the upstream error"
+        ),
+    ]
+    reason: str | None
+    evidence: EvidenceDocument | None
+    association_type: AssociationType | None
+
+
+class Discovery(ClosedDocument):
+    """Related videos of a track: verified matches, and every candidate with its reason."""
+
+    kind: Literal["discovery"]
+    music_id: Id
+    music: TrackDocument
+    aweme_list: list[DiscoveredVideo]
+    candidates: list[DiscoveryCandidate]
+    reference_works: list[Id]
+    layer_counts: dict[str, Count]
+    coverage: Coverage
+    coverage_complete: Literal[False]
+    algorithm: str
+    confirmed_count: Count
+    parameters: dict[str, object]
+    is_demo_data: bool
+    data_provider: str
+    mobile_emulator_used: bool
+    created_at: Timestamp
+
+
+type JobResult = StoredResult | Discovery
+"""What a completed job left behind; only a discovery has a `kind`."""
