@@ -105,8 +105,7 @@ class VideoDocument(ClosedDocument):
         Annotated[
             Timestamp | None,
             Field(
-                description="publication as the platform states it, else the time in the video's "
-                "id; absent in results of earlier versions"
+                description="publication as the platform states it, else the time in the video's id"
             ),
         ]
     ]

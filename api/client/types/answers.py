@@ -4,9 +4,9 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 `data` of a response.
 """
 
-# ruff: noqa: UP013 -- packed: generated file
+# ruff: noqa: UP013, E501 -- packed: generated file
 # fmt: off
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 AccountEntry = TypedDict("AccountEntry", {"sec_uid": "str", "nickname": "str | None",
     "unique_id": "str | None", "follower_count": "int | None", "total_favorited": "int | None",
@@ -39,35 +39,40 @@ ChartSongDocument = TypedDict("ChartSongDocument", {"rank": "int", "title": "str
     "artist": "str | None", "duration": "int | None", "cover": "str | None",
     "previous_rank": "int | None", "rank_change": "int | None", "is_new": "bool | None",
     "song_key": "str"})
+ConfirmationHistory = TypedDict("ConfirmationHistory", {"run_count": "int",
+    "cumulative_confirmed_count": "int", "new_confirmed_count": "int", "first_run_at": "str",
+    "last_run_at": "str"})
+ConfirmationRound = TypedDict("ConfirmationRound", {"round": "int", "music_ids": "list[str]",
+    "new_confirmed_count": "int"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
-    "decisions": "list[SourceDecisionDocument]", "not_reached": "list[object]",
-    "unseen_estimate": "dict[str, object] | None",
-    "list_genuine_share": "list[ListGenuineShareDocument]"})
-CreatorMetrics = TypedDict("CreatorMetrics", {"sec_user_id": "str", "nickname": "str | None",
+    "not_reached": "list[str]", "unseen_estimate": "UnseenEstimate | None",
+    "list_genuine_share": "NotRequired[list[ListGenuineShareDocument]]"})
+CreatorMetrics = TypedDict("CreatorMetrics", {"data_provider": "str", "is_experimental": "bool",
+    "is_demo_data": "bool", "sec_user_id": "str", "nickname": "str | None",
     "follower_count": "int | None", "total_favorited": "int | None", "days": "int",
     "window_start": "str", "window_end": "str", "analyzed_count": "int",
     "average_digg_count": "float | None", "median_digg_count": "float | None",
     "top_video": "VideoDocument | None", "statistics_complete": "bool",
-    "coverage_complete": "Literal[False]", "data_provider": "str", "is_experimental": "bool",
-    "is_demo_data": "bool"})
-CursorList = TypedDict("CursorList", {"aweme_list": "list[VideoDocument]", "has_more": "bool",
-    "platform_has_more": "bool | None",
+    "coverage_complete": "Literal[False]"})
+CursorList = TypedDict("CursorList", {"has_more": "bool", "platform_has_more": "bool | None",
     "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
     "public_first_screen_count": "int", "public_observed_union_count": "int",
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
-    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool", "cursor": "int"})
+    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool",
+    "aweme_list": "list[VideoDocument]", "cursor": "int"})
 DiscoveredVideo = TypedDict("DiscoveredVideo", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "created_at": "str | None",
-    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
-    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
-    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
-    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "created_at_difference_s": "NotRequired[int | None]", "share_url": "str | None",
+    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
-    "rank": "int", "hot_score": "int | None", "is_viral": "bool",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "source_music_id": "str", "source_channel_zh": "str", "source_music_title": "str | None",
-    "source_music_url": "str | None", "evidence": "EvidenceDocument | None",
+    "source_music_url": "str | None", "evidence": "NotRequired[EvidenceDocument]", "rank": "int",
+    "hot_score": "int | None", "is_viral": "bool",
     "association_type": 'Literal["audio_fingerprint_match", "exact_music_id_discovered"]',
     "reference_aweme_id": "str | None"})
 Discovery = TypedDict("Discovery", {"kind": 'Literal["discovery"]', "music_id": "str",
@@ -98,30 +103,31 @@ EvidenceDocument = TypedDict("EvidenceDocument", {"comparison_id": "str",
     "mfcc_distance": "float | None", "overlap_s": "float | None",
     "reference_start_s": "float | None", "candidate_start_s": "float | None",
     "peak_agreement": "float | None", "score": "float | None", "speed": "float | None",
-    "semitones": "float | None", "observation": 'Literal["likely_cover", "uncertain"] | None',
+    "semitones": "float | None",
+    "observation": 'NotRequired[Literal["likely_cover", "uncertain"] | None]',
     "limits": "dict[str, float]", "algorithm": "str", "feature_version": "str",
     "library_version": "str"})
 FilteredVideo = TypedDict("FilteredVideo", {"aweme_id": "str", "reason": "str",
     "filter_reason": "str | None", "notice": "str | None", "detail_msg": "str | None"})
 HashtagDocument = TypedDict("HashtagDocument", {"ch_id": "str", "name": "str"})
 HotVideos = TypedDict("HotVideos", {"music_id": "str | None", "keyword": "str | None",
-    "music": "TrackDocument | None", "aweme_list": "list[RankedVideo]",
-    "candidate_pool_size": "int", "confirmed_count": "int", "returned_count": "int",
-    "requested_count": "int", "count_satisfied": "bool", "count_note_zh": "str",
-    "search_related": "SearchRelated", "variants": "Variants", "unique_account_count": "int",
-    "account_count_complete": "bool", "account_summary": "AccountSummary",
-    "discovery": "dict[str, object]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
-    "algorithm": "str", "is_demo_data": "bool", "data_provider": "str",
-    "mobile_emulator_used": "bool", "created_at": "str"})
+    "music": "TrackDocument | None", "candidate_pool_size": "int", "confirmed_count": "int",
+    "unique_account_count": "int", "account_count_complete": "bool",
+    "account_summary": "AccountSummary", "discovery": "ScanDiscovery", "coverage": "Coverage",
+    "coverage_complete": "Literal[False]", "algorithm": "str", "is_demo_data": "bool",
+    "data_provider": "str", "created_at": "str", "aweme_list": "list[RankedVideo]",
+    "returned_count": "int", "requested_count": "int", "count_satisfied": "bool",
+    "count_note_zh": "str", "search_related": "SearchRelated", "variants": "Variants",
+    "mobile_emulator_used": "bool"})
 HotVideosResponse = TypedDict("HotVideosResponse", {"music_id": "str | None",
-    "keyword": "str | None", "music": "TrackDocument | None", "aweme_list": "list[RankedVideo]",
-    "candidate_pool_size": "int", "confirmed_count": "int", "returned_count": "int",
-    "requested_count": "int", "count_satisfied": "bool", "count_note_zh": "str",
-    "search_related": "SearchRelated", "variants": "Variants", "unique_account_count": "int",
-    "account_count_complete": "bool", "account_summary": "AccountSummary",
-    "discovery": "dict[str, object]", "coverage": "Coverage", "coverage_complete": "Literal[False]",
-    "algorithm": "str", "is_demo_data": "bool", "data_provider": "str",
-    "mobile_emulator_used": "bool", "created_at": "str", "job_id": "str", "poll_url": "str",
+    "keyword": "str | None", "music": "TrackDocument | None", "candidate_pool_size": "int",
+    "confirmed_count": "int", "unique_account_count": "int", "account_count_complete": "bool",
+    "account_summary": "AccountSummary", "discovery": "ScanDiscovery", "coverage": "Coverage",
+    "coverage_complete": "Literal[False]", "algorithm": "str", "is_demo_data": "bool",
+    "data_provider": "str", "created_at": "str", "aweme_list": "list[RankedVideo]",
+    "returned_count": "int", "requested_count": "int", "count_satisfied": "bool",
+    "count_note_zh": "str", "search_related": "SearchRelated", "variants": "Variants",
+    "mobile_emulator_used": "bool", "job_id": "str", "poll_url": "str",
     "notes": "list[ResultNote]"})
 ImageUrls = TypedDict("ImageUrls", {"url_list": "list[str]"})
 JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
@@ -139,62 +145,80 @@ JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "s
     "requests_used": "int", "eta_s": "float | None", "updated_at": "str | None"})
 ListGenuineShareDocument = TypedDict("ListGenuineShareDocument", {"music_id": "str", "rows": "int",
     "own_rows": "int"})
-ManyVideos = TypedDict("ManyVideos", {"aweme_list": "list[VideoDocument]",
+ManyVideos = TypedDict("ManyVideos", {"data_provider": "str", "is_experimental": "bool",
+    "is_demo_data": "bool", "aweme_list": "list[VideoDocument]",
     "filter_list": "list[FilteredVideo]", "thirdparty_called": "Literal[False]",
-    "mobile_emulator_used": "bool", "signing_generated": "Literal[False]", "data_provider": "str",
-    "is_experimental": "bool", "is_demo_data": "bool"})
+    "mobile_emulator_used": "bool", "signing_generated": "Literal[False]"})
 MusicDocument = TypedDict("MusicDocument", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None",
-    "created_at": "str | None", "created_at_source": 'Literal["stated", "id"] | None',
-    "born_with": "SoundOriginDocument | None"})
+    "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "born_with": "NotRequired[SoundOriginDocument | None]"})
 ObservationHistory = TypedDict("ObservationHistory", {"snapshot_count": "int",
     "distinct_snapshot_count": "int", "first_observed_at": "str | None",
     "last_observed_at": "str | None"})
-PostList = TypedDict("PostList", {"aweme_list": "list[VideoDocument]", "has_more": "bool",
-    "platform_has_more": "bool | None",
+PostList = TypedDict("PostList", {"has_more": "bool", "platform_has_more": "bool | None",
     "pagination_mode": 'Literal["public_first_screen_local_cursor", "platform_cursor"]',
     "public_first_screen_count": "int", "public_observed_union_count": "int",
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
-    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool", "max_cursor": "int",
-    "local_cursor_mode": "bool"})
+    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool",
+    "aweme_list": "list[VideoDocument]", "max_cursor": "int", "local_cursor_mode": "bool"})
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "created_at": "str | None",
-    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
-    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
-    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
-    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "created_at_difference_s": "NotRequired[int | None]", "share_url": "str | None",
+    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
-    "rank": "int", "hot_score": "int | None", "is_viral": "bool",
     "link_type": 'Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]',
     "source_music_id": "str", "source_channel_zh": "str", "source_music_title": "str | None",
-    "source_music_url": "str | None", "evidence": "EvidenceDocument | None"})
-ResolvedUser = TypedDict("ResolvedUser", {"sec_user_id": "str", "resolved_url": "str",
-    "source": 'Literal["text", "profile_link", "short_link", "work_author"]',
-    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
+    "source_music_url": "str | None", "evidence": "NotRequired[EvidenceDocument]", "rank": "int",
+    "hot_score": "int | None", "is_viral": "bool"})
+RelatedVideo = TypedDict("RelatedVideo", {"aweme_id": "str", "desc": "str | None",
+    "create_time": "int | None", "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "created_at_difference_s": "NotRequired[int | None]", "share_url": "str | None",
+    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "statistics": "StatisticsDocument", "statistics_complete": "bool",
+    "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
+    "hot_score": "int | None",
+    "search_relevance_level": 'Literal["exact_title", "music_id_corroborated", "conflicting_music_title", "expanded_candidate"]',
+    "search_terms": "list[str]", "duplicate_with_returned_ranking": "bool"})
+ResolvedUser = TypedDict("ResolvedUser", {"data_provider": "str", "is_experimental": "bool",
+    "is_demo_data": "bool", "sec_user_id": "str", "resolved_url": "str",
+    "source": 'Literal["text", "profile_link", "short_link", "work_author"]'})
 ResultNote = TypedDict("ResultNote", {"type": "str", "message": "str", "message_zh": "str"})
+ScanDiscovery = TypedDict("ScanDiscovery", {"official_comprehensive_search": "SearchSummary",
+    "confirmed_graph_observation_history": "ConfirmationHistory",
+    "rounds": "list[ConfirmationRound]"})
 SearchPagination = TypedDict("SearchPagination", {"pages_fetched": "int", "terms_paginated": "int",
     "terms": "list[SearchTerm]", "request_budget": "int", "requests_used": "int"})
-SearchRelated = TypedDict("SearchRelated", {"aweme_list": "list[dict[str, object]]",
-    "returned_count": "int", "high_relevance_count": "int", "conflicting_music_title_count": "int",
-    "expanded_candidate_count": "int", "visible_ranking_overlap_count": "int",
-    "pagination": "SearchPagination"})
+SearchRelated = TypedDict("SearchRelated", {"returned_count": "int", "high_relevance_count": "int",
+    "conflicting_music_title_count": "int", "expanded_candidate_count": "int",
+    "visible_ranking_overlap_count": "int", "pagination": "SearchPagination",
+    "aweme_list": "list[RelatedVideo]"})
+SearchSummary = TypedDict("SearchSummary", {"terms": "list[str]", "cursor_pages": "int",
+    "observed_union_count": "int"})
 SearchTerm = TypedDict("SearchTerm", {"term": "str", "pages": "int", "items": "int",
     "new_items": "int", "last_cursor": "int | None", "finished": "bool", "stop_reason": "str"})
 SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
     "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
     "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
-SourceDecisionDocument = TypedDict("SourceDecisionDocument", {"question": "str", "surface": "str",
-    "tried": "int", "answered": "int", "left_closed": "int", "left_sick": "int",
-    "left_held_back": "int"})
 StatisticsDocument = TypedDict("StatisticsDocument", {"digg_count": "int | None",
     "comment_count": "int | None", "collect_count": "int | None", "share_count": "int | None"})
 TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "title": "str | None",
     "author": "str | None", "duration": "int | None", "is_original_sound": "bool | None",
-    "created_at": "str | None", "created_at_source": 'Literal["stated", "id"] | None',
-    "born_with": "SoundOriginDocument | None", "owner_nickname": "str | None", "cover": "ImageUrls",
-    "observed_at": "str"})
+    "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "born_with": "NotRequired[SoundOriginDocument | None]", "owner_nickname": "str | None",
+    "cover": "ImageUrls", "observed_at": "str"})
+UnseenEstimate = TypedDict("UnseenEstimate", {"method": "str", "unit": "str", "lower_bound": "int",
+    "observed": "int", "met_once": "int", "met_twice": "int", "note": "str"})
 UpstreamResponse = TypedDict("UpstreamResponse", {"surface": "str", "reason": "str | None",
     "status": "int | None"})
 User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "str | None",
@@ -203,28 +227,29 @@ User = TypedDict("User", {"sec_uid": "str", "uid": "str | None", "unique_id": "s
     "follower_count_source": 'Literal["follower_count", "mplatform_followers_count"] | None',
     "following_count": "int | None", "aweme_count": "int | None", "total_favorited": "int | None",
     "favoriting_count": "int | None", "ip_location": "str | None"})
-UserProfile = TypedDict("UserProfile", {"user": "User", "observed_at": "str",
-    "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool"})
+UserProfile = TypedDict("UserProfile", {"data_provider": "str", "is_experimental": "bool",
+    "is_demo_data": "bool", "user": "User", "observed_at": "str"})
 VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "created_at": "str | None",
-    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
-    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
-    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
-    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "created_at_difference_s": "NotRequired[int | None]", "share_url": "str | None",
+    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
-    "rank": "int", "hot_score": "int | None", "is_viral": "bool",
     "variant_kind": 'Literal["speed", "tempo", "pitch"]', "speed": "float", "semitones": "float",
     "source_music_id": "str", "source_music_title": "str | None", "source_music_url": "str | None",
-    "evidence": "EvidenceDocument"})
-Variants = TypedDict("Variants", {"count": "int", "aweme_list": "list[VariantVideo]",
-    "by_kind": "dict[str, int]"})
+    "evidence": "EvidenceDocument", "rank": "int", "hot_score": "int | None", "is_viral": "bool"})
+Variants = TypedDict("Variants", {"count": "int", "by_kind": "dict[str, int]",
+    "aweme_list": "list[VariantVideo]"})
 VideoDocument = TypedDict("VideoDocument", {"aweme_id": "str", "desc": "str | None",
-    "create_time": "int | None", "created_at": "str | None",
-    "created_at_source": 'Literal["stated", "id"] | None', "created_at_difference_s": "int | None",
-    "share_url": "str | None", "media_type": 'Literal["video", "photo"] | None',
-    "is_top": "bool | None", "author": "AuthorDocument | None", "music": "MusicDocument | None",
-    "video": "VideoMedia", "images_count": "int | None", "hashtags": "list[HashtagDocument]",
+    "create_time": "int | None", "created_at": "NotRequired[str | None]",
+    "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
+    "created_at_difference_s": "NotRequired[int | None]", "share_url": "str | None",
+    "media_type": 'Literal["video", "photo"] | None', "is_top": "bool | None",
+    "author": "AuthorDocument | None", "music": "MusicDocument | None", "video": "VideoMedia",
+    "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str"})
 VideoMedia = TypedDict("VideoMedia", {"duration": "int | None", "width": "int | None",

@@ -33,9 +33,9 @@ ComparisonList = TypedDict("ComparisonList", {"job_id": "str",
 CurvePoint = TypedDict("CurvePoint", {"observed_at": "str", "work_count": "int",
     "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
     "share_count": "int | None"})
-DoctorReport = TypedDict("DoctorReport", {"ready": "bool", "checks": "list[HealthCheck]",
-    "surfaces": "list[SurfaceReport]", "observed_at": "str | None",
-    "circuits": "list[CircuitReport]", "robots": "list[RobotsReport]", "is_demo_data": "bool"})
+DoctorReport = TypedDict("DoctorReport", {"surfaces": "list[SurfaceReport]",
+    "observed_at": "str | None", "circuits": "list[CircuitReport]", "robots": "list[RobotsReport]",
+    "is_demo_data": "bool", "ready": "bool", "checks": "list[HealthCheck]"})
 EndpointName = TypedDict("EndpointName", {"number": "int", "name": "str", "short": "str"})
 ExcerptDocument = TypedDict("ExcerptDocument", {"path": "str", "start_s": "float",
     "duration_s": "float"})
@@ -109,7 +109,7 @@ StoragePart = TypedDict("StoragePart", {"name": "str", "bytes": "int", "files": 
 SurfaceReads = TypedDict("SurfaceReads", {"surface": "str", "outcome": "str", "captures": "int",
     "requests": "int", "items": "int"})
 SurfaceReport = TypedDict("SurfaceReport", {"surface": "str", "label": "str",
-    "outcome": 'Literal["works", "refused", "changed", "unreachable"]', "words": "str",
+    "outcome": 'Literal["works", "refused", "changed", "unreachable", "not_asked"]', "words": "str",
     "error_type": "str | None", "reason": "str | None", "reason_words": "str | None",
     "http_status": "int | None", "request_count": "int", "duration_ms": "int",
     "entity_id": "str | None", "keys_came": "list[str]", "keys_went": "list[str]",

@@ -15,7 +15,6 @@ from api.schemas.responses import (
 )
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.jobs import Origin
-from warehouse.records.values import Document
 from warehouse.records.watchlists import EntryCheckStatus, RunStatus, WatchlistEntryKind
 
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
@@ -77,7 +76,7 @@ class WatchRunEntry(WatchEntry):
     status: EntryCheckStatus
     subject: Annotated[str | None, Field(description="id that the input was resolved to")]
     job_id: Annotated[str | None, Field(description="collection job of a track")]
-    error: ErrorDocument | Document | None
+    error: ErrorDocument | dict[str, object] | None
 
 
 class WatchRunDetail(WatchRunDocument):
@@ -85,7 +84,7 @@ class WatchRunDetail(WatchRunDocument):
 
     entries: list[WatchRunEntry]
     digest: Annotated[
-        Document | None, Field(description="changes per entry; see docs/watchlists.md")
+        dict[str, object] | None, Field(description="changes per entry; see docs/watchlists.md")
     ]
     is_demo_data: bool
 
@@ -97,7 +96,7 @@ class WatchlistDocument(ClosedDocument):
     every: Annotated[str, Field(examples=["every 6 hours"])]
     entries: list[WatchEntry]
     thresholds: WatchThresholds
-    parameters: Annotated[Document, Field(description="parameters for its scans")]
+    parameters: Annotated[dict[str, object], Field(description="parameters for its scans")]
     enabled: bool
     cron: Annotated[str, Field(examples=["0 */6 * * *"])]
     next_due_at: Annotated[Timestamp | None, Field(description="null: disabled")]
@@ -134,7 +133,7 @@ class WatchRunList(ClosedDocument):
 class WatchDigestList(ClosedDocument):
     """The newest digests."""
 
-    digests: list[Document]
+    digests: list[dict[str, object]]
     returned_count: Count
     is_demo_data: bool
 
