@@ -168,18 +168,6 @@ def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
     return [SourceCoverage(**row) for row in found]
 
 
-def read_confirmed(engine: Engine, music_id: str) -> list[Row]:
-    """Return every video that any job confirmed for a track: the row of the newest such job."""
-    return engine.rows(
-        """
-        select * from marts.confirmed_videos where music_id = $music_id
-        qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
-        order by aweme_id
-        """,
-        music_id=music_id,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ConfirmedHistory:
     """What earlier jobs confirmed for a track; `run_count` counts jobs that confirmed any video."""

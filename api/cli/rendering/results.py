@@ -13,7 +13,6 @@ from rich.table import Table
 from api.cli.terminal import format_count, safe
 from api.services.report import messages
 from api.services.report.ground_truth import Judgement
-from warehouse.records.values import Document
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers
@@ -92,7 +91,7 @@ def print_search(console: Console, related: "answers.SearchRelated") -> None:
         )
 
 
-def print_related(console: Console, videos: list[Document]) -> None:
+def print_related(console: Console, videos: list[answers.RelatedVideo]) -> None:
     """Print search results, one line per video."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("relevance", no_wrap=True)

@@ -219,34 +219,6 @@ def test_coverage_is_read_as_a_ledger(lake: Lake, engine: Engine) -> None:
     assert queries.read_coverage(engine, "j") == [entry]
 
 
-def test_confirmed_videos_are_the_union_of_all_jobs(lake: Lake, engine: Engine) -> None:
-    for job_id, aweme_ids in (("j", ["1", "2"]), ("k", ["2", "3"])):
-        lake.append("marts.confirmed_videos", [confirmed(job_id, item) for item in aweme_ids])
-    engine.refresh()
-    rows = queries.read_confirmed(engine, "7")
-    assert [(row["aweme_id"], row["job_id"]) for row in rows] == [
-        ("1", "j"),
-        ("2", "k"),
-        ("3", "k"),
-    ]
-
-
-def confirmed(job_id: str, aweme_id: str) -> dict[str, object]:
-    return {
-        "music_id": "7",
-        "aweme_id": aweme_id,
-        "job_id": job_id,
-        "link_type": "exact_music_id",
-        "source_music_id": "7",
-        "source_music_title": None,
-        "sec_uid": None,
-        "comparison_id": None,
-        "reference_aweme_id": None,
-        "expansion_round": 0,
-        "algorithm": "v3",
-    }
-
-
 def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) -> None:
     pair = PairEvidence(verdict="rejected", reason="score_below_threshold", score=0.5, speed=1.0)
     row = {
