@@ -45,7 +45,8 @@ ConfirmationHistory = TypedDict("ConfirmationHistory", {"run_count": "int",
 ConfirmationRound = TypedDict("ConfirmationRound", {"round": "int", "music_ids": "list[str]",
     "new_confirmed_count": "int"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
-    "not_reached": "list[str]", "unseen_estimate": "UnseenEstimate | None",
+    "decisions": "NotRequired[list[SourceDecisionDocument]]", "not_reached": "list[str]",
+    "unseen_estimate": "UnseenEstimate | None",
     "list_genuine_share": "NotRequired[list[ListGenuineShareDocument]]"})
 CreatorMetrics = TypedDict("CreatorMetrics", {"data_provider": "str", "is_experimental": "bool",
     "is_demo_data": "bool", "sec_user_id": "str", "nickname": "str | None",
@@ -209,6 +210,9 @@ SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
     "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
     "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
+SourceDecisionDocument = TypedDict("SourceDecisionDocument", {"question": "str", "surface": "str",
+    "tried": "int", "answered": "int", "left_closed": "int", "left_sick": "int",
+    "left_held_back": "int"})
 StatisticsDocument = TypedDict("StatisticsDocument", {"digg_count": "int | None",
     "comment_count": "int | None", "collect_count": "int | None", "share_count": "int | None"})
 TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "title": "str | None",
