@@ -6,11 +6,13 @@ Each test asks for a track of its own, so that none is served from what another 
 import os
 from typing import Any
 
+import httpx2
 import psutil
 from dagster import DagsterRunStatus
 from pydantic import TypeAdapter
 
 from api.schemas.result import DiscoveryResponse
+from api.services.report.messages import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import PATIENCE_S, Stage
 from warehouse.control import NewJob
@@ -140,6 +142,30 @@ def test_a_platform_that_demands_verification_gives_an_honest_short_result(town:
     assert town.ended(job_id).status == "completed"
     told = town.rows("select stop_reason from marts.coverage where job_id = $id", id=job_id)
     assert "upstream_verification" in {row["stop_reason"] for row in told}
+
+
+def test_a_scan_of_a_platform_that_withholds_most_says_what_it_chose_and_why_it_stopped(
+    town: Stage,
+) -> None:
+    """Shell pages, no posts of accounts, a search that asks for a login: the rest is read."""
+    switches = f"http://127.0.0.1:{town.port}/_world/switches"
+    httpx2.post(switches, json={"mode": "autumn-2026"}).raise_for_status()
+    try:
+        job = town.ended(ask(town, 6, candidate_limit=30))
+    finally:
+        httpx2.delete(switches).raise_for_status()
+    assert (job.status, job.error) == ("completed", None)
+    town.engine.refresh()
+    document = read_result_document(town.engine, job.job_id)
+    assert document is not None
+    assert document["confirmed_count"] > 0
+    chosen = {one["surface"]: one for one in document["coverage"]["decisions"]}
+    details = chosen["slides_info"]
+    assert details["answered"] == details["tried"] > 0
+    assert chosen.get("video_page", {"tried": 0})["tried"] <= 2
+    stops = {source["stop_reason"] for source in document["coverage"]["sources"]}
+    assert "upstream_structure_changed" not in stops
+    assert stops <= STOPS.keys()
 
 
 def test_a_track_that_does_not_exist_fails_the_job_by_name(town: Stage) -> None:
