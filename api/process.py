@@ -40,8 +40,12 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import open_excerpts
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
-from warehouse.queries.annotations import read_annotations
-from warehouse.queries.results import read_comparison, read_comparisons, read_sounds
+from warehouse.queries.results import (
+    read_annotations,
+    read_comparison,
+    read_comparisons,
+    read_sounds,
+)
 from warehouse.queries.surface_health import read_last_worked, read_latest_health
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row

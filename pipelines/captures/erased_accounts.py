@@ -9,7 +9,7 @@ from dataclasses import replace
 from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.erasures import read_marks
+from warehouse.queries.accounts import read_marks
 from warehouse.records.erasure import ERASED_REASON, ErasureMarks
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.search import SearchPage

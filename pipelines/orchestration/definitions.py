@@ -19,14 +19,14 @@ from pipelines.orchestration.assets import reports as reporting
 from pipelines.orchestration.assets import watchlists as watching
 from pipelines.orchestration.assets.descriptions import described
 from pipelines.orchestration.assets.tables import lake_tables
-from pipelines.orchestration.chart_resource import ChartResource
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
-from pipelines.orchestration.report_resource import ReportResource
 from pipelines.orchestration.resources import (
+    ChartResource,
     HealthResource,
     MaintenanceResource,
     PublishingResource,
+    ReportResource,
     ScanServiceResource,
     WatchlistResource,
     reviews_of_run,

@@ -1,11 +1,13 @@
 """Dagster resources: thin wrappers that give assets a plain object. No logic."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from dagster import DagsterInstance, InitResourceContext, resource
 
+from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.checks.machine_report import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.orchestration.worker.job_run import ScanOutcome
@@ -15,6 +17,7 @@ from pipelines.orchestration.worker.maintenance import (
     open_selected_home,
 )
 from pipelines.platform.providers import choose_profile
+from pipelines.reports.catalogue import Notebook
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.open_service import build_scan_service
@@ -33,6 +36,9 @@ from warehouse.records.health import SurfaceHealth
 from warehouse.records.jobs import STAGES
 from warehouse.records.values import Document
 from warehouse.tables import Table
+
+if TYPE_CHECKING:
+    from pipelines.reports.build import RenderedReport
 
 
 class ScanServiceResource:
@@ -207,3 +213,45 @@ class CurrentScan:
         except SametrackError as error:
             self.error = error
             raise
+
+
+class ChartResource:
+    """Opens the chart service."""
+
+    @contextmanager
+    def open(self) -> Iterator[ChartService]:
+        """Open the chart service of the configured world.
+
+        Raises:
+            ProfileNotChosenError: No platform profile is selected.
+            WarehouseError: A store cannot be opened.
+        """
+        with open_chart_service(Settings()) as chart_service:
+            yield chart_service
+
+
+class ReportResource:
+    """Renders reports of the configured world; opens the stores only while it does."""
+
+    def make(
+        self, report: Notebook, config: Mapping[str, object], *, run_id: str
+    ) -> "RenderedReport":
+        """Render a report with a run's config: its parameters, `as_of` and `with_pdf`.
+
+        Raises:
+            ProfileNotChosenError: No platform profile is selected.
+            InvalidParameterError: A parameter is invalid.
+            SametrackError: The notebook or the printing failed.
+        """
+        # Running notebooks needs a second of imports, which the code server should not pay.
+        from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415
+
+        names = {one.name for one in report.parameters}
+        asked = ReportRequest(
+            report=report,
+            parameters={name: value for name, value in config.items() if name in names},
+            as_of=str(config["as_of"]),
+            with_pdf=bool(config["with_pdf"]),
+            run_id=run_id,
+        )
+        return build_report(Settings(), asked, progress=lambda _: None)

@@ -10,8 +10,8 @@ from pipelines.scan.rules.related import to_search_related, to_search_summary
 from pipelines.scan.rules.results import no_search
 from pipelines.scan.rules.search_terms import scene_terms, search_terms
 from pipelines.scan.scan_run import ScanRun
+from warehouse.queries.captures import read_search_union
 from warehouse.queries.results import read_latest_videos
-from warehouse.queries.searches import read_search_union
 from warehouse.records.videos import Video
 
 NO_TERM = "search:no_title_to_search"

@@ -8,7 +8,7 @@ from typing import Any, override
 from dagster import AssetKey, DagsterInstance, DefaultScheduleStatus
 
 from pipelines.orchestration.definitions import build_definitions
-from pipelines.orchestration.report_resource import ReportResource
+from pipelines.orchestration.resources import ReportResource
 from pipelines.reports.build import RenderedReport
 from pipelines.reports.catalogue import Notebook, read_catalogue
 from warehouse.records.errors import InvalidParameterError

@@ -8,7 +8,7 @@ from warehouse.exports.export_table import ExportTable, to_table
 from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
-from warehouse.queries.erasures import is_history_rewritten
+from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
 
 COVERAGE_NOTE = "What guests can see, never a full list of the platform."

@@ -16,7 +16,7 @@ import duckdb
 from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.home.folder import Home
-from warehouse.queries.erasures import is_history_rewritten
+from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.worlds import is_demo_world
 from warehouse.tables import Column, Table

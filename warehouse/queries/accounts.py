@@ -1,4 +1,4 @@
-"""Queries of accounts, and of the last outcome of a surface."""
+"""Queries of accounts, of the marks of erased ones, and of the last outcome of a surface."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,6 +6,7 @@ from datetime import datetime
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import account_from_row
 from warehouse.queries.committed_rows import inline_values, keep_committed
+from warehouse.records.erasure import ErasureMarks, merge_marks
 from warehouse.records.videos import Account
 
 
@@ -31,3 +32,17 @@ def read_last_outcome(
     found = engine.rows(sql, **params, entity_id=entity_id, outcome=outcome)
     observed_at: datetime | None = found[0]["observed_at"]
     return observed_at
+
+
+def read_marks(engine: Engine) -> ErasureMarks:
+    """Return all erasure marks of this world."""
+    found = engine.table("select salt, marks from raw.erasures").to_pylist()
+    return merge_marks((str(row["salt"]), row["marks"]) for row in found)
+
+
+def is_history_rewritten(engine: Engine) -> bool:
+    """Return True if an account was erased after the time that the engine reads as of."""
+    if engine.as_of is None:
+        return False
+    sql = "select count(*) as n from raw.erasures where committed_at > $moment"
+    return bool(engine.rows(sql, {"moment": engine.as_of})[0]["n"])

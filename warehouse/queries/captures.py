@@ -1,9 +1,10 @@
-"""Queries of single captures and their observations, and of the whole archive.
+"""Queries of captures: single ones, those of a running job or of searches, and the whole archive.
 
 Parsing archived bodies again is in `pipelines.captures.replay`.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -137,3 +138,51 @@ def count_archive(
         surfaces=list(surfaces),
     )
     return int(found[0]["n"])
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSoFar:
+    """Reads of one surface with one outcome: `ok`, `unavailable` or an error type."""
+
+    surface: str
+    outcome: str
+    captures: int
+    requests: int
+    items: int
+
+
+def read_so_far(engine: Engine, job_id: str) -> list[ReadSoFar]:
+    """Return what a job has read, with surfaces in the order in which it started them."""
+    found: list[Row] = engine.rows(
+        """
+        select surface, outcome, count(*) as captures, sum(request_count)::bigint as requests,
+               coalesce(sum(item_count), 0)::bigint as items
+        from raw.captures where job_id = $job_id
+        group by surface, outcome order by min(observed_at), surface, outcome
+        """,
+        {"job_id": job_id},
+    )
+    return [ReadSoFar(**row) for row in found]
+
+
+def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[str]]:
+    """Return each video that a search for any of these terms showed, with those terms.
+
+    Videos are in the order in which they were first shown.
+    """
+    found = engine.rows(
+        """
+        select
+            items.aweme_id,
+            list_distinct(list(pages.term)) as terms,
+            min(pages.observed_at) as first_at,
+            min_by(items.position, pages.observed_at) as place
+        from seen.search_pages as pages
+        join raw.capture_items as items using (capture_id)
+        where pages.term in (select unnest($terms::varchar[]))
+        group by items.aweme_id
+        order by first_at, place, items.aweme_id
+        """,
+        terms=list(terms),
+    )
+    return {row["aweme_id"]: sorted(row["terms"]) for row in found}

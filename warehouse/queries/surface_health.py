@@ -10,7 +10,7 @@ from uuid import uuid4
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.erasures import read_marks
+from warehouse.queries.accounts import read_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyRow, Row
 

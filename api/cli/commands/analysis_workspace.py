@@ -52,7 +52,7 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
     from warehouse.lake.as_of import parse_as_of  # noqa: PLC0415 -- as below
     from warehouse.lake.store import open_lake  # noqa: PLC0415 -- as above
-    from warehouse.queries.erasures import is_history_rewritten  # noqa: PLC0415 -- as above
+    from warehouse.queries.accounts import is_history_rewritten  # noqa: PLC0415 -- as above
     from warehouse.records.worlds import is_demo_world  # noqa: PLC0415 -- as below
 
     moment = None if as_of is None else parse_as_of(as_of, now=datetime.now(UTC))

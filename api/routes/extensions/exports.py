@@ -35,7 +35,7 @@ from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
 from warehouse.home.folder import open_home
-from warehouse.queries.running_jobs import read_so_far
+from warehouse.queries.captures import read_so_far
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])

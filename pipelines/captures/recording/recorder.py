@@ -14,7 +14,7 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
-from warehouse.queries.erasures import read_marks
+from warehouse.queries.accounts import read_marks
 from warehouse.records.erasure import ErasureMarks
 
 FLUSH_AFTER_S = 2.0

@@ -29,7 +29,7 @@ from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResul
 from pipelines.charts.rules.history import FIRST_DAY, Span
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.assets.decorators import KINDS, OWNERS, Result
-from pipelines.orchestration.chart_resource import ChartResource
+from pipelines.orchestration.resources import ChartResource
 
 CHART_ISSUES = AssetKey(["raw", "chart_issues"])
 CHART_SONGS = AssetKey(["raw", "chart_songs"])

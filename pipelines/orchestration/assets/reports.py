@@ -24,7 +24,7 @@ from dagster import (
 
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.assets.metadata import RunMetadata
-from pipelines.orchestration.report_resource import ReportResource
+from pipelines.orchestration.resources import ReportResource
 from pipelines.reports.catalogue import Notebook, read_catalogue
 from warehouse.records.errors import InvalidParameterError
 

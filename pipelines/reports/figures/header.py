@@ -12,7 +12,7 @@ from markupsafe import Markup
 from pipelines.reports.figures.display import DisplayOutput, show_value
 from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
 from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE
-from warehouse.queries.erasures import is_history_rewritten
+from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION
 from warehouse.records.worlds import is_demo_world
 

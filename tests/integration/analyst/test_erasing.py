@@ -26,7 +26,7 @@ from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure.names import AccountNames, to_pattern
 from warehouse.maintenance.erasure.proof import search_files
-from warehouse.queries.erasures import read_marks
+from warehouse.queries.accounts import read_marks
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.videos import (

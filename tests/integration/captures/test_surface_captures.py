@@ -12,8 +12,8 @@ from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.lake.page_rows import chart_index_from_rows
 from warehouse.lake.record_rows import hashtag_from_row
+from warehouse.queries.captures import read_search_union
 from warehouse.queries.charts.history import KnownSongs, read_songs_of_issues
-from warehouse.queries.searches import read_search_union
 from warehouse.records.errors import (
     ChartUnavailableError,
     InvalidParameterError,

@@ -19,7 +19,7 @@ from warehouse.maintenance.erasure.files import erase_files
 from warehouse.maintenance.erasure.names import AccountNames, find_account_names, to_pattern
 from warehouse.maintenance.erasure.proof import ErasureProof, search_files, search_tables
 from warehouse.maintenance.erasure.rows import erase_rows
-from warehouse.queries.erasures import read_marks
+from warehouse.queries.accounts import read_marks
 from warehouse.records.erasure import erasure_mark
 from warehouse.records.errors import WarehouseUnavailableError
 
