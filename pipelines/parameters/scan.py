@@ -8,20 +8,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from warehouse.records.evidence import VERDICT_REVISION
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
-SORT_ORDERS: tuple[SortBy, ...] = (
-    "hot_score",
-    "digg",
-    "comment",
-    "collect",
-    "share",
-    "latest",
-    "oldest",
-)
+SORT_ORDERS: tuple[SortBy, ...] = get_args(SortBy)
 MAX_SEARCH_KEYWORDS = 8
 LOW_CANDIDATE_LIMIT = 100  # the interface's prose calls it a floor; treated as a recommendation
 

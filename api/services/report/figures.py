@@ -7,9 +7,11 @@ and print. All outside text is escaped.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup, escape
+
+from pipelines.documents.video_types import EvidenceDocument, RankedVideo
+from warehouse.records.values import ReadOnlyDocument
 
 BAR_WIDTH, BAR_HEIGHT = 150, 14
 PLOT_WIDTH, PLOT_HEIGHT = 720, 260
@@ -37,7 +39,7 @@ class Gauge:
         return self.value <= self.limit if self.lower_is_better else self.value >= self.limit
 
 
-def to_gauges(evidence: Mapping[str, Any]) -> tuple[Gauge, ...]:
+def to_gauges(evidence: EvidenceDocument) -> tuple[Gauge, ...]:
     """Return the four measurements of a pair with the limits of its segment."""
     limits = evidence["limits"]
     segment = "local" if evidence.get("segment") == "local" else "whole"
@@ -73,7 +75,7 @@ def draw_gauge(gauge: Gauge) -> Markup:
     )  # fmt: skip
 
 
-def draw_engagement(videos: Sequence[Mapping[str, Any]]) -> Markup:
+def draw_engagement(videos: Sequence[RankedVideo]) -> Markup:
     """Draw hot score over rank on a logarithmic axis, one dot per video, coloured by link type.
 
     Videos without a hot score have no dot. Returns empty markup if there is nothing to draw.
@@ -90,7 +92,7 @@ def draw_engagement(videos: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def _gauge(
-    evidence: Mapping[str, Any],
+    evidence: ReadOnlyDocument,
     limits: Mapping[str, float],
     label: str,
     label_zh: str,
@@ -152,7 +154,7 @@ class _Axes:
         )
 
 
-def _dot(axes: _Axes, rank: int, score: int, video: Mapping[str, Any]) -> Markup:
+def _dot(axes: _Axes, rank: int, score: int, video: RankedVideo) -> Markup:
     return Markup(
         '<circle class="dot {}" cx="{}" cy="{}" r="{}"><title>#{} · {:,}</title></circle>'
     ).format(

@@ -7,9 +7,10 @@ types: `exact_music_id` rests on an id, the others on audio matching.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 from pipelines.documents.video_types import LinkType
+from warehouse.records.values import Document, ReadOnlyDocument
 
 LINK_TYPES: tuple[LinkType, ...] = get_args(LinkType)
 RECALL_GOAL = 0.95
@@ -75,7 +76,7 @@ class LinkJudgement:
         """Like `recall`, for videos that a guest can reach."""
         return _share(self.right_reachable_count, self.reachable_count)
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain JSON values."""
         return {
             "link_type": self.link_type, "confirmed_count": self.confirmed_count,
@@ -109,7 +110,7 @@ class GroupRecall:
         """Whether the recall goal was reached for reachable videos."""
         return self.share_reachable is None or self.share_reachable >= RECALL_GOAL
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain JSON values."""
         return {
             "carrying_count": self.carrying_count, "found_count": self.found_count,
@@ -152,7 +153,7 @@ class Judgement:
             and self.other_ids.is_good
         )
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return plain JSON values."""
         return {
             "by_link_type": [link.to_document() for link in self.links],
@@ -175,8 +176,8 @@ class Judgement:
 
 def judge(
     music_id: str,
-    confirmed: Iterable[Mapping[str, Any]],
-    variants: Iterable[Mapping[str, Any]],
+    confirmed: Iterable[ReadOnlyDocument],
+    variants: Iterable[ReadOnlyDocument],
     videos: Iterable[GroundTruthVideo],
 ) -> Judgement:
     """Compare what a scan confirmed with the ground truth.
@@ -251,7 +252,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def to_ground_truth_videos(document: Mapping[str, Any]) -> tuple[GroundTruthVideo, ...]:
+def to_ground_truth_videos(document: ReadOnlyDocument) -> tuple[GroundTruthVideo, ...]:
     """Return the public videos of a ground-truth document.
 
     Its `works` has one document per related video. A guest reaches a video that appears in some

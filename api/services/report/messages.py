@@ -6,7 +6,8 @@ Shared by command line, report and console. No numbers are computed here.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from warehouse.records.values import ReadOnlyDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,7 @@ def reason_message(reason: str) -> Message:
     return REASONS.get(reason, Message(reason.replace("_", " "), reason))
 
 
-def source_sentence(source: Mapping[str, Any]) -> Message:
+def source_sentence(source: ReadOnlyDocument) -> Message:
     """Describe one source of the coverage report: what was read, and why reading stopped."""
     surface, stop = surface_message(source["surface"]), stop_message(source["stop_reason"])
     items, new = source["items"], source["new_items"]
@@ -243,9 +244,9 @@ def question_message(question: str) -> Message:
     return QUESTIONS.get(question, Message(question.replace("_", " "), question))
 
 
-def decision_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[Message]:
+def decision_sentences(decisions: Iterable[ReadOnlyDocument]) -> list[Message]:
     """Describe what the planner decided about the sources of each question."""
-    by_question: dict[str, list[Mapping[str, Any]]] = {}
+    by_question: dict[str, list[ReadOnlyDocument]] = {}
     for decision in decisions:
         by_question.setdefault(decision["question"], []).append(decision)
     return [
@@ -253,13 +254,13 @@ def decision_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[Message]:
     ]
 
 
-def _decided(question: Message, sources: Iterable[Mapping[str, Any]]) -> Message:
+def _decided(question: Message, sources: Iterable[ReadOnlyDocument]) -> Message:
     parts = [_source_decided(source) for source in sources]
     en, zh = "; ".join(part.en for part in parts), "；".join(part.zh for part in parts)
     return Message(f"{question.en[0].upper()}{question.en[1:]}: {en}.", f"{question.zh}: {zh}。")
 
 
-def _source_decided(source: Mapping[str, Any]) -> Message:
+def _source_decided(source: ReadOnlyDocument) -> Message:
     surface, answered, tried = (
         surface_message(source["surface"]),
         source["answered"],
@@ -294,7 +295,7 @@ def not_reached_sentences(names: Iterable[str]) -> list[Message]:
     ]
 
 
-def estimate_sentence(estimate: Mapping[str, Any]) -> Message:
+def estimate_sentence(estimate: ReadOnlyDocument) -> Message:
     """Describe the estimated lower bound of unseen music ids, which is never a count."""
     bound = int(estimate["lower_bound"])
     return Message(
@@ -304,7 +305,7 @@ def estimate_sentence(estimate: Mapping[str, Any]) -> Message:
     )
 
 
-def genuine_sentences(shares: Sequence[Mapping[str, Any]]) -> list[Message]:
+def genuine_sentences(shares: Sequence[ReadOnlyDocument]) -> list[Message]:
     """Describe music lists with videos of other sounds; lists without any are not mentioned."""
     return [
         Message(
@@ -328,7 +329,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def evidence_summary(evidence: Mapping[str, Any] | None) -> str:
+def evidence_summary(evidence: ReadOnlyDocument | None) -> str:
     """Summarise the evidence of a link by audio: segment, score and the two distances."""
     if not evidence:
         return "—"
@@ -340,7 +341,7 @@ def evidence_summary(evidence: Mapping[str, Any] | None) -> str:
     )
 
 
-def short_evidence_summary(evidence: Mapping[str, Any]) -> str:
+def short_evidence_summary(evidence: ReadOnlyDocument) -> str:
     """Summarise evidence for a narrow column: score, chroma and MFCC distance."""
     score, chroma, mfcc = (
         _format_number(evidence.get(name)) for name in ("score", "chroma_distance", "mfcc_distance")

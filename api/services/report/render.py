@@ -4,9 +4,8 @@ The page is one file: style sheet inline (allowed by its hash), charts as inline
 policy blocks every request, so opening it contacts nobody. jinja2 escapes every text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from api.services.evidence.report_evidence import ReportEvidence
@@ -14,12 +13,13 @@ from api.services.report import figures, messages
 from api.services.report.ground_truth import Judgement
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.parameters.scan import PARAMETERS
+from warehouse.records.values import Document, ReadOnlyDocument
 
 WEB_SCHEMES = frozenset({"http", "https"})
 
 
 def render_report(
-    job: Mapping[str, Any],
+    job: ReadOnlyDocument,
     *,
     judgement: Judgement | None = None,
     pairs: ReportEvidence | None = None,
@@ -68,15 +68,15 @@ _MESSAGES = {
 """What templates may use of `messages.py`, by short name."""
 
 
-def _heading(result: Mapping[str, Any]) -> str:
+def _heading(result: ReadOnlyDocument) -> str:
     """Return the track's title, its id if it has none, or the searched name."""
     music = result["music"] or {}
     return str(result["keyword"] or music.get("title") or result["music_id"])
 
 
-def _matched_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _matched_pairs(videos: Sequence[ReadOnlyDocument]) -> list[Document]:
     """Return one entry per compared pair with the ranked videos that depend on it."""
-    pairs: dict[str, dict[str, Any]] = {}
+    pairs: dict[str, Document] = {}
     for video in videos:
         evidence = video.get("evidence")
         if evidence:
@@ -86,7 +86,7 @@ def _matched_pairs(videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(pairs.values())
 
 
-def _parameters(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _parameters(given: ReadOnlyDocument) -> list[Document]:
     return [
         {
             "name": parameter.name,
