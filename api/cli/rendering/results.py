@@ -91,7 +91,7 @@ def print_search(console: Console, related: "answers.SearchRelated") -> None:
         )
 
 
-def print_related(console: Console, videos: list[answers.RelatedVideo]) -> None:
+def print_related(console: Console, videos: "list[answers.RelatedVideo]") -> None:
     """Print search results, one line per video."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("relevance", no_wrap=True)
