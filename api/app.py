@@ -39,7 +39,7 @@ from warehouse.records.errors import SametrackError
 if TYPE_CHECKING:
     from api.mcp.mounting import InternalApp
 
-type Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
+type Handler = Callable[[Request, Any], Coroutine[object, object, Response]]  # Any: its exception
 
 
 def create_app(

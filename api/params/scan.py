@@ -71,7 +71,9 @@ InputText = Annotated[PrintableText, Field(min_length=1, max_length=MAX_INPUT_LE
 Keyword = Annotated[PrintableText, Field(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
 
 
-def parameter_field(name: str, table: Mapping[str, Parameter] = BY_NAME) -> Any:
+def parameter_field(
+    name: str, table: Mapping[str, Parameter] = BY_NAME
+) -> Any:  # as pydantic types `Field`: the default of a field of any type
     """Build the pydantic field of a parameter in a table, with default, limits and description."""
     parameter = table[name]
     maximum = parameter.maximum

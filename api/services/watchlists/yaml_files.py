@@ -7,7 +7,6 @@ a file (`apply_file.py`).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -110,7 +109,7 @@ def _entries(fields: Mapping[str, yaml.Node], lines: dict[_NodePath, int]) -> li
     return found
 
 
-def _value(node: yaml.Node, place: _NodePath, lines: dict[_NodePath, int]) -> Any:
+def _value(node: yaml.Node, place: _NodePath, lines: dict[_NodePath, int]) -> object:
     """Return plain values and record the line of each by its path."""
     lines[place] = _line(node)
     if isinstance(node, yaml.MappingNode):
