@@ -34,6 +34,7 @@ from pipelines.platform.parsers.lists import (
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
 from pipelines.platform.parsers.videos import ParseContext
@@ -134,6 +135,12 @@ PARSERS: dict[str, Parse] = {
     "slides_info": lambda body, asked, seen: parse_slides_info(body, aweme_id=asked, seen=seen),
     "music_info": lambda body, asked, seen: parse_music_info(body, music_id=asked, seen=seen),
     "music_list": lambda body, asked, seen: parse_music_list(body, music_id=asked, seen=seen),
+    "trends_list": lambda body, asked, seen: parse_music_list(body, music_id=asked, seen=seen),
+    "service_track": lambda body, asked, seen: parse_service_track(body, track_id=asked, seen=seen),
+    "service_playlist": lambda body, asked, seen: parse_service_list(
+        body, list_id=asked, seen=seen
+    ),
+    "service_album": lambda body, asked, seen: parse_service_list(body, list_id=asked, seen=seen),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
     "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),
     "user_posts": lambda body, asked, seen: parse_user_posts(body, sec_uid=asked, seen=seen),

@@ -60,9 +60,9 @@ class InputTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MusicInput:
-    """A valid input. `value` is the id for music and video, the URL for a short link."""
+    """A valid input. `value` is the URL for a short link, else the id."""
 
-    kind: Literal["music", "video", "short"]
+    kind: Literal["music", "video", "short", "service_track"]
     value: str
 
 
@@ -109,6 +109,8 @@ def _from_target(target: InputTarget) -> MusicInput:
         return MusicInput("short", target.url)
     if target.kind == "music":
         return _music_id(target.id)
+    if target.kind == "service_track" and is_id(target.id):
+        return MusicInput("service_track", target.id)
     if target.kind == "video" and is_id(target.id):
         return MusicInput("video", target.id)
     what = _KINDS.get(target.kind, "something else")

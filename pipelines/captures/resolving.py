@@ -33,11 +33,16 @@ _USER_HINT = "give the sec_user_id, a link of the account, or a link of one of i
 _HASHTAG_HINT = "give the ch_id, or a link of the hashtag"
 
 type ReadVideo = Callable[[str], Awaitable[VideoDetail | UnavailableVideo]]
+type FindMusic = Callable[[str], Awaitable[str]]
 type TargetKind = Literal["music", "user", "hashtag"]
 
 
 class Resolver:
-    """Resolves through a provider; `read_work` returns the video behind a link."""
+    """Resolves through a provider.
+
+    `read_work` returns the video behind a link, `find_music` the music id of a song of the music
+    service.
+    """
 
     def __init__(
         self,
@@ -46,12 +51,14 @@ class Resolver:
         control: ControlStore,
         call_recorder: CallRecorder,
         read_work: ReadVideo,
+        find_music: FindMusic,
         link_ttl_s: float,
     ) -> None:
         self._provider = provider
         self._control = control
         self._call_recorder = call_recorder
         self._read_work = read_work
+        self._find_music = find_music
         self._link_ttl_s = link_ttl_s
 
     async def music(self, text: str) -> str:
@@ -119,10 +126,14 @@ class Resolver:
 
     async def _track_behind(self, given: MusicInput) -> str:
         aweme_id = given.value
+        if given.kind == "service_track":
+            return await self._find_music(given.value)
         if given.kind == "short":
             target = await self._follow(given.value)
             if target.kind == "music":
                 return target.id
+            if target.kind == "service_track":
+                return await self._find_music(target.id)
             if target.kind != "video":
                 raise _wrong_kind(
                     target.kind, "a track or a video", InvalidMusicInputError, _TRACK_HINT

@@ -1,11 +1,12 @@
 """Captures of one job or request: what to read, what to store, what to reuse."""
 
+import asyncio
 import sys
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pipelines.captures.cancellation import CancellationWatcher
 from pipelines.captures.list_walk import FetchPage, ListWalk, ListWalkState
@@ -16,6 +17,7 @@ from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.search_walk import SearchLimits, SearchWalk, SearchWalkState
 from pipelines.captures.sharing import CaptureSharing
+from pipelines.captures.songs import choose_music_of_song, song_terms
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.providers import Provider
@@ -23,20 +25,32 @@ from pipelines.platform.reading import Reading, SoundFile
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
+from warehouse.queries.captures import read_music_of_song
 from warehouse.records.coverage import SourceDecision, to_source_decisions
-from warehouse.records.errors import AudioUnavailableError, ProviderUnsupportedError, UpstreamError
+from warehouse.records.errors import (
+    AudioUnavailableError,
+    InvalidMusicInputError,
+    ProviderUnsupportedError,
+    UpstreamError,
+)
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import observed_now
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
+    ServiceSong,
+    ServiceSongList,
     Track,
     UnavailableVideo,
     VideoDetail,
     VideoPage,
 )
 
+if TYPE_CHECKING:
+    from pipelines.platform.providers.music_service import MusicServicePublic
+
 LIST_PAGE_LIMIT = 200
+SONG_SEARCHES = 2  # terms that look for the music id of a song
 _EXPIRED = frozenset({403, 404, 410})
 
 type DetailOrUnavailable = VideoDetail | UnavailableVideo
@@ -60,6 +74,7 @@ class Captures:
         engine: Engine,
         control: ControlStore,
         sounds_dir: Path,
+        songs: "MusicServicePublic | None" = None,
         job_id: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         flush_every: int = 50,
@@ -68,6 +83,8 @@ class Captures:
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._provider = provider
+        self._songs = songs
+        self._engine = engine
         self._sounds_dir = sounds_dir
         self._recall = RecentDetails(engine)
         self._recorder = CaptureRecorder(
@@ -89,6 +106,7 @@ class Captures:
             control=control,
             call_recorder=self._call_recorder,
             read_work=self.video,
+            find_music=self._music_of_song,
             link_ttl_s=link_ttl_s,
         )
         self._read: dict[str, tuple[datetime, DetailOrUnavailable]] = {}
@@ -101,6 +119,8 @@ class Captures:
             await self._recorder.flush()
         finally:
             await self._provider.aclose()
+            if self._songs is not None:
+                await self._songs.aclose()
 
     @property
     def requests_used(self) -> int:
@@ -171,6 +191,37 @@ class Captures:
             UnresolvedIdError: The platform knows no such hashtag.
         """
         return await self._single("hashtag", "hashtag_info", ch_id, self._provider.fetch_hashtag)
+
+    async def song(self, track_id: str) -> ServiceSong:
+        """Capture the page of a song of the music service.
+
+        Raises:
+            ProviderUnsupportedError: The source has no music service.
+        """
+        songs = self._music_service()
+        request = CaptureRequest(kind="song", surface="service_track", entity_id=track_id)
+        # Its audio has an expiring URL, so the page is never shared with another process.
+        return (await self._call_recorder.anew(request, songs.fetch_song(track_id))).value
+
+    async def song_list(self, surface: str, list_id: str) -> ServiceSongList:
+        """Capture a playlist or an album of the music service.
+
+        Raises:
+            ProviderUnsupportedError: The source has no music service.
+        """
+        songs = self._music_service()
+        request = CaptureRequest(kind="song", surface=surface, entity_id=list_id)
+        call = songs.fetch_song_list(surface, list_id)
+        return (await self._call_recorder.anew(request, call)).value
+
+    async def song_sound(self, song: ServiceSong) -> SoundFile:
+        """Download the audio of a song; the caller removes the file.
+
+        Raises:
+            AudioUnavailableError: The page has no audio, or its URL has expired.
+        """
+        call = self._music_service().download_song(song, self._sounds_dir)
+        return await self._call_recorder.sound(song.track_id, call)
 
     async def walk_music(
         self, music_id: str, *, limit: int, on_item: Callable[[str], None] = lambda _: None
@@ -267,6 +318,32 @@ class Captures:
                 reason=found.value.filter_reason or found.value.reason,
             )
         return await self._download(found.value)
+
+    def _music_service(self) -> "MusicServicePublic":
+        if self._songs is None:
+            raise ProviderUnsupportedError(
+                "this source has no music service",
+                hint="give the music id, or a link of a video that uses the track",
+            )
+        return self._songs
+
+    async def _music_of_song(self, track_id: str) -> str:
+        """Return the music id that publishes a song, from observations or by the guest search."""
+        known = await asyncio.to_thread(read_music_of_song, self._engine, track_id)
+        if known is not None:
+            return known
+        song = await self.song(track_id)
+        limits = SearchLimits(page_limit=1, request_budget=SONG_SEARCHES)
+        walk = await self.search(song_terms(song)[:SONG_SEARCHES], limits=limits)
+        found = choose_music_of_song(song, walk.videos)
+        if found is None:
+            reasons = ", ".join(sorted({term.stop_reason for term in walk.terms}))
+            raise InvalidMusicInputError(
+                f"No public video with the song {song.title!r} of {song.artist or 'unknown'!r} "
+                f"was found (search: {reasons})",
+                hint="give the link of a video that uses the song, or its music id",
+            )
+        return found
 
     def _fresh(self, aweme_id: str, max_age_s: float) -> DetailOrUnavailable | None:
         read_at, detail = self._read.get(aweme_id, (None, None))

@@ -5,7 +5,13 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 
 from pipelines.documents.fields import ClosedDocument, Id, OptionalCount, Timestamp
-from warehouse.records.evidence import RejectionLabel, Segment, VariantKind, Verdict
+from warehouse.records.evidence import (
+    ReferenceSource,
+    RejectionLabel,
+    Segment,
+    VariantKind,
+    Verdict,
+)
 from warehouse.records.times import CreatedAtSource
 from warehouse.records.videos import MediaType
 
@@ -161,6 +167,15 @@ class EvidenceDocument(ClosedDocument):
     algorithm: str
     feature_version: str
     library_version: str
+    reference_source: NotRequired[
+        Annotated[
+            ReferenceSource,
+            Field(
+                description="music_service: the reference is a song's own audio, and "
+                "`reference_aweme_id` is the id of that song"
+            ),
+        ]
+    ]
 
 
 class LinkedVideo(VideoDocument):

@@ -165,6 +165,7 @@ def to_evidence_document(comparison: Comparison) -> EvidenceDocument:
         "algorithm": comparison.algorithm,
         "feature_version": comparison.feature_version,
         "library_version": comparison.library_version,
+        "reference_source": comparison.reference_source,
     }
 
 

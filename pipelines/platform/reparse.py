@@ -36,6 +36,7 @@ from pipelines.platform.parsers.lists import (
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_answer
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
@@ -48,6 +49,8 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
+    ServiceSong,
+    ServiceSongList,
     Track,
     UnavailableVideo,
     VideoDetail,
@@ -64,6 +67,8 @@ type Value = (
     | SearchPage
     | ChartIndex
     | ChartPage
+    | ServiceSong
+    | ServiceSongList
 )
 
 
@@ -128,6 +133,10 @@ _PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
     "user_page": _user_page,
     "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),
     "music_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
+    "trends_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
+    "service_track": lambda k, s: parse_service_track(k.body, track_id=k.entity_id, seen=s),
+    "service_playlist": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
+    "service_album": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
     "hashtag_info": lambda k, s: parse_hashtag_info(k.body, ch_id=k.entity_id, seen=s),
     "hashtag_list": lambda k, s: parse_hashtag_list(k.body, seen=s),
     "search_stream": lambda k, s: parse_search_stream(k.body, place=_place(k), seen=s),

@@ -16,9 +16,9 @@ from pipelines.scan.rules.candidate_pool import (
     choose_others,
 )
 from pipelines.scan.rules.genuine_rows import is_row_of
-from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.scan_run import SONG_SURFACE, ScanRun
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import UpstreamError
+from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
 DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: age limit inside a job
@@ -40,7 +40,40 @@ def read_track(session: ScanRun) -> Track:
         session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed"
     )
     session.count()
+    read_song(session)
     return track
+
+
+def read_song(session: ScanRun) -> None:
+    """Read the song of the track on the music service, once; without it the scan goes on."""
+    found, track_id = session.findings, _song_of_track(session)
+    if track_id is None or track_id in found.songs_asked:
+        return
+    found.songs_asked.add(track_id)
+    before, stop = session.captures.requests_used, "completed"
+    try:
+        with session.stopwatch.waiting("upstream"):
+            found.song = session.run(session.captures.song(track_id))
+    except (UpstreamError, ProviderUnsupportedError) as error:
+        stop = error.type
+    requests, items = session.captures.requests_used - before, int(found.song is not None)
+    add_coverage(
+        session, SONG_SURFACE, requests=requests, pages=1, items=items, new=items, stop=stop
+    )
+
+
+def _song_of_track(session: ScanRun) -> str | None:
+    """Return the id of the track's song, as its info or a video of its music id names it."""
+    found = session.findings
+    if session.keyword is not None or found.track is None:
+        return None
+    music = (video.music for video in found.videos())
+    named = (
+        sound.service_track_id
+        for sound in music
+        if sound is not None and sound.music_id == session.music_id
+    )
+    return found.track.service_track_id or next(filter(None, named), None)
 
 
 def read_music_screen(session: ScanRun, music_id: str) -> int:
@@ -91,6 +124,7 @@ def read_details(session: ScanRun) -> list[Video]:
         session, "video_detail",
         requests=requests, pages=len(missing), items=items, new=len(read), stop=stop,
     )  # fmt: skip
+    read_song(session)
     return read
 
 

@@ -38,8 +38,9 @@ EXHAUSTED_REASONS = frozenset(
 )
 """Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
 account: deeper pages are never read."""
-SEPARATE_SURFACES = frozenset({"search", "user_info"})
-"""Surfaces with an entry of their own in `sources_ended_by_exhaustion`."""
+SEPARATE_SURFACES = frozenset({"search", "user_info", "service_track", "service_audio"})
+"""Surfaces that show no videos of the track, or have an entry of their own in
+`sources_ended_by_exhaustion`."""
 
 
 def result_document(session: ScanRun) -> StoredResult:

@@ -95,7 +95,9 @@ def _document(session: ScanRun) -> Discovery:
             for rank, work in enumerate(verified, 1)
         ],
         "candidates": [_candidate(session, entry.sighting) for entry in found.candidates.values()],
-        "reference_works": [entry.video.aweme_id for entry in found.references],
+        "reference_works": [
+            entry.video.aweme_id for entry in found.references if entry.source == "platform"
+        ],
         "layer_counts": _layer_counts(session, confirmed),
         "coverage": coverage_document(session),
         "coverage_complete": False,

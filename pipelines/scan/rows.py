@@ -106,6 +106,7 @@ def _comparison_row(session: ScanRun, entry: Comparison, shas: Mapping[str, str]
         "algorithm": entry.algorithm,
         "feature_version": entry.feature_version,
         "library_version": entry.library_version,
+        "reference_source": entry.reference_source,
     }
 
 

@@ -13,6 +13,7 @@ from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     build_music_provider,
+    build_song_source,
     choose_profile,
     music_provider_name,
     uses_device,
@@ -63,12 +64,13 @@ class Runtime:
     def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
         """Return the captures of one job, an async context manager using the platform's clock."""
         follow_sandbox_clock(self.profile)
+        bodies = PayloadArchive(self.engine)
         return Captures(
             provider=build_music_provider(
-                self.settings,
-                self.profile,
-                control=self.control,
-                bodies=PayloadArchive(self.engine),
+                self.settings, self.profile, control=self.control, bodies=bodies
+            ),
+            songs=build_song_source(
+                self.settings, self.profile, control=self.control, bodies=bodies
             ),
             lake=self.lake,
             engine=self.engine,

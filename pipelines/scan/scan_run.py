@@ -28,14 +28,22 @@ from pipelines.scan.runtime import Runtime
 from pipelines.scan.stopwatch import Stopwatch
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import RunCancelledError
-from warehouse.records.evidence import Comparison
+from warehouse.records.evidence import Comparison, ReferenceSource
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
 from warehouse.records.times import observed_now
 from warehouse.records.values import Row
-from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import (
+    Account,
+    ServiceSong,
+    Track,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+)
 
 PROGRESS_EVERY_S = 0.5
 CANCEL_POLL_S = 0.25
+SONG_SURFACE = "service_track"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +53,19 @@ class MeasuredVideo:
     video: Video
     sound: SoundMeasurement
 
+    @property
+    def source(self) -> ReferenceSource:
+        """Where the sound comes from."""
+        return "music_service" if self.video.surface == SONG_SURFACE else "platform"
+
 
 @dataclass(slots=True)
 class ScanFindings:
     """Everything a scan has found so far. `outcomes` has the result for each candidate."""
 
     track: Track | None = None
+    song: ServiceSong | None = None
+    songs_asked: set[str] = field(default_factory=set)
     sightings: list[Sighting] = field(default_factory=list)
     seen_ids: set[str] = field(default_factory=set)
     pool: dict[str, Candidate] = field(default_factory=dict)

@@ -4,6 +4,7 @@ Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_wal
 """
 
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
+from pipelines.captures.songs import lyric_terms, song_terms
 from pipelines.documents.result_types import SearchSummary, StoredSearch
 from pipelines.scan.collect import add_coverage, to_sighting
 from pipelines.scan.rules.related import to_search_related, to_search_summary
@@ -40,7 +41,9 @@ def _terms(session: ScanRun) -> tuple[str, ...]:
     title = session.song_title
     # The author of a user sound is its uploader, who has nothing to do with a song named inside it.
     author = track.author if track and title == track.title else None
-    return search_terms(title, author, keywords)
+    song = session.findings.song
+    official = (*reversed(song_terms(song)), *lyric_terms(song)) if song is not None else ()
+    return search_terms(title, author, keywords, official=official)
 
 
 def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:

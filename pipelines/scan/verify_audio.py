@@ -22,6 +22,8 @@ from pipelines.audio.features.sounds import (
     unpack_features,
 )
 from pipelines.audio.matching.group_verdict import GroupVerdict
+from pipelines.platform.reading import SoundFile
+from pipelines.scan.collect import add_coverage
 from pipelines.scan.excerpts import keep_sound
 from pipelines.scan.rules.expansion import (
     REFERENCE_TRIALS,
@@ -30,12 +32,12 @@ from pipelines.scan.rules.expansion import (
     verification_batches,
     videos_to_verify,
 )
-from pipelines.scan.scan_run import MeasuredVideo, ScanRun
+from pipelines.scan.scan_run import SONG_SURFACE, MeasuredVideo, ScanRun
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.values import Row
-from warehouse.records.videos import Video
+from warehouse.records.videos import Music, Video
 
 ALTERED = "altered_by_host"
 """Reason of a sound whose file the media host changed; see `pipelines.audio.file_heads`."""
@@ -85,7 +87,7 @@ async def _measured(session: ScanRun, video: Video) -> MeasuredSound | NotCompar
     """Download and measure a sound; its file is kept until the group has a verdict."""
     try:
         with session.stopwatch.waiting("upstream"):
-            file = await session.captures.sound(session.findings.details[video.aweme_id])
+            file = await _download(session, video)
     except UpstreamError as error:
         return NotComparable(sha256=None, reason=_reason_of(error))
     session.findings.sounds_read += 1
@@ -104,6 +106,13 @@ async def _measured(session: ScanRun, video: Video) -> MeasuredSound | NotCompar
 def _reason_of(error: UpstreamError) -> str:
     """Return the reason of evidence without a sound; an altered file is told from a missing one."""
     return ALTERED if error.reason == ALTERED else error.type
+
+
+async def _download(session: ScanRun, video: Video) -> SoundFile:
+    song = session.findings.song
+    if video.surface == SONG_SURFACE and song is not None:
+        return await session.captures.song_sound(song)
+    return await session.captures.sound(session.findings.details[video.aweme_id])
 
 
 def _sound_row(
@@ -139,6 +148,69 @@ def representatives(session: ScanRun, videos: Sequence[Video]) -> tuple[Video, .
 
 
 async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
+    """Return up to three comparable sounds of the track that agree.
+
+    The song of the music service comes first if a video of the track plays the same recording, or
+    if none of them can be compared; then the videos, the cleanest first.
+    """
+    platform = await _choose_videos(session, videos)
+    song = await _measure_song(session)
+    if song is None:
+        return platform
+    agrees = not platform or await _agrees(session, song, platform)
+    _report_song_sound(session, "completed" if agrees else "disagrees_with_videos")
+    return [song, *platform][:REFERENCES] if agrees else platform
+
+
+async def _measure_song(session: ScanRun) -> MeasuredVideo | None:
+    """Return the measured audio of the track's song; None if there is none to compare."""
+    song = session.findings.song
+    if song is None:
+        return None
+    shown = Video(
+        aweme_id=song.track_id,
+        surface=SONG_SURFACE,
+        observed_at=song.observed_at,
+        desc=song.title,
+        music=Music(music_id=session.music_id, title=song.title, author=song.artist),
+    )
+    await load_known_sounds(session, [shown])
+    measured = await _measure_video(session, shown)
+    if isinstance(measured.sound, NotComparable):
+        _report_song_sound(session, measured.sound.reason)
+        return None
+    return measured
+
+
+async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[MeasuredVideo]) -> bool:
+    """Return True if a video of the track plays the recording of the song; keep the evidence.
+
+    A music id may be an edit of the song, and a preview may be another part of it: then the song
+    proves nothing about the videos, and they are the references.
+    """
+    from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415 -- see the docstring
+
+    limits = MatchThresholds(match_threshold=session.parameters.match_threshold)
+    with session.stopwatch.waiting("listening"):
+        pairs = [
+            await asyncio.to_thread(
+                compare_pair, song.sound, entry.sound, limits=limits, search=False
+            )
+            for entry in platform
+        ]
+    session.findings.comparisons.extend(
+        to_comparison(session, song, entry, pair)
+        for entry, pair in zip(platform, pairs, strict=True)
+    )
+    return any(pair.verdict == "confirmed" for pair in pairs)
+
+
+def _report_song_sound(session: ScanRun, stop: str) -> None:
+    new = int(stop == "completed")
+    add_coverage(session, "service_audio", requests=0, pages=1, items=1, new=new, stop=stop)
+
+
+async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return up to three comparable videos of the track that agree, the cleanest first.
 
     Muted videos and videos that play something else are replaced by the next ones.
@@ -199,6 +271,7 @@ async def verify_music(
             [entry.sound for entry in references],
             [entry.sound for entry in measured],
             limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
+            keeps_order=True,
         )
     return verdict, measured
 
@@ -218,4 +291,5 @@ def to_comparison(
         algorithm=ALGORITHM,
         feature_version=FEATURE_VERSION,
         library_version=judging_version(),
+        reference_source=reference.source,
     )

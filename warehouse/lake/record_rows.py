@@ -7,7 +7,12 @@ from dataclasses import fields
 
 import orjson
 
-from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
+from warehouse.records.evidence import (
+    Comparison,
+    MatchThresholds,
+    PairEvidence,
+    ReferenceSource,
+)
 from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import (
@@ -33,11 +38,13 @@ _MUSIC = {
     "music_duration_s": "duration_s",
     "music_is_original_sound": "is_original_sound",
     "music_mapped_title": "mapped_title",
+    "music_service_track_id": "service_track_id",
 }
 _STATISTICS = ("digg_count", "comment_count", "collect_count", "share_count")
 _TRACK = (
     "music_id", "surface", "observed_at", "title", "author", "owner_nickname", "duration_s",
     "is_original_sound", "cover_url", "source_aweme_id", "mapped_title",
+    "service_track_id",
 )  # fmt: skip
 _ACCOUNT = (
     "sec_uid", "surface", "observed_at", "uid", "unique_id", "short_id", "nickname", "signature",
@@ -140,7 +147,9 @@ def comparison_from_row(row: ReadOnlyRow) -> Comparison:
     rest = {
         field.name: row[field.name]
         for field in fields(Comparison)
-        if field.name not in {"pair", "limits"}
+        if field.name not in {"pair", "limits", "reference_source"}
     }
+    stored = row.get("reference_source")  # rows of earlier releases have none
+    source: ReferenceSource = "music_service" if stored == "music_service" else "platform"
     limits = MatchThresholds(**orjson.loads(row["limits"]))
-    return Comparison(pair=PairEvidence(**pair), limits=limits, **rest)
+    return Comparison(pair=PairEvidence(**pair), limits=limits, reference_source=source, **rest)

@@ -186,3 +186,19 @@ def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[st
         terms=list(terms),
     )
     return {row["aweme_id"]: sorted(row["terms"]) for row in found}
+
+
+def read_music_of_song(engine: Engine, track_id: str) -> str | None:
+    """Return the music id that was last seen to publish a song of the music service, or None."""
+    found = engine.rows(
+        """
+        select music_id, max(observed_at) as last_at from (
+            select music_id, observed_at from raw.tracks where service_track_id = $track_id
+            union all
+            select music_id, observed_at from raw.videos where music_service_track_id = $track_id
+        )
+        group by music_id order by last_at desc, music_id limit 1
+        """,
+        track_id=track_id,
+    )
+    return next((row["music_id"] for row in found), None)

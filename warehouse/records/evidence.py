@@ -13,6 +13,8 @@ VERDICT_REVISION = "2"
 
 Segment = Literal["whole", "local"]
 VariantKind = Literal["speed", "tempo", "pitch"]
+ReferenceSource = Literal["platform", "music_service"]
+"""Where a reference sound comes from: a video of the track, or the music service's own audio."""
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
 RejectionLabel = Literal["likely_cover", "uncertain"]
@@ -64,7 +66,10 @@ class PairEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Evidence of a pair with the compared videos and the versions used."""
+    """Evidence of a pair with the compared videos and the versions used.
+
+    `reference_aweme_id` is the id of the song where the reference is the music service's audio.
+    """
 
     comparison_id: str
     reference_aweme_id: str
@@ -76,6 +81,7 @@ class Comparison:
     algorithm: str
     feature_version: str
     library_version: str
+    reference_source: ReferenceSource = "platform"
 
 
 def variant_kind(pair: PairEvidence) -> VariantKind:

@@ -71,7 +71,7 @@ class Music:
     """The music as shown with a video.
 
     `mapped_title` is the named song that the platform links a user sound to, where it does: a hint
-    for candidates, never a confirmation.
+    for candidates, never a confirmation. `service_track_id` is its song on the music service.
     """
 
     music_id: str
@@ -80,6 +80,7 @@ class Music:
     duration_s: int | None = None
     is_original_sound: bool | None = None
     mapped_title: str | None = None
+    service_track_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +185,7 @@ class Track:
     cover_url: str | None = None
     source_aweme_id: str | None = None
     mapped_title: str | None = None
+    service_track_id: str | None = None
 
     @property
     def birth(self) -> Birth | None:
@@ -220,6 +222,36 @@ class VideoPage:
     videos: tuple[Video, ...]
     cursor: int | None
     has_more: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSong:
+    """A song as the platform's music service shows it to guests.
+
+    `duration_s` is the length of the song, `preview_s` that of the audio behind `audio_url`, which
+    is shorter for a paid song. `audio_url` expires and is never stored.
+    """
+
+    track_id: str
+    surface: str
+    observed_at: datetime
+    title: str
+    artist: str | None = None
+    artist_id: str | None = None
+    cover_url: str | None = None
+    duration_s: float | None = None
+    preview_s: float | None = None
+    lyrics: tuple[str, ...] = ()
+    audio_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSongList:
+    """A playlist or an album of the music service: the ids of its songs, in order."""
+
+    list_id: str
+    title: str | None
+    track_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

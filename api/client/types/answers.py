@@ -107,7 +107,8 @@ EvidenceDocument = TypedDict("EvidenceDocument", {"comparison_id": "str",
     "semitones": "float | None",
     "observation": 'NotRequired[Literal["likely_cover", "uncertain"] | None]',
     "limits": "dict[str, float]", "algorithm": "str", "feature_version": "str",
-    "library_version": "str"})
+    "library_version": "str",
+    "reference_source": 'NotRequired[Literal["platform", "music_service"]]'})
 FilteredVideo = TypedDict("FilteredVideo", {"aweme_id": "str", "reason": "str",
     "filter_reason": "str | None", "notice": "str | None", "detail_msg": "str | None"})
 HashtagDocument = TypedDict("HashtagDocument", {"ch_id": "str", "name": "str"})

@@ -148,7 +148,7 @@ _TABLES: dict[
             "reference_aweme_id:text candidate_aweme_id:text reference_music_id:text "
             "candidate_music_id:text score:real chroma_distance:real mfcc_distance:real "
             "overlap_s:real reference_start_s:real candidate_start_s:real peak_agreement:real "
-            "speed:real semitones:real algorithm:text library_version:text"
+            "speed:real semitones:real algorithm:text library_version:text reference_source:text"
         ),
         lambda root: root["comparisons"],
     ),

@@ -21,6 +21,9 @@ class Message:
 SURFACES: Mapping[str, Message] = {
     "music_info": Message("the music page of the track", "音乐信息页"),
     "music_list": Message("the video list of a music id", "音乐作品列表"),
+    "trends_list": Message("the trends list of a music id", "热门话题作品列表"),
+    "service_track": Message("the song's page in the music service", "音乐服务的歌曲页"),
+    "service_audio": Message("the song's audio in the music service", "音乐服务的歌曲音频"),
     "author_posts": Message("author pages, first screens", "作者主页首屏"),
     "user_posts": Message("author pages, first screens", "作者主页首屏"),
     "user_page": Message("author profile pages", "作者主页"),
@@ -77,6 +80,9 @@ STOPS: Mapping[str, Message] = {
     "empty_ambiguous": Message("the response was empty without a reason", "返回为空且未说明原因"),
     "response_cut": Message("the response broke off before its end", "返回内容不完整, 提前中断"),
     "unavailable": Message("the platform no longer shows it", "平台已不再展示"),
+    "disagrees_with_videos": Message(
+        "it is another recording than the videos play", "与作品所用录音不一致, 未作参考"
+    ),
     "cancelled": Message("the job was cancelled", "任务已取消"),
     "provider_unsupported": Message(
         "the data source does not support more", "当前数据源不支持继续读取"

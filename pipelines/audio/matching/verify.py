@@ -90,14 +90,18 @@ def verify_group(
     limits: MatchThresholds,
     search: bool = True,
     stops_when_sure: bool = True,
+    keeps_order: bool = False,
 ) -> GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
+    With `keeps_order`, the references are compared in the given order instead.
+
     Stops at the first pair confirmed with a score of at least 0.9, unless `stops_when_sure` is
-    False. If no unchanged pair is confirmed, `search` looks for a variant of the cleanest
+    False. If no unchanged pair is confirmed, `search` looks for a variant of the first
     reference. Positions in the result are those of the arguments.
     """
-    order = _cleanest_first(references)[:MOST_REFERENCES]
+    order = list(range(len(references))) if keeps_order else _cleanest_first(references)
+    order = order[:MOST_REFERENCES]
     chosen = candidates[:MOST_CANDIDATES]
     pairs: list[GroupPair] = []
     for pair in _compared(references, chosen, order, limits=limits, search=False):

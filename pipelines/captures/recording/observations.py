@@ -12,6 +12,8 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
+    ServiceSong,
+    ServiceSongList,
     Track,
     UnavailableVideo,
     Video,
@@ -29,11 +31,15 @@ type CapturedValue = (
     | SearchPage
     | ChartIndex
     | ChartPage
+    | ServiceSong
+    | ServiceSongList
 )
 """Every value that a surface can return."""
 
 
-CaptureKind = Literal["track", "account", "hashtag", "work", "list", "search", "issues", "songs"]
+CaptureKind = Literal[
+    "track", "account", "hashtag", "work", "list", "search", "issues", "songs", "song"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +91,8 @@ def to_observed_records(value: CapturedValue) -> ObservedRecords:
             return ObservedRecords(index=value, item_count=len(value.issues))
         case ChartPage():
             return ObservedRecords(chart=value, item_count=len(value.songs))
+        case ServiceSong() | ServiceSongList():
+            return ObservedRecords()  # pages of the music service are archived as bodies
         case _:
             return _single(value)
 

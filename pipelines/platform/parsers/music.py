@@ -2,7 +2,12 @@
 
 from pipelines.platform.parsers.fields import MAX_ID_LENGTH, JsonNode, first_address, parse_json
 from pipelines.platform.parsers.refusals import refuse_status, says_unknown
-from pipelines.platform.parsers.videos import ParseContext, read_extra, read_mapped_title
+from pipelines.platform.parsers.videos import (
+    ParseContext,
+    read_extra,
+    read_mapped_title,
+    read_service_track_id,
+)
 from warehouse.records.errors import InvalidMusicInputError, SubstitutionError
 from warehouse.records.videos import Track
 
@@ -58,6 +63,7 @@ def _track(info: JsonNode, music_id: str, seen: ParseContext) -> Track:
         cover_url=next((cover for cover in covers if cover), None),
         source_aweme_id=_id(extra.get("extract_item_id")),
         mapped_title=read_mapped_title(info),
+        service_track_id=read_service_track_id(info),
     )
 
 

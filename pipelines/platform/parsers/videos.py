@@ -30,6 +30,7 @@ _HASHTAG = 1  # other types of text_extra are mentions
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
 _VIDEO_TYPES = frozenset({0, 4})
+_SONG_ID = re.compile(r"[1-9][0-9]{4,29}", re.ASCII)
 _NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s*$", re.DOTALL)
 
 
@@ -195,6 +196,7 @@ def _music(node: JsonNode | None) -> Music | None:
         duration_s=node.whole("duration") or None,
         is_original_sound=node.flag("is_original_sound"),
         mapped_title=read_mapped_title(node),
+        service_track_id=read_service_track_id(node),
     )
 
 
@@ -207,6 +209,17 @@ def read_mapped_title(node: JsonNode) -> str | None:
     matched = node.node("matched_pgc_sound")
     named = None if matched is None else matched.name("title")
     return named or _named_song(node.text("title") or "")
+
+
+def read_service_track_id(node: JsonNode) -> str | None:
+    """Return the id of the song on the music service, which `extra` names; None without one."""
+    named = read_extra(node).get("diversion_music_detail_preload")
+    fields = named if isinstance(named, dict) else {}
+    for key, value in fields.items():
+        text = str(value) if type(value) is int else value
+        if key.endswith("_song_id") and isinstance(text, str) and _SONG_ID.fullmatch(text):
+            return text
+    return None
 
 
 def _named_song(title: str) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pipelines.platform.http.revalidation import BodyArchive
     from pipelines.platform.providers.dependencies import ProviderDependencies
     from pipelines.platform.providers.mock.provider import MockProvider
+    from pipelines.platform.providers.music_service import MusicServicePublic
 
 __all__ = [
     "ChartProvider",
@@ -27,6 +28,7 @@ __all__ = [
     "build_chart_provider",
     "build_data_provider",
     "build_music_provider",
+    "build_song_source",
     "choose_profile",
     "data_provider_name",
     "has_chosen_world",
@@ -239,6 +241,29 @@ def build_music_provider(
         settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
     )
     return _build(music_provider_name(settings), dependencies, may_fall_back=may_fall_back)
+
+
+def build_song_source(
+    settings: Settings,
+    profile: PlatformProfile,
+    *,
+    control: "HostPolicyStore",
+    limits: "HttpLimits | None" = None,
+    bodies: "BodyArchive | None" = None,
+) -> "MusicServicePublic | None":
+    """Build the source of songs, with its own client; None if the world has no music service."""
+    if _TABLE[data_provider_name(settings)].world is not None:
+        return None
+    from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
+    from pipelines.platform.providers.music_service import (  # noqa: PLC0415  # as above
+        build_music_service,
+    )
+
+    return build_music_service(
+        ProviderDependencies(
+            settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+        )
+    )
 
 
 def build_chart_provider(

@@ -12,18 +12,26 @@ SCENES_ZH = ("原声", "翻唱", "舞蹈", "现场", "BGM", "卡点", "加速版
 """Typical uses of a song; each is appended to the full title."""
 
 
-def search_terms(title: str | None, author: str | None, keywords: Sequence[str]) -> tuple[str, ...]:
+def search_terms(
+    title: str | None,
+    author: str | None,
+    keywords: Sequence[str],
+    *,
+    official: Sequence[str] = (),
+) -> tuple[str, ...]:
     """Return the given keywords, else the track's title with and without its artist.
 
-    Empty if no keyword is given and the title names no song: a user sound is named after its
-    uploader, so a search for it would find the uploader.
+    `official` are further names of the song, as the music service gives them. Without them, nothing
+    is returned if the title names no song: a user sound is named after its uploader, so a search
+    for it would find the uploader.
     """
     if keywords:
         return _distinct(keywords)
     if not song_names(title):
-        return ()
+        return _distinct(official)
     name = (title or "").strip()
-    return _distinct((name, f"{name} {author.strip()}") if author else (name,))
+    own = (name, f"{name} {author.strip()}") if author else (name,)
+    return _distinct((*own, *official))
 
 
 def scene_terms(keyword: str) -> tuple[str, ...]:

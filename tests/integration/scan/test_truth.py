@@ -101,7 +101,8 @@ def _most_of_what_can_be_reached_is_found(judgement: Judgement) -> None:
 def _no_reference_plays_something_else(stage: Stage, job_id: str, truth: dict[str, Any]) -> None:
     sounds = {work["aweme_id"]: work["sound"] for work in truth["works"]}
     rows = stage.rows(
-        "select distinct reference_aweme_id from marts.audio_comparisons where job_id = $job_id",
+        "select distinct reference_aweme_id from marts.audio_comparisons "
+        "where job_id = $job_id and reference_source = 'platform'",
         job_id=job_id,
     )
     references = {sounds[row["reference_aweme_id"]] for row in rows}

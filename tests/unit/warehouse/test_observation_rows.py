@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,6 +183,7 @@ def test_each_field_of_a_video_stands_in_the_column_of_its_name() -> None:
         "statistics_complete": VIDEO.statistics_complete, "capture_id": "c-1", "job_id": "j-1",
         "data_provider": "mock", "created_at": datetime.fromtimestamp(1, UTC),
         "created_at_source": "stated", "music_created_at": None,
+        "music_service_track_id": None,
     }  # fmt: skip
 
 
@@ -234,7 +235,7 @@ def test_a_stored_comparison_is_read_as_it_was_measured() -> None:
         peak_agreement=0.3, score=0.4, speed=1.0, semitones=0.0, observation="uncertain",
     )  # fmt: skip
     limits = MatchThresholds(match_threshold=0.7, whole_overlap_s=9.0)
-    names = {
+    names: Any = {
         "comparison_id": "1", "reference_aweme_id": "2", "candidate_aweme_id": "3",
         "reference_music_id": "4", "candidate_music_id": "5", "algorithm": "6",
         "feature_version": "7", "library_version": "8",

@@ -33,6 +33,7 @@ export default {
     "The strips show which tones sound when. A bright diagonal means that both play the same music.",
     "色度图显示各时刻的音高；明亮的对角线表示两段音频播放同一音乐。",
   ],
+  "evidence.of_service": ["song of the music service", "音乐服务原曲"],
   "evidence.reference": ["Reference", "参考"],
   "evidence.speed": ["The candidate plays at {factor} times the speed.", "候选的播放速度为参考的 {factor} 倍。"],
   "evidence.title": ["Evidence", "匹配依据"],

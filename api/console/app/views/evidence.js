@@ -31,7 +31,7 @@ function Verdict({ pair }) {
   ].filter(Boolean);
   return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}</div>
     <p>${changes.length ? changes.join(" ") : evidence.speed === null ? t("evidence.no_alignment") : t("evidence.unchanged")}</p>
-    <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd class="mono">${evidence.reference_aweme_id} · ♪ ${evidence.reference_music_id}</dd><dt>${t("evidence.candidate")}</dt><dd class="mono">${evidence.candidate_aweme_id} · ♪ ${evidence.candidate_music_id}</dd>
+    <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd class="mono">${evidence.reference_aweme_id} · ♪ ${evidence.reference_music_id}${evidence.reference_source === "music_service" && html` <${Badge} tone="info">${t("evidence.of_service")}<//>`}</dd><dt>${t("evidence.candidate")}</dt><dd class="mono">${evidence.candidate_aweme_id} · ♪ ${evidence.candidate_music_id}</dd>
       <dt>${t("evidence.matched")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd><dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
 }
 

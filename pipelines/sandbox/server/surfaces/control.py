@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.addresses import MUSIC_SHORT, SHARE, to_code
 from pipelines.sandbox.server.device.phone import SimulatedPhone
-from pipelines.sandbox.server.documents.songs import track_id_of
+from pipelines.sandbox.server.documents.songs import is_paid, track_id_of
 from pipelines.sandbox.server.documents.videos import Document
 from pipelines.sandbox.server.faults import Fault
 from pipelines.sandbox.server.platform import SandboxPlatform
@@ -188,19 +188,20 @@ def _track(platform: SandboxPlatform, sound: SandboxSound) -> Document:
         "aweme_id": first,
         "video_link": addresses.short_link("video", int(first)) if first else None,
         "trends_link": addresses.on(SHARE, trends_path(sound.music_id)),
-        **_on_music_service(platform, track_id_of(world, sound)),
+        **_on_music_service(platform, sound),
     }  # fmt: skip
 
 
-def _on_music_service(platform: SandboxPlatform, track_id: str | None) -> Document:
+def _on_music_service(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     """Return the links of a track on the music service; None for one that it lacks."""
+    track_id = track_id_of(platform.world, sound)
     if track_id is None:
         return {"track_id": None, "track_link": None}
     old = platform.addresses.on(MUSIC_SHORT, f"/s/{to_code('track', int(track_id))}/")
     return {
         "track_id": track_id, "track_link": track_address(platform, track_id),
         "track_short_link": platform.addresses.short_link("track", int(track_id)),
-        "track_short_link_old": old,
+        "track_short_link_old": old, "is_paid": is_paid(sound),
     }  # fmt: skip
 
 

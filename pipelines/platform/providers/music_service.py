@@ -1,0 +1,66 @@
+"""Source `music-service`: public pages of songs in the platform's music service.
+
+A page gives a song's official name, its artist, its lyrics and clean audio, of a paid song a
+preview. Pages are parsed in `parsers/music_service.py`.
+"""
+
+from pathlib import Path
+
+from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.download import download_sound
+from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
+from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.surfaces import SurfaceReader
+from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
+
+_LIST_SURFACES = {"service_playlist": "playlist_id", "service_album": "album_id"}
+
+
+class MusicServicePublic:
+    """The music service of the profile. Owns its client.
+
+    Raises (all methods):
+        UpstreamError: The service refuses, cannot be reached, or has no such page.
+    """
+
+    def __init__(self, client: GuestClient) -> None:
+        self._client = client
+        self._surfaces = SurfaceReader(client)
+
+    async def fetch_song(self, track_id: str) -> Reading[ServiceSong]:
+        """Fetch the page of a song."""
+        at = self._surfaces
+        return await at.read_twice(
+            at.ask("service_track", track_id=track_id),
+            track_id,
+            lambda a: parse_service_track(a.body, track_id=track_id, seen=at.seen(a)),
+        )
+
+    async def fetch_song_list(self, surface: str, list_id: str) -> Reading[ServiceSongList]:
+        """Fetch a playlist (`service_playlist`) or an album (`service_album`)."""
+        at = self._surfaces
+        return await at.read_twice(
+            at.ask(surface, **{_LIST_SURFACES[surface]: list_id}),
+            list_id,
+            lambda a: parse_service_list(a.body, list_id=list_id, seen=at.seen(a)),
+        )
+
+    async def download_song(self, song: ServiceSong, into: Path) -> SoundFile:
+        """Download the audio of a song to the folder `into`, named by the id of the song."""
+        detail = VideoDetail(
+            video=Video(aweme_id=song.track_id, surface=song.surface, observed_at=song.observed_at),
+            play_urls=(song.audio_url,) if song.audio_url else (),
+        )
+        return await download_sound(self._client, detail, into)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+
+def build_music_service(dependencies: ProviderDependencies) -> MusicServicePublic | None:
+    """Build the source; None if the profile names no music service."""
+    if dependencies.profile.hosts.music_service is None:
+        return None
+    return MusicServicePublic(dependencies.guest())
