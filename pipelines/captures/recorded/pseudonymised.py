@@ -21,9 +21,11 @@ _ACCOUNT_KEYS = frozenset({
 })  # fmt: skip
 _PUBLIC_PARTS = frozenset({
     "music", "music_info", "matched_pgc_sound", "cha_list", "ch_info", "challenge_info",
-    "text_extra", "extra", "log_pb",
+    "text_extra", "extra", "log_pb", "diversion_music_detail_preload", "trackinfo", "tracklist",
+    "track", "playlistinfo", "albuminfo",
 })  # fmt: skip
 """Objects whose own ids are those of music, hashtags or log lines."""
+_PUBLIC_IDS = frozenset({"mid", "hashtag_id", "cid", "ch_id", "track_id"})
 _KEPT_TEXTS = frozenset({
     "title", "hashtag_name", "cha_name", "filter_reason", "notice", "detail_msg", "trackname",
     "artistname", "search_nil_type", "search_nil_item", "music_display_mapping_title", "type",
@@ -72,7 +74,7 @@ class BodyPseudonymiser:
         """Return what an id of a request becomes: the same as in the body."""
         if surface.startswith("user_"):
             return self._account(entity_id)
-        if surface.startswith(("music_", "hashtag_", "chart_")):
+        if surface.startswith(("music_", "trends_", "service_", "hashtag_", "chart_")):
             return entity_id
         return self._work(entity_id) if _LONG_NUMBER.fullmatch(entity_id) else ""
 
@@ -125,7 +127,7 @@ class BodyPseudonymiser:
         if key in _ACCOUNT_KEYS and value != "0":
             return self._account(value)
         is_public = part in _PUBLIC_PARTS and "item" not in key and "aweme" not in key
-        is_public = is_public or "music" in key or key in {"mid", "hashtag_id", "cid", "ch_id"}
+        is_public = is_public or "music" in key or key in _PUBLIC_IDS
         if is_public or not _LONG_NUMBER.fullmatch(value):
             return value
         return self._work(value)
