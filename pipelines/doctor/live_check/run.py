@@ -29,7 +29,7 @@ from pipelines.doctor.live_check.round import (
     LiveCheckTimes,
     SurfaceCheck,
 )
-from pipelines.doctor.probes.canaries import Canaries
+from pipelines.doctor.probes.canaries import Canaries, CanaryKind
 from pipelines.doctor.probes.probe_round import find_canaries
 from pipelines.doctor.probes.probe_runner import ProbeListener
 from pipelines.doctor.probes.requests import ProbeReader
@@ -51,6 +51,7 @@ from warehouse.records.values import Document
 PATCH = "profile-patch.toml"
 REPORT = "report.md"
 DOCUMENT = "report.json"
+_FIRST_IDS: tuple[CanaryKind, ...] = ("link", "aweme_id", "music_id", "sec_uid", "ch_id")
 _LONG_NUMBER = re.compile("[0-9]{5,}")
 
 
@@ -93,7 +94,8 @@ def run_live_check(
     """Ask each surface once, write the folder, and return the report. Blocking.
 
     Raises:
-        InvalidParameterError: The link is none of the platform's, or the folder has files.
+        InvalidParameterError: The link is none of the platform's, the folder has files, or there
+            is nothing to ask for.
         WarehouseError: A store cannot be opened or written.
     """
     _check_input(request)
@@ -132,6 +134,15 @@ def _check_input(request: LiveCheckRequest) -> None:
         )
 
 
+def _check_ids(canaries: Canaries) -> None:
+    """Refuse a check that could ask for nothing but the chart: on a new home no id is known."""
+    if not any(canaries.of(kind) for kind in _FIRST_IDS):
+        raise InvalidParameterError(
+            "no video, track or account is known to ask for",
+            hint="add --link with the share link of a video or a track, or set CANARY_MUSIC_ID",
+        )
+
+
 async def _ask(
     request: LiveCheckRequest,
     control: ControlStore,
@@ -160,6 +171,7 @@ async def _ask(
         if target is not None:
             asked.learn_target(target)
         await asyncio.to_thread(find_canaries, settings, profile, warehouse, known=canaries)
+        _check_ids(canaries)
         checks = await asked.run()
     hosts = {urlsplit(seen.head.url).hostname or "" for one in checks for seen in one.exchanges}
     decisions = [one for one in control.robots_decisions() if one.host in hosts]

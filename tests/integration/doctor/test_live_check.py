@@ -231,7 +231,8 @@ def check_the_shape_files(live: LivePlatform, lacking: Path) -> None:
 def test_a_platform_that_is_not_there_is_said_within_the_time(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        result = LivePlatform(int(taken.getsockname()[1]), tmp_path).check("dead")
+        live = LivePlatform(int(taken.getsockname()[1]), tmp_path)
+        result = live.check("dead", canary_music_id="7300000000000000001")
     assert result.verdict.exit_code in {3, 4}
     assert "works" not in outcomes(result.report).values()
     assert result.report["requests"] <= REQUEST_LIMIT

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.recorded.live_check import ask_for_consent
 from api.cli.main import app
 from pipelines.platform.profiles import load_profile
+from warehouse.records.errors import InvalidParameterError
 
 OWN = (Path(load_profile.__code__.co_filename).parent / "sandbox.toml").read_text("utf-8")
 
@@ -91,3 +92,11 @@ def test_a_folder_with_files_is_not_written_to(
     (tmp_path / "kept/notes.txt").write_text("mine")
     ended = doctor("--live-check", "--out", str(tmp_path / "kept"), PROFILE="sandbox")
     assert "has files" in str(ended.exception)
+
+
+def test_without_a_known_id_a_link_is_asked_for(
+    doctor: Callable[..., Result], own_profile: Path
+) -> None:
+    ended = doctor("--live-check", "--yes", PROFILE=str(own_profile))
+    assert isinstance(ended.exception, InvalidParameterError)
+    assert "--link" in (ended.exception.hint or "")
