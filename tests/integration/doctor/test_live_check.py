@@ -43,6 +43,7 @@ class LivePlatform:
 
     def switch(self, *switches: str, mode: str = "generous") -> None:
         """The platform as it is from now on; nothing of it is remembered as asked."""
+        httpx2.delete(f"{self.world}/switches").raise_for_status()
         chosen = {"mode": mode, "switches": switches}
         httpx2.post(f"{self.world}/switches", json=chosen).raise_for_status()
         httpx2.delete(f"{self.world}/access-log/summary").raise_for_status()
