@@ -122,5 +122,5 @@ def _from_target(target: InputTarget) -> MusicInput:
 
 def _refusal(text: str) -> str:
     if "://" in text or text.startswith("www."):
-        return "The link is not one of the platform's"
+        return "The link is not one of the platform's, or names no track or video"
     return "The text holds neither an id nor a link of the platform"
