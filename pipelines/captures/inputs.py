@@ -33,8 +33,8 @@ _KINDS = {
     "service_artist": "an artist of the music service",
     "service_video": "a user's video in the music service",
 }
-_BATCH_HINT = "Give it to a batch, which scans each song of it"
-_HINTS = {"service_playlist": _BATCH_HINT, "service_album": _BATCH_HINT}
+_SONGS_HINT = "Give the links of its songs, one per track"
+_HINTS = {"service_playlist": _SONGS_HINT, "service_album": _SONGS_HINT}
 
 
 def describe_target(kind: str) -> str:
