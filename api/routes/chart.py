@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.params.chart import ChartQuery
 from api.responses.envelope import conditional_response, record_parameters, request_info
 from api.routes.dependencies import ChartHistoryDep, SourcesDep, no_repeated_parameters
-from api.schemas import CHART_RESPONSES
+from api.schemas.responses import CHART_RESPONSES
 from api.server.middleware.response_cache import cache_response
 from api.services.reads.deadline import Deadline
 from pipelines.charts.rules.history import LISTED_FOR_S

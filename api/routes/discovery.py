@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.params.discovery import DiscoveryQuery
 from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import ScanServiceDep, SyncJobTimeoutDep, no_repeated_parameters
-from api.schemas import DISCOVERY_RESPONSES
+from api.schemas.responses import DISCOVERY_RESPONSES
 from api.services.job_document import to_discovery
 from api.services.job_wait import wait_for_job
 

@@ -17,7 +17,7 @@ from api.routes.dependencies import (
     no_query_parameters,
     no_repeated_parameters,
 )
-from api.schemas import (
+from api.schemas.responses import (
     CANCEL_RESPONSES,
     CREATE_JOB_RESPONSES,
     JOB_EVENTS_RESPONSES,

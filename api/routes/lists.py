@@ -9,7 +9,7 @@ from api.params.lists import HashtagListQuery, MusicListQuery
 from api.responses.envelope import record_parameters, request_info
 from api.routes.cached_response import to_response
 from api.routes.dependencies import SourcesDep, no_repeated_parameters
-from api.schemas import HASHTAG_LIST_RESPONSES, MUSIC_LIST_RESPONSES
+from api.schemas.responses import HASHTAG_LIST_RESPONSES, MUSIC_LIST_RESPONSES
 from api.services.reads.deadline import Deadline
 from api.services.reads.lists import ListPageRequest, read_list
 from api.services.reads.track_lists import HASHTAG_ORDERS, hashtag_list_source, music_list_source

@@ -15,7 +15,7 @@ from api.routes.dependencies import (
     no_query_parameters,
     no_repeated_parameters,
 )
-from api.schemas import BATCH_RESPONSES, HOT_VIDEOS_RESPONSES
+from api.schemas.responses import BATCH_RESPONSES, HOT_VIDEOS_RESPONSES
 from api.server.middleware.json_body import JsonRoute
 from api.services.batch import to_batch
 from api.services.job_document import poll_url, to_hot_videos, to_job_document, waiting_headers

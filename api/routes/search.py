@@ -5,7 +5,8 @@ from typing import NoReturn
 from fastapi import APIRouter
 
 from api.responses.errors import VerificationRequiredError
-from api.schemas import MUSIC_SEARCH_BODY, PROTECTED_RESPONSES, VIDEO_SEARCH_BODY
+from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
+from api.schemas.responses import PROTECTED_RESPONSES
 
 router = APIRouter(tags=["Search"])
 

@@ -9,7 +9,12 @@ from api.params.lists import MetricsQuery, PostsQuery, ProfileQuery, ResolveQuer
 from api.responses.envelope import record_parameters, request_info
 from api.routes.cached_response import to_response
 from api.routes.dependencies import SourcesDep, no_repeated_parameters
-from api.schemas import METRICS_RESPONSES, POSTS_RESPONSES, PROFILE_RESPONSES, RESOLVE_RESPONSES
+from api.schemas.responses import (
+    METRICS_RESPONSES,
+    POSTS_RESPONSES,
+    PROFILE_RESPONSES,
+    RESOLVE_RESPONSES,
+)
 from api.services.reads.deadline import Deadline
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics

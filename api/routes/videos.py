@@ -9,7 +9,7 @@ from starlette.responses import Response
 from api.responses.envelope import record_parameters, success_response
 from api.responses.errors import MalformedJsonError
 from api.routes.dependencies import SourcesDep, no_query_parameters
-from api.schemas import VIDEOS_RESPONSES
+from api.schemas.responses import VIDEOS_RESPONSES
 from api.server.middleware.json_body import JsonRoute, parse_json
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources

@@ -10,7 +10,7 @@ from api.params.scan import AnnotationBody
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes.dependencies import AnnotationsDep, no_query_parameters
 from api.routes.extensions.evidence import ComparisonId
-from api.schemas import ANNOTATE_RESPONSES, ANNOTATIONS_RESPONSES
+from api.schemas.responses import ANNOTATE_RESPONSES, ANNOTATIONS_RESPONSES
 from api.server.middleware.json_body import JsonRoute
 from api.services.evidence.service import PATH
 

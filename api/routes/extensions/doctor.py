@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from api.responses.envelope import conditional_response
 from api.routes.dependencies import ReadinessDep, no_query_parameters
-from api.schemas import DOCTOR_RESPONSES
+from api.schemas.responses import DOCTOR_RESPONSES
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 

@@ -8,7 +8,12 @@ from starlette.responses import Response
 
 from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import EvidenceDep, no_query_parameters
-from api.schemas import COMPARISON_RESPONSES, EXCERPT_RESPONSES, PNG_RESPONSES, SVG_RESPONSES
+from api.schemas.responses import (
+    COMPARISON_RESPONSES,
+    EXCERPT_RESPONSES,
+    PNG_RESPONSES,
+    SVG_RESPONSES,
+)
 from api.services.byte_ranges import range_response
 from api.services.evidence.service import PATH
 from warehouse.records.evidence import ExcerptRole

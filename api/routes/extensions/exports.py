@@ -20,14 +20,14 @@ from api.routes.dependencies import (
     no_repeated_parameters,
 )
 from api.routes.jobs import JobId
-from api.schemas import (
+from api.schemas.extensions.exports import Storage
+from api.schemas.responses import (
     COMPARISONS_RESPONSES,
     EXPORT_RESPONSES,
     JOB_READS_RESPONSES,
     SERIES_RESPONSES,
     STORAGE_RESPONSES,
 )
-from api.schemas.extensions.exports import Storage
 from api.services.exports.build import DownloadFormat, build_file
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName

@@ -11,7 +11,7 @@ from api.openapi.reference import build_reference
 from api.responses.envelope import EncodedData, JsonResponse, conditional_response, encode_data
 from api.responses.errors import NotFoundError
 from api.routes.dependencies import no_query_parameters
-from api.schemas import REFERENCE_RESPONSES
+from api.schemas.responses import REFERENCE_RESPONSES
 
 router = APIRouter(include_in_schema=False)
 extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
