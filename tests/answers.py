@@ -6,7 +6,7 @@ named once.
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -140,7 +140,9 @@ PARSERS: dict[str, Parse] = {
     "service_playlist": lambda body, asked, seen: parse_service_list(
         body, list_id=asked, seen=seen
     ),
-    "service_album": lambda body, asked, seen: parse_service_list(body, list_id=asked, seen=seen),
+    "service_album": lambda body, asked, seen: parse_service_list(
+        body, list_id=asked, seen=replace(seen, surface="service_album")
+    ),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
     "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),
     "user_posts": lambda body, asked, seen: parse_user_posts(body, sec_uid=asked, seen=seen),

@@ -24,11 +24,12 @@ from pipelines.audio.features.sounds import (
 from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.platform.reading import SoundFile
 from pipelines.scan.collect import add_coverage
-from pipelines.scan.excerpts import keep_sound
+from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
 from pipelines.scan.rules.expansion import (
     REFERENCE_TRIALS,
     REFERENCES,
     REPRESENTATIVES,
+    credibility,
     verification_batches,
     videos_to_verify,
 )
@@ -198,11 +199,16 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
             )
             for entry in platform
         ]
-    session.findings.comparisons.extend(
+    comparisons = [
         to_comparison(session, song, entry, pair)
         for entry, pair in zip(platform, pairs, strict=True)
-    )
-    return any(pair.verdict == "confirmed" for pair in pairs)
+    ]
+    session.findings.comparisons.extend(comparisons)
+    best = max(comparisons, key=credibility)
+    if best.pair.verdict != "confirmed":
+        return False
+    cut_group_excerpts(session, (), best)  # the files are still needed: these are the references
+    return True
 
 
 def _report_song_sound(session: ScanRun, stop: str) -> None:

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.answers import Shape
 
 ROUTER = "window._ROUTER_DATA"
+SERVICE = "_ROUTER_DATA"
 FEATURES = "global.features = "
 DUPLICATE = "\u0000again"
 """At the end of a key: it is written as the same key once more, which no dict can hold."""
@@ -72,6 +73,14 @@ def _of_frames(body: bytes) -> Any:
     return found
 
 
+def _of_service_page(body: bytes) -> Any:
+    """The container of the music service has other code behind it, and no `window.` on some."""
+    _, found, rest = body.decode("utf-8", "replace").partition(f"{SERVICE} = ")
+    if not found:
+        raise ValueError("no container")
+    return json.JSONDecoder().raw_decode(rest)[0]
+
+
 def _to_plain(_body: bytes, document: Any) -> bytes:
     return to_text(document)
 
@@ -81,6 +90,12 @@ def _to_page(body: bytes, document: Any) -> bytes:
     head, _, rest = body.partition(mark + b'{"')  # users write the name too, but not so
     text = to_text(document).replace(b"/", b"\\u002F")
     return head + mark + text + b"</script>" + rest.partition(b"</script>")[2]
+
+
+def _to_service_page(body: bytes, document: Any) -> bytes:
+    head, mark, _ = body.partition(f"{SERVICE} = ".encode())
+    text = to_text(document).replace(b"/", b"\\u002F")
+    return head + mark + text + b";(function(){})();</script></body></html>"
 
 
 def _to_song_page(body: bytes, document: Any) -> bytes:
@@ -100,12 +115,16 @@ type _Form = tuple[Callable[[bytes], Any], Callable[[bytes, Any], bytes]]
 _PLAIN: _Form = (_plain, _to_plain)
 _PAGE: _Form = (_of_page, _to_page)
 _SONG_PAGE: _Form = (_of_song_page, _to_song_page)
+_SERVICE_PAGE: _Form = (_of_service_page, _to_service_page)
 _FORMS: dict[str, _Form] = {
     "work_page": _PAGE,
     "user_page": _PAGE,
     "user_account": _PAGE,
     "chart_html": _SONG_PAGE,
     "chart_html_old": _SONG_PAGE,
+    "service_track": _SERVICE_PAGE,
+    "service_playlist": _SERVICE_PAGE,
+    "service_album": _SERVICE_PAGE,
     "search_stream": (_of_frames, _to_frames),
 }
 

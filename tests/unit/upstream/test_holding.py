@@ -66,6 +66,6 @@ def test_invented_zero_or_empty_text_is_noticed(record: object) -> None:
 
 
 def test_row_that_the_lake_refuses_is_noticed() -> None:
-    odd: Any = "yesterday"
+    odd: Any = 20261122
     with pytest.raises(ContractBrokenError):
-        check_records(_in_list(replace(VIDEO, create_time=odd)), None)
+        check_records(_in_list(replace(VIDEO, desc=odd)), None)

@@ -29,6 +29,10 @@ REQUIRED: dict[str, tuple[set[str], ...]] = {
     "slides_info": ({"aweme_id"}, {"create_time"}, {"statistics"}, {"author"}, {"aweme_details"}),
     "music_info": ({"music_info"}, {"title"}, {"mid", "id_str", "id"}),
     "music_list": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),
+    "trends_list": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),
+    "service_track": ({"loaderData"}, {"track_page"}, {"audioWithLyricsOption"}, {"trackName"}),
+    "service_playlist": ({"loaderData"}, {"playlist_page"}, {"medias", "trackList"}),
+    "service_album": ({"loaderData"}, {"album_page"}, {"medias", "trackList"}),
     "hashtag_info": ({"ch_info"}, {"cid"}, {"cha_name"}),
     "hashtag_list": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),
     "user_posts": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),
@@ -44,7 +48,7 @@ REQUIRED: dict[str, tuple[set[str], ...]] = {
     "chart_html_old": ({"features"}, {"FileName"}),
 }  # fmt: skip
 """What makes an answer, by parser: sets of names of which one at least must be there."""
-MAY_BE_NULL = {"aweme_list", "data", "music", "title", "cha_name"}
+MAY_BE_NULL = {"aweme_list", "data", "music", "title", "cha_name", "medias", "trackList"}
 """There, and said to be nothing: an empty page, a work without music, a track without a title."""
 NAMED = set(ERROR_SPECS)
 """The words of all errors that the product names."""
