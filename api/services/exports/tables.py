@@ -1,7 +1,7 @@
 """Tables of a response: typed columns and rows of plain values.
 
 Pure functions. Ids stay text. Not here: file formats (`warehouse/exports`), calling the operation
-(`own_answers.py`).
+(`source_reader.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping

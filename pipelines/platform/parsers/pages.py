@@ -1,7 +1,7 @@
 """Parser of share pages: finds the data container in the HTML, and the requested item in it.
 
 Items are found by value, since the route names in the container change. Data comes first: only a
-page without data is searched for the reason (`negatives.py`).
+page without data is searched for the reason (`refusals.py`).
 """
 
 from collections.abc import Iterator

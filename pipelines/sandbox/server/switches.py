@@ -2,7 +2,7 @@
 
 What belongs here: the one table of switches, the modes that combine them, and which are on. A
 switch with a `kind` puts its surfaces into that state (`faults.py`) for as long as it is on; one
-with a `form` rewrites the finished responses of its surfaces (`rewrites.py`); the surfaces read the
+with a `form` rewrites the finished responses of its surfaces (`surface_states.py`); the surfaces read the
 others themselves.
 """
 

@@ -29,7 +29,7 @@ class Clip:
         track: Name of its track.
         name: What it is, once for each track.
         family: Its row in the tables, for example `voice +3 dB`.
-        group: The row of `audio.md`'s kind that sums families up, for example `voice`.
+        group: The row that sums families up, for example `voice`.
         work: Which recording of the track's composition; None for sound without music.
         steps: What was done to it.
         start_s: Where in the recording it begins.

@@ -1,4 +1,4 @@
-"""Rebuild `pipelines/audio/banks/filter_banks.npz` with librosa. Run by hand, on purpose only."""
+"""Rebuild `pipelines/audio/features/banks/filter_banks.npz` with librosa. Run by hand alone."""
 
 import warnings
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS, MEL_BOTTOM_HZ
 from pipelines.audio.features.grid import COMMON_RATES, MEL_TOP_HZ, geometry
 
-TARGET = Path(__file__).parents[3] / "pipelines" / "audio" / "banks" / "filter_banks.npz"
+TARGET = Path(__file__).parents[3] / "pipelines/audio/features/banks/filter_banks.npz"
 
 
 def build_banks() -> dict[str, np.ndarray]:
