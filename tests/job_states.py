@@ -1,4 +1,4 @@
-"""The states of a job and its moves, as the decisions have them (section 3): what tests judge by.
+"""The states of a job and the moves between them: what tests judge by.
 
 Not the product's own table: a test that asked it would find every move legal that it allows.
 """

@@ -151,7 +151,7 @@ def scan_parameters(given: Mapping[str, object]) -> ScanParameters:
 
 
 VIEW_PARAMETERS = frozenset({"count", "sort_by", "viral_threshold", "viral_only"})
-"""Applied when a result is read, so they never force another scan (decisions, section 3)."""
+"""Applied when a result is read, so they never force another scan."""
 
 DEPTH_PARAMETERS = (
     "candidate_limit",

@@ -21,7 +21,7 @@ from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
-DETAIL_MAX_AGE_S = 6 * 3600  # decisions, section 4: age limit inside a job
+DETAIL_MAX_AGE_S = 6 * 3600  # an older stored detail is read again; with `refresh`, any is
 READS_IN_FLIGHT = 16  # the client's per-host limits are tighter; this only bounds memory
 
 

@@ -14,7 +14,7 @@ from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_accounts
 from warehouse.records.errors import UnresolvedIdError, UpstreamError
 
-PROFILE_MAX_AGE = timedelta(minutes=10)  # decisions, section 4
+PROFILE_MAX_AGE = timedelta(minutes=10)  # a stored profile that is older is read again
 
 
 def read_profiles(session: ScanRun) -> int:

@@ -84,8 +84,8 @@ class ProgressRecord:
 class Job:
     """One job row. Times are UTC. `target` is the music id once known, else the input as given.
 
-    `error` is the error document of decisions, section 1 (`type`, `detail`, `hint`, `retry_after`,
-    `upstream`), or None unless the job failed.
+    `error` is the error document of the API (`type`, `detail`, `hint`, `retry_after`, `upstream`);
+    None unless the job failed.
     """
 
     job_id: str

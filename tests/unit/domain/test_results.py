@@ -224,7 +224,7 @@ def test_unknown_counts_of_an_account_are_told_not_guessed() -> None:
     assert entry["follower_count"] is None
 
 
-DEPTHS = [  # decisions, section 3: what a request may ask more of, and which source that feeds
+DEPTHS = [  # what a request may ask more of, and which source that feeds
     ("candidate_limit", "music", 150),
     ("search_candidate_limit", "search", 150),
     ("search_batch_target", "search", 150),

@@ -1,6 +1,6 @@
 """What two requests must have in common to share a stored result, or a job that still runs.
 
-The lists are those of the decisions, section 3; nothing here asks the product what they are.
+The lists are written out here; nothing asks the product what they are.
 """
 
 import hashlib
