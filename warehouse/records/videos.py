@@ -23,8 +23,8 @@ FollowerCountSource = Literal["follower_count", "mplatform_followers_count"]
 """The platform's own field, or its sum over sister platforms, which is all that guests may get."""
 
 LIST_SURFACES = frozenset({
-    "music_list", "music_page", "music_app", "hashtag_list", "hashtag_page", "user_posts",
-    "user_page", "search_stream", "search_single", "search_page",
+    "music_list", "trends_list", "music_page", "music_app", "hashtag_list", "hashtag_page",
+    "user_posts", "user_page", "search_stream", "search_single", "search_page",
 })  # fmt: skip
 """Surfaces that show videos in lists.
 

@@ -42,7 +42,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
             return await _first_screen(captures, walk, lambda: captures.track(music_id), unknown)
 
     return ListSource(
-        surfaces=("music_list", "music_page", "music_app"),
+        surfaces=("music_list", "trends_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
         to_answer=to_cursor_list,

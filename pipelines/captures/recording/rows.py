@@ -133,6 +133,7 @@ def entity_key(surface: str, entity_id: str) -> str:
 
 _KINDS = (
     ("music_", "music"),
+    ("trends_", "music"),
     ("user_", "user"),
     ("hashtag_", "hashtag"),
     ("search_", "search"),

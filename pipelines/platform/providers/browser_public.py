@@ -4,6 +4,8 @@ What the public pages load by themselves is read with the ordinary parsers; ever
 requested directly. There are no deeper pages: a local cursor pages over stored observations.
 """
 
+from typing import ClassVar
+
 from pipelines.platform.browser.client import BrowserClient
 from pipelines.platform.browser.page_loader import PageLoader
 from pipelines.platform.browser.process import find_chromium
@@ -40,6 +42,8 @@ def build_browser_public(name: str, dependencies: ProviderDependencies) -> "Brow
 
 class BrowserPublic(VidplatPublic):
     """The public surfaces as pages in a browser show them: first screens only."""
+
+    left_out: ClassVar[frozenset[str]] = frozenset({"trends_list"})  # a list without such a page
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch the first screen of the videos under a music id."""

@@ -5,6 +5,7 @@ short links and sounds, which have one source each.
 """
 
 from pathlib import Path
+from typing import ClassVar
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpRequest
@@ -41,14 +42,16 @@ _LINK_HINT = "give the link of a track or video"
 class VidplatPublic:
     """Music, author and detail surfaces of the platform in the profile. Owns its client.
 
-    `is_web`: the desktop surfaces are sources, too.
+    `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
     """
+
+    left_out: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, client: GuestClient, *, name: str, is_web: bool = False) -> None:
         self.name = name
         self._client = client
         self._surfaces = SurfaceReader(client)
-        self._planner = Planner(self._surfaces, is_web=is_web)
+        self._planner = Planner(self._surfaces, is_web=is_web, left_out=self.left_out)
         self._photos: set[str] = set()
 
     def find_target(self, text: str) -> LinkTarget | None:

@@ -62,10 +62,16 @@ class SourceReader(Protocol):
 
 
 class Planner[R: SourceReader]:
-    """Plans the questions of one client. `is_web`: the desktop surfaces are sources, too."""
+    """Plans the questions of one client.
 
-    def __init__(self, at: R, *, is_web: bool = False) -> None:
+    `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
+    """
+
+    def __init__(
+        self, at: R, *, is_web: bool = False, left_out: frozenset[str] = frozenset()
+    ) -> None:
         self._at = at
+        self._left_out = left_out
         self._is_web = is_web
         self._walks: dict[tuple[str, str], str] = {}
 
@@ -96,7 +102,9 @@ class Planner[R: SourceReader]:
         serving = [
             source
             for source in question.sources
-            if source.serves(request) and (self._is_web or not source.is_web)
+            if source.serves(request)
+            and (self._is_web or not source.is_web)
+            and source.surface not in self._left_out
         ]
         if request.is_first or not question.is_walk:
             return serving

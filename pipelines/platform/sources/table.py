@@ -39,6 +39,12 @@ PAGE_SIZE = "20"
 _GUEST_APP = {"aid": "1128"}
 _WEB_APP = {"aid": "6383", "device_platform": "webapp"}
 _NOTE_SOURCE = {"request_source": "200"}
+_TREND_OF_MUSIC = {
+    "trends_id": "",
+    "flash_mob_id": "",
+    "ug_id": "",
+    "trends_detail_enter_from": "5",
+}  # parameters of the trends page; the music id alone chooses the trend
 _SEARCH = {
     "device_platform": "webapp",
     "aid": "6383",
@@ -216,6 +222,16 @@ async def read_music_list(at: SurfaceReader, request: SourceRequest) -> Reading[
     )
 
 
+async def read_trends_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
+    """Read one page of the trend around a music id; its items are complete videos."""
+    music_id, cursor = request.entity_id, str(request.cursor)
+    return await at.read_twice(
+        at.ask("trends_list", music_id=music_id, count=PAGE_SIZE, cursor=cursor, **_TREND_OF_MUSIC),
+        music_id,
+        lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
+    )
+
+
 async def read_user_info(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
     """Read an account."""
     sec_uid = request.entity_id
@@ -356,6 +372,10 @@ MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
         Source(
             surface="music_list", gives=_LISTED | (_COUNTS - {"collect_count"}),
             read=read_music_list, batch=20,
+        ),
+        # Only one public project reads it, so it is not expected to answer everywhere.
+        Source(
+            surface="trends_list", gives=_MUSIC_LIST, read=read_trends_list, prior=0.5, batch=20
         ),
     ),
 )  # fmt: skip

@@ -269,7 +269,8 @@ async def test_deleted_work_is_unavailable_and_kept_as_such(
 async def test_refusal_of_a_list_is_its_stop_reason_and_its_row(
     kind: str, type_: str, start: Start, stores: Stores, faults: Any, track: dict[str, Any]
 ) -> None:
-    faults(surface="music_list", kind=kind, times=0)
+    for surface in ("music_list", "trends_list"):
+        faults(surface=surface, kind=kind, times=0)
     async with start() as captures:
         walk = await captures.walk_music(track["music_id"], limit=50)
     assert (walk.coverage.stop_reason, walk.videos) == (type_, ())

@@ -14,10 +14,11 @@ from pipelines.platform.providers.chart_public import ChartPublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.sources import table
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import UnavailableVideo, Video
 
 LIMITS = replace(PATIENT, attempts=2, body_bytes=HttpLimits().body_bytes)
 LONG_S = 120.0  # longer than the client is patient
@@ -154,8 +155,8 @@ SAID = [
     ("slides_info", "substitution", "another_item"),
     ("music_info", "substitution", "another_item"),
     ("music_info", "structure", "structure"),
-    ("music_list", "structure", "structure"),
-    ("music_list", "empty", "empty_body"),
+    ("music_list", "structure", "trends_list"),
+    ("music_list", "empty", "trends_list"),
     ("hashtag_info", "substitution", "another_item"),
     ("hashtag_info", "structure", "structure"),
     ("hashtag_info", "blocked", "blocked"),
@@ -259,6 +260,27 @@ async def test_the_song_inside_a_user_sound_is_read_from_its_title(
     named = [track for track in tracks if "原声中的歌曲" in (track.title or "")]
     assert named
     assert all(track.mapped_title and track.mapped_title in str(track.title) for track in named)
+
+
+async def test_a_refused_music_list_is_walked_to_its_end_at_its_trend(
+    vidplat: VidplatPublic, platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "PAGE_SIZE", "4")
+    tracks = platform.told("tracks")["tracks"]
+    music_id = max(tracks, key=lambda track: track["listed_count"])["music_id"]
+    platform.break_surface("music_list", "403", times=1)
+    seen: dict[str, Video] = {}
+    surfaces: set[str] = set()
+    cursor, has_more = 0, True
+    while has_more:
+        reading = await vidplat.fetch_music_page(music_id, cursor)
+        seen |= {video.aweme_id: video for video in reading.value.videos}
+        surfaces.add(reading.surface)
+        cursor, has_more = reading.value.cursor or 0, bool(reading.value.has_more)
+    assert surfaces == {"trends_list"}
+    assert len(seen) > 4
+    assert all(video.author and video.create_time for video in seen.values())
+    assert any(video.statistics.known for video in seen.values())
 
 
 async def test_hashtag_is_walked_to_its_end(vidplat: VidplatPublic, facts: Facts) -> None:

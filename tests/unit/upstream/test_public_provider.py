@@ -13,6 +13,7 @@ from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_music_provider, supported_music_providers
 from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.sources.table import MUSIC_LIST
 from pipelines.settings import Settings
 from warehouse.records.errors import (
     EmptyAnswerError,
@@ -214,6 +215,33 @@ async def test_lists_and_accounts_are_read(play: Any) -> None:
     account = await provider.fetch_account(SEC)
     assert (len(page.value.videos), page.value.cursor, page.value.has_more) == (3, 3, True)
     assert account.value.total_favorited == 34000
+
+
+async def test_list_of_a_music_id_is_read_from_its_trend_where_it_is_refused(play: Any) -> None:
+    refused = "video_page/forbidden.html"
+    provider, client = play(refused, "trends_list/page.json", "trends_list/last_page.json")
+    first = await provider.fetch_music_page(MUSIC, 0)
+    later = await provider.fetch_music_page(MUSIC, first.value.cursor or 0)
+    assert _surfaces(client) == ["music_list", "trends_list", "trends_list"]
+    assert (first.surface, first.value.has_more, later.value.has_more) == (
+        "trends_list", True, False,
+    )  # fmt: skip
+    assert client.asked[-1].params["music_id"] == MUSIC
+    assert client.asked[-1].params["cursor"] == str(first.value.cursor)
+
+
+async def test_begun_list_of_a_music_id_is_not_continued_at_its_trend(play: Any) -> None:
+    provider, client = play("music_list/first_page.json", "video_page/forbidden.html")
+    first = await provider.fetch_music_page(MUSIC, 0)
+    with pytest.raises(ForbiddenError):
+        await provider.fetch_music_page(MUSIC, first.value.cursor or 0)
+    assert _surfaces(client) == ["music_list", "music_list"]
+
+
+def test_trend_gives_the_fields_that_the_music_list_lacks() -> None:
+    plain, trend = MUSIC_LIST.sources
+    assert trend.gives - plain.gives == {"author", "create_time", "collect_count"}
+    assert MUSIC_LIST.completeness(trend) == 1 > MUSIC_LIST.completeness(plain)
 
 
 async def test_short_link_ends_at_the_first_address_that_names_something(
