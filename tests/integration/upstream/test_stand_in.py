@@ -21,6 +21,7 @@ from warehouse.records.search import SearchPosition
 
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 INFO, POSTS = "/web/api/v2/user/info/", "/web/api/v2/aweme/post/"
+ACCOUNT_PAGE = f"/share/user/{SEC}"
 REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"
 NO_ROBOTS = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 UNKNOWN_BODY = b'{"status_code": 5, "user_info": null}'
@@ -52,7 +53,7 @@ def source(tmp_path: Path, wire_profile: PlatformProfile, control: ControlStore)
 async def test_a_refusal_is_answered_by_the_demo_world_under_its_own_ids(
     wire: Any, source: Any
 ) -> None:
-    wire.answers[INFO] = [REFUSED]
+    wire.answers |= {INFO: [REFUSED], ACCOUNT_PAGE: [REFUSED]}
     found = await source.fetch_account(SEC)
     again = await source.fetch_account(SEC)
     await source.aclose()
@@ -64,6 +65,7 @@ async def test_a_refusal_is_answered_by_the_demo_world_under_its_own_ids(
 
 async def test_every_question_can_be_stood_in_for(wire: Any, source: Any) -> None:
     refusing = ("/web/api/v2/music/info/", "/web/api/v2/music/list/aweme/", INFO, POSTS,
+                "/aweme/v1/trends/aweme/", ACCOUNT_PAGE, "/web/api/v2/aweme/slidesinfo/",
                 "/share/video/12345/", "/web/api/v2/challenge/info/",
                 "/web/api/v2/challenge/aweme/", "/aweme/v1/web/general/search/stream/")  # fmt: skip
     wire.answers.update({path: [REFUSED] for path in refusing})
@@ -91,8 +93,7 @@ async def test_nothing_invented_reaches_a_real_store(
     wire: Any, source: Any, control: ControlStore, tmp_path: Path
 ) -> None:
     """The row says what the source really answered."""
-    wire.answers[INFO] = [REFUSED]
-    wire.answers[POSTS] = [REFUSED]
+    wire.answers |= {path: [REFUSED] for path in (INFO, POSTS, ACCOUNT_PAGE)}
     lake = open_lake(str(tmp_path / "lake"), world="sandbox")
     with closing(Engine(lake)) as engine:
         captures = Captures(

@@ -15,6 +15,7 @@ from api.services.reads.metrics import read_metrics
 from pipelines.sandbox.world.content.videos import VideoState
 from pipelines.sandbox.world.world import SandboxWorld
 from tests.reads import Desk, open_reads, without_end
+from warehouse.records.errors import VerificationDemandedError
 
 VIDPLAT = "/api/v1/vidplat"
 RESOLVE = f"{VIDPLAT}/web/get_sec_user_id"
@@ -212,5 +213,5 @@ def test_metrics_without_details_say_so(
             desk.sources, account["sec_uid"], window=window, count=20, deadline=without_end()
         )
 
-    with pytest.raises(Exception, match="verification"):
+    with pytest.raises(VerificationDemandedError):
         asyncio.run(ask())

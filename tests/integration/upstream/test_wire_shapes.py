@@ -14,8 +14,9 @@ from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.lists import parse_detail_body
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.sources.table import SourceRequest, read_video_page
+from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import SEEN_AT, Shape, read_index
 from tests.integration.upstream.conftest import never
 from warehouse.records.errors import UpstreamError
@@ -51,8 +52,8 @@ def _reply(shape: Shape) -> Any:
 
 
 async def _work(client: GuestClient, shape: Shape, _into: Path) -> object:
-    provider = VidplatPublic(client, name="public-graph")
-    return (await provider.fetch_video(shape.asked)).value
+    reader = SurfaceReader(client)
+    return (await read_video_page(reader, SourceRequest(entity_id=shape.asked))).value
 
 
 async def _sound(client: GuestClient, shape: Shape, into: Path) -> object:

@@ -86,7 +86,8 @@ def test_an_old_sound_goes_unless_a_young_comparison_used_it(lake: Lake, engine:
     lake.append("raw.sounds", sounds)
     required = ("comparison_id", "job_id", "track_music_id", "reference_aweme_id",
                 "candidate_aweme_id", "reference_music_id", "candidate_music_id", "verdict",
-                "reason", "limits", "algorithm", "feature_version", "library_version")  # fmt: skip
+                "reason", "limits", "algorithm", "feature_version", "library_version",
+                "reference_source")  # fmt: skip
     unknown = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s",
                "candidate_start_s", "peak_agreement", "score", "speed", "semitones",
                "observation")  # fmt: skip

@@ -184,6 +184,7 @@ def comparison(name: str, candidate_id: str, score: float | None) -> dict[str, o
         "track_music_id": "7",
         "reference_aweme_id": "1",
         "candidate_aweme_id": candidate_id,
+        "reference_source": "platform",
         "reference_music_id": "7",
         "candidate_music_id": "8",
         "verdict": "rejected",
@@ -222,7 +223,7 @@ def test_coverage_is_read_as_a_ledger(lake: Lake, engine: Engine) -> None:
 def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) -> None:
     pair = PairEvidence(verdict="rejected", reason="score_below_threshold", score=0.5, speed=1.0)
     row = {
-        "reference_sha256": None, "candidate_sha256": None,
+        "reference_sha256": None, "candidate_sha256": None, "reference_source": "music_service",
         "comparison_id": "c", "job_id": "j", "track_music_id": "7", "reference_aweme_id": "1",
         "candidate_aweme_id": "2", "reference_music_id": "7", "candidate_music_id": "8",
         **asdict(pair), "limits": json.dumps(asdict(MatchThresholds(match_threshold=0.7))),
@@ -233,5 +234,6 @@ def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) 
     found = queries.read_comparison(engine, "c")
     assert found is not None
     assert comparison_from_row(found).pair == pair
+    assert comparison_from_row(found).reference_source == "music_service"
     assert comparison_from_row(found).limits.match_threshold == 0.7
     assert queries.read_comparison(engine, "d") is None
