@@ -208,17 +208,13 @@ def switches_of(mode: str, chosen: Iterable[str] = ()) -> tuple[str, ...]:
     return every
 
 
-def switch_rows() -> list[str]:
-    """Return the rows of the table of switches in `docs/sandbox.md`."""
-    return [f"| `{switch.name}`{_value_hint(switch)} | {switch.effect} |" for switch in SWITCHES]
-
-
 def switch_help() -> str:
     """Return the table of switches as plain text, for the command line."""
-    rows = [f"  {switch.name}{_value_hint(switch)}: {switch.effect}" for switch in SWITCHES]
+    rows = [f"  {switch.name}{value_hint(switch)}: {switch.effect}" for switch in SWITCHES]
     modes = [f"  {name}: {', '.join(held) or 'no switch'}" for name, held in MODES.items()]
     return "\n".join(("Switches:", *rows, "Modes:", *modes))
 
 
-def _value_hint(switch: Switch) -> str:
+def value_hint(switch: Switch) -> str:
+    """Return the share that a switch has by default, in parentheses; empty if it has none."""
     return f" ({switch.share:.3g})" if switch.share is not None else ""
