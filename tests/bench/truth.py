@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
-from api.services.report.messages import RECALL_OF
+from api.services.report.messages import RECALL_OF, TRUE_LABELS
 from pipelines.sandbox.server.switches import MODES
 from tests.stage import Stage, open_stage
 from warehouse.queries.results import read_candidates, read_result_document
@@ -77,6 +77,7 @@ def main() -> None:
             console.print("  requests", scans[-1].requests, "after a challenge", scans[-1].after)
     for mode in modes:
         console.print(_table(f"all worlds, {mode}", [one for one in scans if one.mode == mode]))
+    console.print(TRUE_LABELS.en)
     console.print(RECALL_OF.en)
 
 
@@ -148,7 +149,8 @@ def _print_errors(
     confirmed = {video["aweme_id"]: video for video in document["ranked"]}
     for wrong in judgement.wrong:
         evidence = confirmed[wrong.aweme_id].get("evidence")
-        console.print("  WRONG", wrong.link_type, wrong.sound, wrong.aweme_id, evidence)
+        label = "label true" if wrong.is_label_true else "label FALSE"
+        console.print("  WRONG", wrong.link_type, wrong.sound, label, wrong.aweme_id, evidence)
     candidates = {row["aweme_id"]: row for row in read_candidates(stage.engine, job_id)}
     for missed in judgement.missed:
         seen = candidates.get(missed.aweme_id, {"outcome": "not in the pool", "reason": None})
@@ -157,7 +159,10 @@ def _print_errors(
 
 def _table(title: str, scans: list[Scan]) -> Table:
     table = Table(title=f"{title}: scan against ground truth, by link type")
-    for name in ("", "confirmed", "carry it", "precision", "recall of reachable", "recall of all"):
+    for name in (
+        "", "confirmed", "label true", "carry it", "precision", "recall of reachable",
+        "recall of all",
+    ):  # fmt: skip
         table.add_column(name, justify="right" if name else "left")
     for row in _rows(scans):
         table.add_row(*row)
@@ -178,14 +183,16 @@ def _rows(scans: list[Scan]) -> Iterator[tuple[str, ...]]:
         right = sum(link.right_count for link in links)
         confirmed = sum(link.confirmed_count for link in links)
         yield (
-            name, str(confirmed), str(right), _share(right, confirmed),
+            name, str(confirmed),
+            _share(sum(link.true_label_count for link in links), confirmed),
+            str(right), _share(right, confirmed),
             _share(sum(link.right_reachable_count for link in links),
                    sum(link.reachable_count for link in links)),
             _share(right, sum(link.carrying_count for link in links)),
         )  # fmt: skip
     others = [judgement.other_ids for judgement in found]
     yield (
-        "other music ids, by either way of listening", "", "", "",
+        "other music ids, by either way of listening", "", "", "", "",
         _share(sum(one.found_reachable_count for one in others),
                sum(one.reachable_count for one in others)),
         _share(sum(one.found_count for one in others), sum(one.carrying_count for one in others)),
@@ -193,7 +200,7 @@ def _rows(scans: list[Scan]) -> Iterator[tuple[str, ...]]:
     heard = sum(judgement.variants_matched for judgement in found)
     mistaken = sum(judgement.variants_confirmed for judgement in found)
     variants = sum(judgement.variant_count for judgement in found)
-    yield ("variants", str(mistaken), "", "", "", _share(heard, variants))
+    yield ("variants", str(mistaken), "", "", "", "", _share(heard, variants))
 
 
 def _share(part: int, whole: int) -> str:

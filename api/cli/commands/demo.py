@@ -135,8 +135,8 @@ def _report_result(shown: DemoResult, folder: Path, name: str) -> int:
         return 0
     show_error(
         "demo_goal_missed",
-        "goals: no false match among videos matched by audio, and 95 % of the reachable videos "
-        "found, both under the same music id and under others",
+        "goals: every label true, no false match among videos matched by audio, and 95 % of the "
+        "reachable videos found, both under the same music id and under others",
     )
     return EXIT_FAILED
 

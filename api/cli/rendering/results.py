@@ -178,6 +178,7 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
     table.add_column("link type")
     for heading in (
         "confirmed",
+        "label true",
         "with the recording",
         "precision",
         "recall of reachable",
@@ -187,28 +188,33 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
     for link in judgement.links:
         table.add_row(
             f"{safe(messages.link_message(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
-            str(link.confirmed_count), str(link.right_count), _share(link.precision),
+            str(link.confirmed_count), _share(link.label_precision),
+            str(link.right_count), _share(link.precision),
             _part(link.right_reachable_count, link.reachable_count, link.recall_reachable),
             _part(link.right_count, link.carrying_count, link.recall),
         )  # fmt: skip
     console.print(table)
     for line in _judgement_lines(judgement):
         console.print(f"  • {line}", soft_wrap=True)
-    console.print(f"  [dim]{messages.RECALL_OF.en}[/]", soft_wrap=True)
+    for message in (messages.TRUE_LABELS, messages.RECALL_OF):
+        console.print(f"  [dim]{message.en}[/]", soft_wrap=True)
 
 
 def _judgement_lines(judgement: Judgement) -> list[str]:
     others = judgement.other_ids
     found = _part(others.found_count, others.carrying_count, others.share)
     near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
-    wrong = Counter((video.link_type, video.sound) for video in judgement.wrong)
+    wrong = Counter(
+        (video.link_type, video.sound, video.is_label_true) for video in judgement.wrong
+    )
     variants = f"{judgement.variants_matched} of {judgement.variant_count} found"
     return [
         f"other music ids, by both audio link types: {near} of the reachable, {found} of all",
         f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",
         *(
-            f"wrongly confirmed as {safe(link_type)}: {count} {safe(sound.replace('_', ' '))}"
-            for (link_type, sound), count in sorted(wrong.items())
+            f"without the recording, {safe(link_type)}: {count} {safe(sound.replace('_', ' '))} "
+            f"(label {'true' if is_true else 'false'})"
+            for (link_type, sound, is_true), count in sorted(wrong.items())
         ),
     ]
 

@@ -1,11 +1,14 @@
 """Compares a sandbox scan with its ground truth, by link type. Pure functions.
 
-Only the sandbox has a ground truth, so this is never part of a result on real data. A video counts
-by the sound that it really plays, whatever its music id promises. There is no figure over all link
-types: `exact_music_id` rests on an id, the others on audio matching.
+Only the sandbox has a ground truth, so this is never part of a result on real data. Two questions
+are answered separately for each confirmed video: is its label true, and does it play the recording?
+A muted video under the track's music id has a true label, because `exact_music_id` claims the music
+id alone, and does not play the recording. There is no figure over all link types: `exact_music_id`
+rests on an id, the others on audio matching.
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import get_args
 
@@ -23,14 +26,15 @@ class GroundTruthVideo:
     """A public video related to the recording by its music id or by its sound.
 
     `sound` compares what it plays with what its music id names (`as_named`, `muted`, `replaced`,
-    ...). `kind` says how the sound of its music id was made. `is_reachable`: a surface that a guest
-    can read leads to it.
+    ...). `kind` says how the sound of its music id was made, `names_recording` whether that sound
+    carries the recording. `is_reachable`: a surface that a guest can read leads to it.
     """
 
     aweme_id: str
     music_id: str
     kind: str
     sound: str
+    names_recording: bool
     carries_recording: bool
     is_variant: bool
     is_reachable: bool
@@ -38,28 +42,39 @@ class GroundTruthVideo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalsePositive:
-    """A confirmed video without the recording, and what it plays instead."""
+    """A confirmed video without the recording, and what it plays instead.
+
+    `is_label_true`: its link type still claims what is so, for example the same music id.
+    """
 
     aweme_id: str
     link_type: LinkType
     sound: str
+    is_label_true: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkJudgement:
     """The confirmed videos of one link type compared with the ground truth.
 
-    `carrying_count` counts public videos with the recording that could have this link type: under
-    the track's own music id for `exact_music_id`, under any other id for the two other types, which
-    share them. A ratio is None without videos.
+    `true_label_count` counts the confirmed videos whose label is true, `right_count` those with the
+    recording. `carrying_count` counts public videos with the recording that could have this link
+    type: under the track's own music id for `exact_music_id`, under any other id for the two other
+    types, which share them. A ratio is None without videos.
     """
 
     link_type: LinkType
     confirmed_count: int
+    true_label_count: int
     right_count: int
     right_reachable_count: int
     carrying_count: int
     reachable_count: int
+
+    @property
+    def label_precision(self) -> float | None:
+        """Share of the confirmed videos of this type whose label is true."""
+        return _share(self.true_label_count, self.confirmed_count)
 
     @property
     def precision(self) -> float | None:
@@ -80,6 +95,7 @@ class LinkJudgement:
         """Return plain JSON values."""
         return {
             "link_type": self.link_type, "confirmed_count": self.confirmed_count,
+            "true_label_count": self.true_label_count, "label_precision": self.label_precision,
             "right_count": self.right_count, "carrying_count": self.carrying_count,
             "reachable_count": self.reachable_count, "precision": self.precision,
             "recall": self.recall, "recall_reachable": self.recall_reachable,
@@ -142,12 +158,13 @@ class Judgement:
 
     @property
     def is_good(self) -> bool:
-        """Whether the scan reached its goals for precision by audio and for recall under all music
-        ids.
+        """Whether the scan reached its goals for labels, precision by audio and recall under all
+        music ids.
         """
         precision = self.of("audio_fingerprint_match").precision
         return (
-            (precision is None or precision >= MATCH_PRECISION_GOAL)
+            all(link.true_label_count == link.confirmed_count for link in self.links)
+            and (precision is None or precision >= MATCH_PRECISION_GOAL)
             and any(link.right_count for link in self.links)
             and self.own_id.is_good
             and self.other_ids.is_good
@@ -160,7 +177,12 @@ class Judgement:
             "under_own_music_id": self.own_id.to_document(),
             "under_other_music_ids": self.other_ids.to_document(),
             "wrong": [
-                {"aweme_id": video.aweme_id, "link_type": video.link_type, "sound": video.sound}
+                {
+                    "aweme_id": video.aweme_id,
+                    "link_type": video.link_type,
+                    "sound": video.sound,
+                    "is_label_true": video.is_label_true,
+                }
                 for video in self.wrong
             ],
             "missed": [
@@ -194,15 +216,25 @@ def judge(
     own = [video for video in carrying if video.music_id == music_id]
     others = [video for video in carrying if video.music_id != music_id]
     changed = {video.aweme_id for video in known.values() if video.is_variant}
+    true_labels = {
+        name
+        for name, link_type in links.items()
+        if name in known and _is_label_true(link_type, known[name], music_id)
+    }
     return Judgement(
         links=tuple(
-            _judge_link(name, links, own if name == "exact_music_id" else others)
+            _judge_link(name, links, true_labels, own if name == "exact_music_id" else others)
             for name in LINK_TYPES
         ),
         own_id=_recall(own, links),
         other_ids=_recall(others, links),
         wrong=tuple(
-            FalsePositive(aweme_id=name, link_type=links[name], sound=_sound(known.get(name)))
+            FalsePositive(
+                aweme_id=name,
+                link_type=links[name],
+                sound=_sound(known.get(name)),
+                is_label_true=name in true_labels,
+            )
             for name in sorted(links.keys() - {video.aweme_id for video in carrying})
         ),
         missed=tuple(
@@ -217,13 +249,30 @@ def judge(
     )
 
 
+def _is_label_true(link_type: LinkType, video: GroundTruthVideo, music_id: str) -> bool:
+    """Return whether a video is what its link type claims, and no more than that.
+
+    `exact_music_id` names the track's music id. `verified_music_id_graph` names another one whose
+    sound carries the recording. `audio_fingerprint_match` plays the recording itself.
+    """
+    if link_type == "exact_music_id":
+        return video.music_id == music_id
+    if link_type == "verified_music_id_graph":
+        return video.music_id != music_id and video.names_recording
+    return video.music_id != music_id and video.carries_recording
+
+
 def _judge_link(
-    link_type: LinkType, links: Mapping[str, LinkType], carrying: list[GroundTruthVideo]
+    link_type: LinkType,
+    links: Mapping[str, LinkType],
+    true_labels: AbstractSet[str],
+    carrying: list[GroundTruthVideo],
 ) -> LinkJudgement:
     right = [video for video in carrying if links.get(video.aweme_id) == link_type]
     return LinkJudgement(
         link_type=link_type,
         confirmed_count=sum(name == link_type for name in links.values()),
+        true_label_count=sum(links[name] == link_type for name in true_labels),
         right_count=len(right),
         right_reachable_count=sum(video.is_reachable for video in right),
         carrying_count=len(carrying),
@@ -264,6 +313,7 @@ def to_ground_truth_videos(document: ReadOnlyDocument) -> tuple[GroundTruthVideo
             music_id=work["music_id"],
             kind=work["kind"],
             sound=work["sound"],
+            names_recording=work["relation"] == "same",
             carries_recording=work["carries_recording"],
             is_variant=work["heard"] == "variant",
             is_reachable=work["round"] is not None,

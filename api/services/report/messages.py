@@ -122,6 +122,15 @@ LINKS: Mapping[str, Message] = {
     "verified_music_id_graph": Message("matched music id", "音乐 ID 已核验"),
 }
 
+TRUE_LABELS = Message(
+    "A label is true if its own claim is: “same music id” claims that the video names the music id "
+    "of the track, “matched music id” another one whose sound has the recording, “matched by "
+    "audio” that the video itself plays it. Under a true label a video may still be muted or play "
+    "something else; precision counts only videos that play the recording.",
+    "标签为真: “同一音乐 ID”指作品标注该音乐 ID; “音乐 ID 已核验”指作品标注另一音乐 ID "
+    "且其原声包含该录音; “音频匹配”指作品自身播放该录音。标签为真的作品仍可能静音或播放其他声音; "
+    "精确率只计自身播放该录音的作品。",
+)
 RECALL_OF = Message(
     "Recall counts public videos whose own audio has the recording at original speed: under the "
     "track's music id for the link “same music id”, under any other music id for the two links by "

@@ -62,6 +62,7 @@ _MESSAGES = {
     "evidence": messages.evidence_summary,
     "by_name": messages.BY_NAME,
     "recall_of": messages.RECALL_OF,
+    "true_labels": messages.TRUE_LABELS,
     "demo_banner": messages.DEMO_BANNER,
     "never_everything": messages.NOT_EXHAUSTIVE,
 }

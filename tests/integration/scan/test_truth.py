@@ -67,9 +67,13 @@ def _every_match_by_audio_is_right(judgement: Judgement) -> None:
 def _what_a_music_id_promises_falsely_is_an_error_of_its_link_type(
     judgement: Judgement, truth: dict[str, Any], document: dict[str, Any]
 ) -> None:
-    """The same music id is never compared, so each such video is confirmed, and counts as wrong."""
+    """The same music id is never compared, so each such video is confirmed: the label is true, and
+    precision counts it as wrong.
+    """
     works = {work["aweme_id"]: work for work in truth["works"]}
     assert {video.sound for video in judgement.wrong} <= NOT_THE_RECORDING
+    assert [link.label_precision for link in judgement.links if link.confirmed_count] == [1.0] * 3
+    assert all(video.is_label_true for video in judgement.wrong)
     assert {video.link_type for video in judgement.wrong} <= {
         "exact_music_id",
         "verified_music_id_graph",

@@ -104,13 +104,15 @@ def test_the_truth_is_compared_only_where_there_is_one(build_job: Build) -> None
     job = build_job()
     muted = GroundTruthVideo(
         aweme_id=job["result"]["aweme_list"][0]["aweme_id"], music_id="1", kind="reupload",
-        sound="muted", carries_recording=False, is_variant=False, is_reachable=False,
+        sound="muted", names_recording=True, carries_recording=False, is_variant=False,
+        is_reachable=False,
     )  # fmt: skip
     assert "ground truth" not in render_report(job)
     judgement = judge("1", job["result"]["aweme_list"], [], [muted])
     text = render_report(job, judgement=judgement)
     assert "ground truth" in text
-    assert ", muted" in text
+    assert ", muted (" in text
+    assert "Label true" in text
     assert "NOT met" in text
 
 

@@ -27,13 +27,14 @@ def video(
     music_id: str = OWN,
     *,
     sound: str = "as_named",
+    names: bool = True,
     carries: bool = True,
     variant: bool = False,
     reachable: bool = True,
 ) -> GroundTruthVideo:
     return GroundTruthVideo(
-        aweme_id=name, music_id=music_id, kind="main", sound=sound, carries_recording=carries,
-        is_variant=variant, is_reachable=reachable,
+        aweme_id=name, music_id=music_id, kind="main", sound=sound, names_recording=names,
+        carries_recording=carries, is_variant=variant, is_reachable=reachable,
     )  # fmt: skip
 
 
@@ -44,25 +45,28 @@ def judged(
     return judge(OWN, confirmed, [{"aweme_id": name} for name in variants], videos)
 
 
-def test_a_muted_video_under_the_own_id_is_an_error_of_the_same_id_alone() -> None:
+def test_a_muted_video_under_the_own_id_has_a_true_label_without_the_recording() -> None:
     found = judged(
         {"1": "exact_music_id", "2": "exact_music_id", "3": "audio_fingerprint_match"},
         video("1"), video("2", sound="muted", carries=False), video("3", OTHER),
     )  # fmt: skip
     assert [link.precision for link in map(found.of, LINK_TYPES)] == [0.5, 1.0, None]
-    assert [(one.aweme_id, one.link_type, one.sound) for one in found.wrong] == [
-        ("2", "exact_music_id", "muted")
+    assert [link.label_precision for link in map(found.of, LINK_TYPES)] == [1.0, 1.0, None]
+    assert [(one.aweme_id, one.link_type, one.sound, one.is_label_true) for one in found.wrong] == [
+        ("2", "exact_music_id", "muted", True)
     ]
     assert found.of("exact_music_id").recall == 1.0
     assert found.is_good
 
 
-def test_a_replaced_sibling_is_an_error_of_the_verified_id() -> None:
+def test_a_replaced_sibling_lowers_the_precision_of_the_verified_id_under_a_true_label() -> None:
     found = judged(
         {"1": "audio_fingerprint_match", "2": "verified_music_id_graph"},
         video("1", OTHER), video("2", OTHER, sound="replaced", carries=False),
     )  # fmt: skip
-    assert found.of("verified_music_id_graph").precision == 0.0
+    link = found.of("verified_music_id_graph")
+    assert (link.precision, link.label_precision, link.true_label_count) == (0.0, 1.0, 1)
+    assert found.is_good
     assert found.of("audio_fingerprint_match").precision == 1.0
 
 
@@ -73,6 +77,42 @@ def test_a_wrong_match_by_audio_misses_the_goal() -> None:
     )  # fmt: skip
     assert [one.sound for one in found.wrong] == ["main", "unrelated"]
     assert not found.is_good
+
+
+@pytest.mark.parametrize(
+    ("link_type", "confirmed"),
+    [
+        ("exact_music_id", video("2", OTHER)),
+        ("verified_music_id_graph", video("2", OTHER, names=False, carries=False)),
+        ("verified_music_id_graph", video("2", OWN)),
+        ("audio_fingerprint_match", video("2", OTHER, sound="live", carries=False)),
+    ],
+    ids=["another id", "an id of another song", "the track's id", "a live performance"],
+)
+def test_a_label_that_claims_what_is_not_so_is_false_and_misses_the_goal(
+    link_type: LinkType, confirmed: GroundTruthVideo
+) -> None:
+    found = judged({"1": "exact_music_id", "2": link_type}, video("1"), confirmed)
+    link = found.of(link_type)
+    assert link.true_label_count == link.confirmed_count - 1
+    assert not found.is_good
+    assert not any(wrong.is_label_true for wrong in found.wrong)
+
+
+def test_the_document_gives_the_label_beside_the_stricter_figure() -> None:
+    muted = video("2", sound="muted", carries=False)
+    links: dict[str, LinkType] = {"1": "exact_music_id", "2": "exact_music_id"}
+    document = judged(links, video("1"), muted).to_document()
+    figures = document["by_link_type"][0]
+    assert (figures["label_precision"], figures["precision"]) == (1.0, 0.5)
+    assert document["wrong"] == [
+        {
+            "aweme_id": "2",
+            "link_type": "exact_music_id",
+            "sound": "muted",
+            "is_label_true": True,
+        }
+    ]
 
 
 def test_a_voice_laid_over_the_recording_leaves_it_right() -> None:
@@ -142,9 +182,9 @@ def test_the_document_has_no_figure_over_all_link_types() -> None:
 def test_only_public_videos_belong_to_the_ground_truth(*, public: bool, expected: int) -> None:
     work = {
         "aweme_id": "1", "music_id": OWN, "kind": "main", "sound": "live", "heard": "cover",
-        "carries_recording": False, "is_public": public, "round": 0,
+        "relation": "same", "carries_recording": False, "is_public": public, "round": 0,
     }  # fmt: skip
     found = to_ground_truth_videos({"works": [work]})
-    assert [(one.sound, one.carries_recording, one.is_reachable) for one in found] == [
-        ("live", False, True)
-    ][:expected]
+    assert [
+        (one.sound, one.names_recording, one.carries_recording, one.is_reachable) for one in found
+    ] == [("live", True, False, True)][:expected]
