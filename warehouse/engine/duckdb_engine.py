@@ -110,6 +110,17 @@ class Engine:
         with query_errors(), self._cursor() as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
+    def open_cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a cursor for relations, which read when they are used. For one thread."""
+        cursor = self._new_cursor()
+        self._register(cursor)
+        return cursor
+
+    def refresh_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Make all commits visible to relations of a cursor."""
+        self._relist_when_due()
+        self._register(cursor)
+
     def refresh(self) -> None:
         """Make all commits so far visible."""
         with self._listing:
@@ -135,13 +146,19 @@ class Engine:
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._new_cursor() as cursor:
+            self._register(cursor)
+            yield cursor
+
+    def _new_cursor(self) -> duckdb.DuckDBPyConnection:
         connection = self._connection
         if connection is None:
             raise WarehouseUnavailableError("the engine is closed")
-        with connection.cursor() as cursor:
-            for name, dataset in self._datasets.items():
-                cursor.register(_alias(name), dataset)  # registrations belong to the cursor
-            yield cursor
+        return connection.cursor()
+
+    def _register(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        for name, dataset in self._datasets.items():
+            cursor.register(_alias(name), dataset)  # registrations belong to the cursor
 
     def _relist_when_due(self) -> None:
         if self._clock() - self._listed_at < RELIST_AFTER_S:
@@ -167,7 +184,7 @@ class Engine:
         """
         listing = self.lake.listing(table.name)
         source = _scan(listing)
-        if self.lake.is_remote:
+        if self.lake.is_remote and source is not None:
             self._datasets = {**self._datasets, table.name: self.lake.dataset(table.name)}
             source = f"from {_alias(table.name)}"
         with query_errors(), self._cursor() as cursor:

@@ -28,11 +28,18 @@ def run_user_sql(engine: Engine, sql: str) -> pa.Table:
         InvalidParameterError: It is not one read-only statement, is invalid, or reads other data.
         WarehouseUnavailableError: The lake cannot be read, or the query needs too much memory.
     """
-    with _user_errors():
-        question = _single(sql)
-        if engine.as_of is not None:
-            question = _ordered(question)
-        return engine.table(question)
+    with user_errors():
+        return engine.table(checked_statement(engine, sql))
+
+
+def checked_statement(engine: Engine, sql: str) -> str:
+    """Return the statement as it is run: alone, and in a stable order with `as_of`.
+
+    Raises:
+        InvalidParameterError: It is not one read-only statement.
+    """
+    statement = _single(sql)
+    return statement if engine.as_of is None else _ordered(statement)
 
 
 def _single(sql: str) -> str:
@@ -40,7 +47,7 @@ def _single(sql: str) -> str:
     if len(found) != 1 or found[0].type not in _READING:
         raise InvalidParameterError(
             "use one read-only statement: select, with, from, values, describe or explain",
-            hint="nothing can be changed here; `--out` writes the result to a file",
+            hint="nothing can be changed here; keep a result with `--out` or `.df()`",
         )
     statement: str = found[0].query.strip().removesuffix(";")
     return statement
@@ -63,8 +70,13 @@ def _ordered(question: str) -> str:
 
 
 @contextmanager
-def _user_errors() -> Iterator[None]:
-    """Report database errors with the first line of their message: it names the mistake best."""
+def user_errors() -> Iterator[None]:
+    """Report database errors with the first line of their message: it names the mistake best.
+
+    Raises:
+        InvalidParameterError: The query is invalid or reads other data.
+        WarehouseUnavailableError: The lake cannot be read.
+    """
     try:
         yield
     except WarehouseError as error:

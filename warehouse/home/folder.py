@@ -90,6 +90,16 @@ def open_home(data_home: Path, world: str) -> Home:
     return home
 
 
+def read_home_world(folder: Path) -> str | None:
+    """Return the world whose home a folder is, or None. Nothing is created."""
+    try:
+        document = json.loads((folder / _MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    world = document.get("world") if isinstance(document, dict) else None
+    return world if isinstance(world, str) else None
+
+
 def _mark(home: Home) -> None:
     mark = home.root / _MARK
     if not mark.exists():

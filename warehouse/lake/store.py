@@ -59,8 +59,8 @@ class TableListing:
 
 
 @dataclass(slots=True)
-class _Handle:
-    """One open table. `lock` guards `delta`, which a refresh changes in place."""
+class LakeHandle:
+    """One open table of a lake. `lock` guards `delta`, which a refresh changes in place."""
 
     table: Table
     path: str
@@ -73,7 +73,7 @@ class Lake:
     """The open tables of one world; opened by `open_lake`."""
 
     def __init__(
-        self, url: str, world: str, handles: Mapping[str, _Handle], *, free: FreeBytes
+        self, url: str, world: str, handles: Mapping[str, LakeHandle], *, free: FreeBytes
     ) -> None:
         self.url = url
         self.world = world
@@ -269,7 +269,7 @@ class Lake:
             purge_versions(handle.path)
             _update(handle)
 
-    def _handle(self, name: str) -> _Handle:
+    def _handle(self, name: str) -> LakeHandle:
         handle = self._handles.get(name)
         if handle is None:
             raise ContractBrokenError(f"the lake has no table {name}")
@@ -291,18 +291,25 @@ def open_lake(
         WrongWorldError, StoreTooNewError, ContractBrokenError: See `schema_evolution.open_table`.
         WarehouseUnavailableError: The lake cannot be opened.
     """
-    root = url.rstrip("/") if is_remote(url) else _folder(url)
+    root = lake_root(url)
     handles = {}
     for table in tables:
         path = f"{root}/{table.folder}"
         with storage_errors(f"opening {table.name}"):
             if not is_remote(root):
                 Path(path).mkdir(parents=True, exist_ok=True)
-            handles[table.name] = _Handle(table, path, open_table(path, table, world=world))
+            handles[table.name] = LakeHandle(table, path, open_table(path, table, world=world))
     return Lake(root, world, handles, free=free)
 
 
-def _folder(url: str) -> str:
+def lake_root(url: str) -> str:
+    """Return the address of a lake in one form.
+
+    Raises:
+        WarehouseUnavailableError: The path contains a character that Delta or DuckDB misreads.
+    """
+    if is_remote(url):
+        return url.rstrip("/")
     root = str(Path(url).expanduser().resolve())
     if not root.isprintable() or _UNSAFE_PATH_CHARS.intersection(root):
         raise WarehouseUnavailableError(
@@ -337,7 +344,7 @@ def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> Non
             )
 
 
-def _refresh_if_changed(handle: _Handle) -> None:
+def _refresh_if_changed(handle: LakeHandle) -> None:
     """Read new log entries, if there are any.
 
     `update_incremental` costs 4 ms, so a local lake first checks for the file of the next entry,
@@ -351,7 +358,7 @@ def _refresh_if_changed(handle: _Handle) -> None:
         handle.log_mtime_ns = mtime_ns
 
 
-def _log_mtime_ns(handle: _Handle) -> int:
+def _log_mtime_ns(handle: LakeHandle) -> int:
     if is_remote(handle.path):
         return -1
     try:
@@ -360,7 +367,7 @@ def _log_mtime_ns(handle: _Handle) -> int:
         raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing") from error
 
 
-def _update(handle: _Handle) -> None:
+def _update(handle: LakeHandle) -> None:
     """Read new log entries, starting at the last checkpoint if older ones have been cleaned up."""
     try:
         handle.delta.update_incremental()

@@ -43,6 +43,8 @@ class SametrackError(Exception):
         self.detail = detail
         self.hint = hint
         self.retry_after = retry_after
+        if hint is not None:
+            self.add_note(f"Hint: {hint}")  # notebooks and consoles show it below the error
 
     def to_document(self) -> dict[str, object]:
         """Return the `error` object of responses and failed jobs. Subclasses fill in `upstream`."""

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from warehouse.tables.arrow_without_pandas import start_arrow
 from warehouse.tables.units import unit_of
+
+start_arrow()
 
 TEXT = pa.string()
 INTEGER = pa.int64()

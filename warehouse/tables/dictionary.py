@@ -61,10 +61,11 @@ def render_dictionary(tables: Sequence[Table] = TABLES) -> str:
     index = "\n".join(
         f"- [`{table.name}`](#{_anchor(table)}): one row per {table.row}" for table in tables
     )
-    return "\n".join([_HEAD, index, "", *(_section(table) for table in tables)])
+    return "\n".join([_HEAD, index, "", *(render_table(table) for table in tables)])
 
 
-def _section(table: Table) -> str:
+def render_table(table: Table) -> str:
+    """Return the section of one table as Markdown."""
     key = ", ".join(f"`{name}`" for name in table.key)
     head = [
         f"## {table.name}",

@@ -1,0 +1,1 @@
+"""The warehouse for analysts: relations, data frames and descriptions, for reading alone."""

@@ -1,0 +1,103 @@
+"""What a table means, from the data dictionary: as text, as Markdown in a notebook, as records."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from warehouse.records.errors import InvalidParameterError
+from warehouse.tables import BY_NAME, TABLES, Column, Table
+from warehouse.tables.dictionary import TYPE_LABELS, render_table
+
+SEEN = tuple(
+    f"seen.{table.name.removeprefix('raw.')}"
+    for table in TABLES
+    if table.name != "raw.captures" and any(column.name == "capture_id" for column in table.columns)
+)
+"""Views of the observations whose capture is complete."""
+NAMES = (*sorted(BY_NAME), *sorted(SEEN))
+_SEEN_NOTE = "Only rows whose capture is complete; use it to count."
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescription:
+    """The meaning of a table and of its columns."""
+
+    name: str
+    table: Table
+
+    @property
+    def row(self) -> str:
+        """What one row stands for."""
+        return self.table.row
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Columns that identify a row."""
+        return self.table.key
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Columns with name, type, unit and meaning."""
+        return self.table.columns
+
+    def __getitem__(self, column: str) -> Column:
+        for found in self.columns:
+            if found.name == column:
+                return found
+        raise unknown_name("column", column, [one.name for one in self.columns])
+
+    def __str__(self) -> str:
+        return "\n".join([*self._head(), "", *_lines(self.columns)])
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        """Return the section of the data dictionary: notebooks display it."""
+        note = f"`{self.name}`: {_SEEN_NOTE}\n\n" if self.name != self.table.name else ""
+        return note + render_table(self.table)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def _head(self) -> list[str]:
+        head = [f"{self.name}: one row per {self.row}", f"key: {', '.join(self.key)}"]
+        return [*head, _SEEN_NOTE] if self.name != self.table.name else head
+
+
+def describe_table(name: str) -> TableDescription:
+    """Return the description of `raw.…`, `marts.…` or `seen.…`.
+
+    Raises:
+        InvalidParameterError: There is no such table.
+    """
+    check_table(name)
+    return TableDescription(name, BY_NAME[name.replace("seen.", "raw.")])
+
+
+def check_table(name: str) -> None:
+    """Refuse a name that is no table, with the nearest ones."""
+    if name not in NAMES:
+        raise unknown_name("table", name, NAMES)
+
+
+def unknown_name(kind: str, name: str, names: Iterable[str]) -> InvalidParameterError:
+    """Return the error for a name that does not exist."""
+    known = list(names)
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    ending = [one for one in known if one.rpartition(".")[2] == name]
+    meant = ", ".join(dict.fromkeys([*ending, *near]))
+    hint = f"did you mean {meant}?" if meant else ", ".join(known)
+    return InvalidParameterError(f"there is no {kind} {name!r}", hint=hint)
+
+
+def _lines(columns: Iterable[Column]) -> list[str]:
+    cells = [
+        (
+            column.name,
+            TYPE_LABELS[column.type] + ("" if column.required else ", may be unknown"),
+            column.meaning + (f" [{column.unit}]" if column.unit else ""),
+        )
+        for column in columns
+    ]
+    name_width, type_width = (max(len(cell[at]) for cell in cells) for at in (0, 1))
+    return [f"{name:{name_width}}  {kind:{type_width}}  {text}" for name, kind, text in cells]

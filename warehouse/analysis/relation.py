@@ -1,0 +1,211 @@
+"""Rows of the warehouse as a relation: filtered by DuckDB, handed over to pandas, Polars or Arrow.
+
+Types hold what the rows mean: ids are text, times have their zone, whole numbers stay whole numbers
+and unknown is null, in pandas too. DuckDB's own `.df()` would turn a column of whole numbers with
+an unknown one into real numbers.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.user_sql import user_errors
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.values import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+SHOWN_ROWS = 10
+_CHANGES = frozenset({
+    "create", "create_view", "insert", "insert_into", "to_table", "to_view", "update",
+})  # fmt: skip
+_FILES = frozenset({"to_csv", "to_parquet", "write_csv", "write_parquet"})
+_UNFINISHED = frozenset({
+    "arrow", "fetch_arrow_reader", "fetch_record_batch", "fetchmany", "fetchone", "iter_rows",
+    "to_arrow_reader",
+})  # fmt: skip
+"""Methods that leave a result half read, which blocks every other relation."""
+_REFUSALS = (
+    dict.fromkeys(
+        _CHANGES, ("the warehouse is read-only", "keep the result: frame = relation.df()")
+    )
+    | dict.fromkeys(
+        _FILES,
+        ("a relation writes no files", ".df().to_csv(…), .pl().write_parquet(…), sametrack export"),
+    )
+    | dict.fromkeys(
+        _UNFINISHED,
+        ("a relation is read as a whole", ".rows(), .df(), .pl() or .arrow(), after .limit(…)"),
+    )
+)
+
+
+class WarehouseRelation:
+    """A query whose rows are read when they are asked for.
+
+    It has DuckDB's methods (`filter`, `order`, `limit`, `aggregate`, `join`, …), which return new
+    relations. `df`, `pl`, `arrow` and `rows` read the rows, as they are at that time.
+    """
+
+    def __init__(
+        self, relation: duckdb.DuckDBPyRelation, engine: Engine, cursor: duckdb.DuckDBPyConnection
+    ) -> None:
+        self._relation = relation
+        self._engine = engine
+        self._cursor = cursor
+
+    def df(self) -> "pd.DataFrame":
+        """Return a pandas data frame with nullable types: unknown is `pd.NA` in every column."""
+        _need("pandas")
+        import pandas as pd  # noqa: PLC0415 -- takes 0.5 s, and is an extra
+
+        types = {
+            pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype(), pa.bool_(): pd.BooleanDtype(),
+            pa.float64(): pd.Float64Dtype(), pa.string(): pd.StringDtype(),
+            pa.date32(): pd.ArrowDtype(pa.date32()),
+        }  # fmt: skip
+        frame: pd.DataFrame = self.arrow().to_pandas(types_mapper=types.get)
+        return frame
+
+    def pl(self) -> "pl.DataFrame":
+        """Return a Polars data frame."""
+        _need("polars")
+        import polars as pl  # noqa: PLC0415 -- takes 0.2 s, and is an extra
+
+        return pl.DataFrame(self.arrow())
+
+    def arrow(self) -> pa.Table:
+        """Return an Arrow table. Sums of whole numbers are 64-bit numbers."""
+        with user_errors():
+            self._engine.refresh_cursor(self._cursor)
+            return _with_whole_numbers(self._relation.to_arrow_table())
+
+    def rows(self) -> list[Row]:
+        """Return the rows as dictionaries; unknown is None."""
+        found: list[Row] = self.arrow().to_pylist()
+        return found
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return self._relation.columns
+
+    def __len__(self) -> int:
+        return int(self.aggregate("count(*) as n").rows()[0]["n"])
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows())
+
+    def __bool__(self) -> bool:
+        """Return True: a relation is no list, and asking would read it."""
+        return True
+
+    def __getitem__(self, column: str) -> "WarehouseRelation":
+        if column not in self.columns:
+            raise KeyError(column)
+        quoted = column.replace('"', '""')
+        return self._wrap(self._relation.select(f'"{quoted}"'))
+
+    def __getattr__(self, name: str) -> Any:  # DuckDB's methods, of any type
+        if name in _REFUSALS:
+            return _refusing(name)
+        found = getattr(self._relation, name)
+        if name.startswith("_") or not callable(found):
+            return found
+
+        def call(*arguments: object, **options: object) -> object:
+            with user_errors():
+                self._engine.refresh_cursor(self._cursor)
+                result = found(*map(_plain, arguments), **options)
+            return self._wrap(result) if isinstance(result, duckdb.DuckDBPyRelation) else result
+
+        call.__doc__ = found.__doc__
+        return call
+
+    def __dir__(self) -> list[str]:
+        shared = {name for name in dir(self._relation) if not name.startswith("_")}
+        return sorted({*super().__dir__(), *shared} - (_REFUSALS.keys() - {"arrow"}))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.columns
+
+    def __repr__(self) -> str:
+        return _text_table(self.columns, *self._first_rows())
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as a table: notebooks display it."""
+        rows, is_cut = self._first_rows()
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+        )
+        more = f"<p>{_MORE}</p>" if is_cut else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+    def _first_rows(self) -> tuple[list[list[str]], bool]:
+        """Return the first rows as texts, and whether there are more."""
+        found = self._wrap(self._relation.limit(SHOWN_ROWS + 1)).rows()
+        rows = [["—" if value is None else _cell(value) for value in row.values()] for row in found]
+        return rows[:SHOWN_ROWS], len(rows) > SHOWN_ROWS
+
+    def _wrap(self, relation: duckdb.DuckDBPyRelation) -> "WarehouseRelation":
+        return WarehouseRelation(relation, self._engine, self._cursor)
+
+
+_MORE = f"the first {SHOWN_ROWS} rows; .df() reads all"
+_CELL_CHARS = 40
+
+
+def _plain(argument: object) -> object:
+    return argument._relation if isinstance(argument, WarehouseRelation) else argument  # noqa: SLF001 -- our own
+
+
+def _refusing(name: str) -> Callable[..., object]:
+    reason, hint = _REFUSALS[name]
+
+    def refuse(*_: object, **__: object) -> object:
+        raise InvalidParameterError(f"{name}: {reason}", hint=hint)
+
+    return refuse
+
+
+def _need(library: str) -> None:
+    if find_spec(library) is None:
+        raise InvalidParameterError(
+            f"{library} is not installed", hint="pip install 'sametrack[analysis]', or use .rows()"
+        )
+
+
+def _with_whole_numbers(table: pa.Table) -> pa.Table:
+    """Return sums of whole numbers, which DuckDB widens, as 64-bit numbers where they fit."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type) and field.type.scale == 0:
+            try:
+                column = table.column(at).cast(pa.int64())
+            except pa.ArrowInvalid:
+                continue
+            table = table.set_column(at, field.name, column)
+    return table
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _CELL_CHARS else f"{text[: _CELL_CHARS - 1]}…"
+
+
+def _text_table(columns: Sequence[str], rows: list[list[str]], is_cut: bool) -> str:
+    cells = [list(columns), *rows]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(columns))]
+    lines = [
+        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+    lines.insert(1, "  ".join("─" * width for width in widths))
+    return "\n".join([*lines, f"({_MORE})" if is_cut else f"({len(rows)} rows)"])

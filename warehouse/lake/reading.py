@@ -1,0 +1,81 @@
+"""Opening of a lake for reading alone: no table is created, none migrated, nothing is written.
+
+A table that does not exist yet has no rows. One of an older schema version lacks its newer columns,
+which the engine shows as null.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+
+from warehouse.home.disk_space import free_bytes
+from warehouse.lake.schema_evolution import WORLD, check_marks
+from warehouse.lake.store import Lake, LakeHandle, TableListing, lake_root, storage_errors
+from warehouse.records.errors import InvalidParameterError
+from warehouse.tables import TABLES, Table
+
+_AT_ONCE = 8  # tables opened at the same time: each look at an object store waits for the network
+
+
+class ReadOnlyLake(Lake):
+    """The tables of a lake that exist, and none of its writers' preparations."""
+
+    def __init__(self, url: str, world: str, handles: Mapping[str, LakeHandle]) -> None:
+        super().__init__(url, world, handles, free=free_bytes)
+        self._existing = frozenset(handles)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return TABLES
+
+    def listing(self, name: str) -> TableListing:
+        if name not in self._existing:
+            return TableListing(-1, (), has_mixed_schemas=False)
+        return super().listing(name)
+
+    def version(self, name: str) -> int:
+        return super().version(name) if name in self._existing else -1
+
+
+def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake:
+    """Open a lake without changing anything.
+
+    Args:
+        url: A folder, or `s3://bucket/prefix` (keys and region from the AWS_* variables).
+        world: World of the lake, which otherwise is read from its tables.
+
+    Raises:
+        InvalidParameterError: There is no table.
+        WrongWorldError, StoreTooNewError: See `schema_evolution.check_marks`.
+        WarehouseUnavailableError: The lake cannot be read.
+    """
+    root = lake_root(url)
+    with ThreadPoolExecutor(_AT_ONCE) as pool, storage_errors("opening the lake"):
+        opened = dict(zip(TABLES, pool.map(lambda table: _open(root, table), TABLES), strict=True))
+    existing = {table: delta for table, delta in opened.items() if delta is not None}
+    if not existing:
+        raise InvalidParameterError(
+            f"there is no lake at {url!r}",
+            hint="name the home of a world (warehouse/data/sandbox), a lake, or an s3:// address",
+        )
+    owner = world or _world_of(next(iter(existing.values())))
+    for table, delta in existing.items():
+        check_marks(delta, table, world=owner)
+    handles = {
+        table.name: LakeHandle(table, f"{root}/{table.folder}", delta)
+        for table, delta in existing.items()
+    }
+    return ReadOnlyLake(root, owner, handles)
+
+
+def _open(root: str, table: Table) -> DeltaTable | None:
+    try:
+        return DeltaTable(f"{root}/{table.folder}")
+    except TableNotFoundError:
+        return None
+
+
+def _world_of(delta: DeltaTable) -> str:
+    return delta.metadata().configuration.get(WORLD, "")
