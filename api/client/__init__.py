@@ -22,13 +22,8 @@ from .errors import (
     WaitTimeoutError,
 )
 from .operations import (
-    AnnotationVerdict,
-    ChartLinkDecision,
-    JobStatus,
     RelatedOptions,
     ScanOptions,
-    SeriesKind,
-    SortBy,
     WatchEntryGiven,
     WatchlistChanges,
     WatchlistOptions,
@@ -36,6 +31,13 @@ from .operations import (
 )
 from .request import ApiRequest
 from .responses import ApiResponse
+from .types.enumerations import (
+    AnnotationVerdict,
+    ChartLinkDecision,
+    JobStatus,
+    SeriesKind,
+    SortBy,
+)
 
 __all__ = [
     "DEFAULT_URL",

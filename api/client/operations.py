@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .types import answers, extensions
+    from .types.enumerations import (
+        AnnotationVerdict,
+        ChartLinkDecision,
+        JobStatus,
+        SeriesKind,
+        SortBy,
+    )
 
-SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
-JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
-ChartLinkDecision = Literal["same", "different", "withdrawn"]
-SeriesKind = Literal["video", "track", "account"]
-AnnotationVerdict = Literal["same", "not_the_same"]
 
 APP = "/api/v1/vidplat/app/v3"
 WEB = "/api/v1/vidplat/web"
@@ -234,6 +236,18 @@ class Operations:
         self, *, limit: int | None = None, status: JobStatus | None = None
     ) -> answers.JobListData:
         """Return the newest jobs, without results."""
+
+    @operation("GET", f"{OWN}/jobs/{{job_id}}/ranking")
+    def job_ranking(
+        self,
+        job_id: str,
+        *,
+        count: int | None = None,
+        sort_by: SortBy | None = None,
+        viral_threshold: int | None = None,
+        viral_only: bool | None = None,
+    ) -> extensions.JobRankingData:
+        """Return a job with its ranking in another view. Starts no scan."""
 
     @operation("GET", f"{OWN}/jobs/{{job_id}}/comparisons")
     def job_comparisons(self, job_id: str) -> extensions.ComparisonsData:

@@ -7,12 +7,26 @@ nobody edits it.
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from typing import get_args
 
 from api.client.operations import OPERATIONS
 from api.openapi.reference import OpenApiDocument
+from api.params.annotations import ANNOTATION_VERDICTS
+from pipelines.parameters.scan import SORT_ORDERS
+from pipelines.reads.series import SeriesKind
+from warehouse.records.charts import SongLinkChoice
+from warehouse.records.jobs import JobStatus
 
 type JsonSchema = OpenApiDocument
 
+ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
+    "AnnotationVerdict": ANNOTATION_VERDICTS,
+    "ChartLinkDecision": get_args(SongLinkChoice),
+    "JobStatus": get_args(JobStatus),
+    "SeriesKind": get_args(SeriesKind),
+    "SortBy": SORT_ORDERS,
+}
+"""Enumerations of arguments, by the name that users of the client know them by."""
 INTERFACE_TYPES, EXTENSION_TYPES = "answers", "extensions"
 _HEAD = '''\
 """Response types{of}, generated from the API description.
@@ -40,6 +54,17 @@ def render_extension_types(document: JsonSchema) -> str:
     known = _data_types(document, INTERFACE_TYPES)
     names = _data_types(document, EXTENSION_TYPES)
     return _render(" of the extension operations", document, names, known)
+
+
+def render_enumerations(_document: JsonSchema) -> str:
+    """Render the enumerations of arguments."""
+    head = (
+        '"""Enumerations of arguments, written by `make docs`."""\n\nfrom typing import Literal\n\n'
+    )
+    return head + "".join(
+        f"{name} = Literal[{', '.join(_literal(value) for value in values)}]\n"
+        for name, values in ENUMERATIONS.items()
+    )
 
 
 def _data_types(document: JsonSchema, module: str) -> dict[str, JsonSchema]:

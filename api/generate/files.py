@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from api.app import build_routes
-from api.generate.client_types import render_extension_types, render_types
+from api.generate.client_types import (
+    render_enumerations,
+    render_extension_types,
+    render_types,
+)
 from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
 from api.generate.sync_client import render_sync_client
@@ -26,6 +30,7 @@ def read_description() -> OpenApiDocument:
 WHOLE_FILES: Mapping[str, Callable[[OpenApiDocument], str]] = {
     "api/client/types/answers.py": render_types,
     "api/client/types/extensions.py": render_extension_types,
+    "api/client/types/enumerations.py": render_enumerations,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
 }

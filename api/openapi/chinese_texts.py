@@ -83,6 +83,7 @@ SUMMARIES_ZH: Mapping[str, str] = {
     "chart_history": "历史榜单",
     "sametrack_jobs": "任务列表",
     "sametrack_job_events": "任务实时进度",
+    "sametrack_job_ranking": "任务结果的其他视图",
     "sametrack_comparison": "单次音频比对的证据",
     "sametrack_comparison_svg": "比对图 (SVG)",
     "sametrack_comparison_png": "比对图 (PNG)",
@@ -149,6 +150,7 @@ DESCRIPTIONS_ZH: Mapping[str, str] = {
         "没有榜单或尚未读取的节点会给出原因; 超出最新一期的 end_date 会被截断并注明."
     ),
     "sametrack_jobs": "最新的采集任务, 不含结果.",
+    "sametrack_job_ranking": "按其他排序或数量返回任务的结果, 不会启动新的采集.",
     "sametrack_job_events": (
         "以服务器推送事件 (SSE) 返回任务的每次变化, 最后一个事件为 ended. "
         "Last-Event-ID 已是最终状态时返回 204."

@@ -8,6 +8,7 @@ anything else for the strict field to refuse. Not here: what the values mean
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -72,16 +73,19 @@ Keyword = Annotated[PrintableText, Field(min_length=1, max_length=MAX_KEYWORD_LE
 
 
 def parameter_field(
-    name: str, table: Mapping[str, Parameter] = BY_NAME
+    name: str, table: Mapping[str, Parameter] = BY_NAME, *, is_given: bool = True
 ) -> Any:  # as pydantic types `Field`: the default of a field of any type
-    """Build the pydantic field of a parameter in a table, with default, limits and description."""
+    """Build the pydantic field of a parameter in a table, with default, limits and description.
+
+    Without `is_given` the default is None, which stands for "not passed".
+    """
     parameter = table[name]
     maximum = parameter.maximum
     if parameter.kind is int and maximum is None:
         maximum = MAX_SAFE_INTEGER
     numeric = parameter.kind in {int, float}
     return Field(
-        default=parameter.default,
+        default=parameter.default if is_given else None,
         ge=parameter.minimum if numeric else None,
         le=maximum if numeric else None,
         description=f"{parameter.meaning}. {parameter.meaning_zh}",
@@ -267,6 +271,19 @@ class AnnotationBody(StrictModel):
     note: Annotated[PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
         None, description="free text"
     )
+
+
+class RankingQuery(QueryModel):
+    """Query of a stored ranking. Whatever is omitted is as the job was asked for."""
+
+    count: StrictInt | None = parameter_field("count", is_given=False)
+    sort_by: SortBy | None = parameter_field("sort_by", is_given=False)
+    viral_threshold: StrictInt | None = parameter_field("viral_threshold", is_given=False)
+    viral_only: StrictBool | None = parameter_field("viral_only", is_given=False)
+
+    def to_parameters(self, job: ScanParameters) -> ScanParameters:
+        """Return the parameters of a job, changed by those of this query."""
+        return replace(job, **self.model_dump(exclude_none=True))
 
 
 class JobListQuery(QueryModel):

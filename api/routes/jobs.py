@@ -7,7 +7,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from api.params.scan import JobBody, JobListQuery
+from api.params.scan import JobBody, JobListQuery, RankingQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED, NO_CONTENT, OK
 from api.routes.dependencies import (
@@ -23,6 +23,7 @@ from api.schemas.responses import (
     JOB_EVENTS_RESPONSES,
     JOB_LIST_RESPONSES,
     JOB_RESPONSES,
+    RANKING_RESPONSES,
 )
 from api.schemas.result import JobList
 from api.server.middleware.json_body import JsonRoute
@@ -31,10 +32,11 @@ from api.services.job_document import (
     JOBS_PATH,
     poll_url,
     to_job_document,
+    to_scan_parameters,
     waiting_headers,
 )
 from api.services.job_events import JobEvents
-from warehouse.records.jobs import FINAL_STATUSES
+from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 
 router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query_parameters)])
 writing = APIRouter(
@@ -89,6 +91,27 @@ async def music_collection_job(
     record_parameters(request.scope, {"job_id": job_id})
     shown = await answers.now(scan_service, job_id)
     return conditional_response(request.scope, shown.data, headers=waiting_headers(shown.job))
+
+
+@extensions.get(
+    "/api/v1/sametrack/jobs/{job_id}/ranking",
+    summary="Result of a job in another view",
+    response_model=None,
+    responses=RANKING_RESPONSES,
+)
+async def sametrack_job_ranking(
+    request: Request,
+    job_id: JobId,
+    query: Annotated[RankingQuery, Query()],
+    scan_service: ScanServiceDep,
+) -> Response:
+    """Return a job with its ranking in another view. Starts no scan. 任务结果的其他视图."""
+    record_parameters(request.scope, {"job_id": job_id, **query.model_dump(exclude_none=True)})
+    scan = await run_sync(scan_service.job, job_id)
+    is_ranked = scan.job.kind != DISCOVERY
+    view = query.to_parameters(to_scan_parameters(scan.job)) if is_ranked else None
+    data = to_job_document(scan, is_demo=scan_service.world.is_demo, view=view)
+    return conditional_response(request.scope, data, headers=waiting_headers(scan.job))
 
 
 @router.delete(

@@ -139,6 +139,17 @@ JOB_RESPONSES: ResponseSpecs = {
     **_UNCHANGED,
     **_JOB_FAILURES,
 }
+RANKING_RESPONSES: ResponseSpecs = {
+    OK: _success(_JOB, "The job with its result in the requested view", "ETag", "Retry-After"),
+    **_UNCHANGED,
+    **error_responses(
+        "invalid_parameter",
+        "unknown_parameter",
+        "job_not_found",
+        "profile_not_chosen",
+        "warehouse_unavailable",
+    ),
+}
 CANCEL_RESPONSES: ResponseSpecs = {
     OK: _success(_JOB, "Job after the cancellation request"),
     **_JOB_FAILURES,

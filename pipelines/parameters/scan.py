@@ -8,12 +8,22 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol
 
 from warehouse.records.evidence import VERDICT_REVISION
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
-SORT_ORDERS: tuple[SortBy, ...] = get_args(SortBy)
+SORT_LABELS: Mapping[SortBy, tuple[str, str]] = {
+    "hot_score": ("Hot score", "综合热度"),
+    "digg": ("Likes", "点赞"),
+    "comment": ("Comments", "评论"),
+    "collect": ("Bookmarks", "收藏"),
+    "share": ("Shares", "分享"),
+    "latest": ("Newest first", "最新发布"),
+    "oldest": ("Oldest first", "最早发布"),
+}
+"""The sort orders with their English and Chinese labels."""
+SORT_ORDERS: tuple[SortBy, ...] = tuple(SORT_LABELS)
 MAX_SEARCH_KEYWORDS = 8
 LOW_CANDIDATE_LIMIT = 100  # the interface's prose calls it a floor; treated as a recommendation
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
-from pipelines.parameters.scan import SORT_ORDERS
+from pipelines.parameters.scan import SORT_LABELS, SORT_ORDERS
 from tests.stage import open_stage
 from tests.visitor import View, Visitors
 
@@ -190,26 +190,26 @@ def ask_module(view: View, module: str, expression: str) -> Any:
     return view.page.evaluate(f"import('/console/app/{module}').then((m) => {expression})")
 
 
-def test_seven_orders_put_unknown_counts_last(visitors: Visitors) -> None:
+def test_the_service_sorts_and_the_page_shows_its_order(visitors: Visitors) -> None:
     view = visitors.open()
-    works = [
-        {"aweme_id": name, "hot_score": hot, "create_time": made, "statistics": {
-            "digg_count": digg, "comment_count": 1, "collect_count": None, "share_count": hot,
-        }}
-        for name, hot, made, digg in (("1", 5, 30, None), ("2", 9, 10, 3), ("3", 7, None, 8))
-    ]  # fmt: skip
-    found = {
-        order: ask_module(
-            view,
-            "views/result/ranking.js",
-            f"m.sorted({json.dumps(works)}, '{order}').map((one) => one.aweme_id).join('')",
-        )
-        for order in SORT_ORDERS
-    }
-    assert found == {
-        "hot_score": "231", "digg": "321", "comment": "123", "collect": "123", "share": "231",
-        "latest": "123", "oldest": "213",
-    }  # fmt: skip
+    envelope, other = completed(6), completed(6)
+    other["data"]["result"]["aweme_list"].reverse()
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    answer(view, f"**/jobs/{JOB_ID}/ranking?sort_by=oldest", other)
+    view.show(f"#/job/{JOB_ID}")
+    first = "tbody tr.data:first-of-type .rank"
+    view.page.wait_for_selector(first)
+    before = view.page.locator(first).first.inner_text()
+    chosen = view.page.get_by_label("Sort by")
+    assert chosen.locator("option").count() == len(SORT_ORDERS)
+    chosen.select_option(SORT_LABELS["oldest"][0])
+    ranks = [str(one["rank"]) for one in other["data"]["result"]["aweme_list"]]
+    view.page.wait_for_function(
+        "([place, rank]) => document.querySelector(place)?.innerText === rank",
+        arg=[first, ranks[0]],
+    )
+    assert before != ranks[0]
+    assert "sort=oldest" in view.page.url
 
 
 def test_a_copied_request_holds_its_text_and_never_the_token(visitors: Visitors) -> None:

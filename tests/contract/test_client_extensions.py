@@ -149,6 +149,9 @@ def test_evidence_counts_and_the_service_itself_are_told(service: Any, charted: 
     with client_of(service.client()) as caller:
         assert caller.job_comparisons(job.job_id).data["comparisons"] == []
         assert caller.job_reads(job.job_id).data["reads"] == []
+        result = caller.job_ranking(job.job_id, sort_by="oldest", count=3).data["result"]
+        assert result is not None
+        assert len(result["aweme_list"]) == 3
         assert caller.series("track", TRACK).data["kind"] == "track"
         assert caller.storage().data["budget"]["limit"] > 0
         assert len(caller.reference().data["operations"]) > len(INTERFACE)
@@ -173,6 +176,7 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.jobs()
         client.job_comparisons("{job_id}")
         client.job_reads("{job_id}")
+        client.job_ranking("{job_id}")
         client.comparison("{comparison_id}")
         client.annotations("{comparison_id}")
         client.annotate("{comparison_id}", "same")

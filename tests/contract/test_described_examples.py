@@ -28,7 +28,8 @@ NOT_THERE = {
     "music_collection_job", "cancel_music_collection_job", "sametrack_job_events",
     "sametrack_comparison", "sametrack_comparison_svg", "sametrack_comparison_png",
     "sametrack_comparison_excerpt", "sametrack_annotate", "sametrack_annotations",
-    "sametrack_job_comparisons", "sametrack_job_reads", "sametrack_watchlist_run_of",
+    "sametrack_job_comparisons", "sametrack_job_ranking", "sametrack_job_reads",
+    "sametrack_watchlist_run_of",
 }  # fmt: skip
 REFUSED = {"fetch_music_search", "fetch_video_search_v1"}
 NEEDS_A_WORKER = {"discover_music_related_videos", "readyz"}

@@ -77,6 +77,35 @@ def test_a_stored_result_is_the_completed_job_of_the_run_that_made_it(
     TypeAdapter(JobDocument).validate_python(data)
 
 
+def test_a_stored_ranking_is_shown_in_another_order_without_a_new_job(
+    service: Any, client: TestClient
+) -> None:
+    job = service.stored()
+    place = f"/api/v1/sametrack/jobs/{job.job_id}/ranking"
+    whole = client.get(f"{JOBS}/{job.job_id}").json()["data"]
+    assert client.get(place).json()["data"] == whole
+    data = client.get(place, params={"sort_by": "oldest", "count": 500}).json()["data"]
+    published = [video["create_time"] for video in data["result"]["aweme_list"]]
+    assert published == sorted(published)
+    assert len(published) == whole["result"]["confirmed_count"] == 40
+    assert [
+        one["job_id"] for one in client.get("/api/v1/sametrack/jobs").json()["data"]["jobs"]
+    ] == [job.job_id]
+    TypeAdapter(JobDocument).validate_python(data)
+
+
+def test_a_ranking_that_does_not_exist_yet_is_null_and_a_wrong_view_is_refused(
+    client: TestClient,
+) -> None:
+    job_id = ask(client).json()["data"]["job_id"]
+    place = f"/api/v1/sametrack/jobs/{job_id}/ranking"
+    waiting = client.get(place, params={"sort_by": "share"})
+    assert (waiting.status_code, waiting.json()["data"]["result"]) == (200, None)
+    for wrong in ({"sort_by": "beauty"}, {"count": "0"}, {"depth": "3"}):
+        assert client.get(place, params=wrong).status_code == 400
+    assert client.get(place.replace(job_id, "nobody")).status_code == 404
+
+
 def test_the_get_form_answers_the_stored_ranking_itself(service: Any, client: TestClient) -> None:
     job = service.stored()
     answer = client.get(HOT, params={"music_id": MUSIC_ID, "count": 3})

@@ -8,7 +8,7 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 # fmt: off
 from typing import Literal, NotRequired, TypedDict
 
-from .answers import ErrorDocument, EvidenceDocument
+from .answers import ErrorDocument, EvidenceDocument, JobDocument
 
 AnnotationCounts = TypedDict("AnnotationCounts", {"same": "int", "not_the_same": "int"})
 AnnotationDocument = TypedDict("AnnotationDocument", {"annotation_id": "str",
@@ -152,6 +152,7 @@ WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocumen
     "returned_count": "int", "is_demo_data": "bool"})
 WebhookOutcome = TypedDict("WebhookOutcome", {"host": "str", "status": "int | None",
     "error": "str | None"})
+type JobRankingData = JobDocument
 type ComparisonsData = ComparisonList
 type JobReadsData = JobReads
 type WatchlistsData = WatchlistList

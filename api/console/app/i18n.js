@@ -19,6 +19,12 @@ export function labelOf(table, term) {
   return found ? found[lang.value] : String(term).replaceAll("_", " ");
 }
 
+// [term, label] of every term of a table, in the order of the service. Before the labels have come,
+// `chosen` is the only one.
+export function termsOf(table, chosen) {
+  return Object.entries(termLabels.value[table] ?? { [chosen]: { [lang.value]: chosen } }).map(([term, label]) => [term, label[lang.value]]);
+}
+
 // Picks the English or Chinese field of a response by the chosen language.
 export function either(enText, zhText) {
   return (lang.value === "zh" ? zhText : enText) ?? enText ?? zhText ?? "";

@@ -3,6 +3,7 @@
 Served without a token because none of it is data. The page calls the API like any client.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import orjson
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import StaticFile, read_static_file
 from api.services.report import messages
+from pipelines.parameters.scan import SORT_LABELS
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,7 +23,8 @@ PAGE_POLICY = (
     "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-_TABLES = {
+_TABLES: Mapping[str, Mapping[str, messages.Message]] = {
+    "sort": {order: messages.Message(*labels) for order, labels in SORT_LABELS.items()},
     "surface": messages.SURFACES,
     "question": messages.QUESTIONS,
     "left_out": messages.LEFT_OUT,

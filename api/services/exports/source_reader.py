@@ -19,7 +19,7 @@ from warehouse.records.values import Document
 _ID = r"[^/]{1,200}"
 SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
     (
-        re.compile(f"{JOBS_PATH}/{_ID}"),
+        re.compile(f"{JOBS_PATH}/{_ID}|/api/v1/sametrack/jobs/{_ID}/ranking"),
         frozenset({"videos", "accounts", "variants", "search_related", "coverage"}),
     ),
     (re.compile(f"/api/v1/sametrack/jobs/{_ID}/comparisons"), frozenset({"comparisons"})),

@@ -10,7 +10,7 @@ import pytest
 from api.server.middleware.static_files import FOLDER, static_file_names
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
-from pipelines.parameters.scan import PARAMETERS, SORT_ORDERS
+from pipelines.parameters.scan import PARAMETERS
 from pipelines.reads.series import MEASURES
 from warehouse.records.jobs import STAGES, JobStatus
 
@@ -73,7 +73,6 @@ def test_every_term_of_the_service_has_a_message() -> None:
         *(f"stage.{name}" for name in STAGES),
         *(f"status.{name}" for name in get_args(JobStatus)),
         *(f"param.{parameter.name}" for parameter in PARAMETERS),
-        *(f"sort.{name}" for name in SORT_ORDERS),
         *(f"stat.{name}" for names in MEASURES.values() for name in names),
         *(f"song.relation.{name}" for name in get_args(Relation) if name != "none"),
         *(f"song.confidence.{name}" for name in get_args(Confidence)),

@@ -1,21 +1,19 @@
 // Start page: scan up to ten tracks, one per line, with all parameters.
 import { PATHS, request } from "../api.js";
 import { html, signal, useEffect, useState } from "../html.js";
-import { either, t } from "../i18n.js";
+import { either, t, termsOf } from "../i18n.js";
 import { loadLimits, limitsOf } from "../limits.js";
 import { CheckField, Card, ErrorNote, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { Recent } from "./recent.js";
 
-export const SORTS = ["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"];
 const MOST_TRACKS = 10;
 const USUAL = ["count", "candidate_limit"];
 const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
 const draft = signal({ text: "", given: {} }); // survives switching to another view
 
 export const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
-export const sortOptions = () => SORTS.map((name) => [name, t(`sort.${name}`)]);
 
 // Converts form values to a request body: numbers as numbers, untouched fields left out.
 export function bodyOf(given) {
@@ -60,7 +58,7 @@ export function HotView() {
         <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length })}</span></div>
       <div class="grid">
         ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
-        <${SelectField} label=${t("param.sort_by")} value=${given.sort_by ?? "hot_score"} options=${sortOptions()} onChange=${(value) => set("sort_by", value)} />
+        <${SelectField} label=${t("param.sort_by")} value=${given.sort_by ?? "hot_score"} options=${termsOf("sort", "hot_score")} onChange=${(value) => set("sort_by", value)} />
         <${NumberField} name="viral_threshold" value=${given.viral_threshold} onInput=${set} />
       </div>
       <details class="fold"><summary>${t("hot.more")}</summary><div class="stack">

@@ -1,74 +1,66 @@
-// The ranking: seven sort orders, filters, column choice, up to 500 rows.
-import { PATHS, request } from "../../api.js";
-import { Foreign, compact, count, day, published, publishedAt, safeLink } from "../../format.js";
-import { html, useMemo, useState } from "../../html.js";
-import { labelOf, t } from "../../i18n.js";
+// The ranking: sort orders (the service sorts), filters, column choice, up to 500 rows.
+import { PATHS, address, request } from "../../api.js";
+import { Foreign, compact, count, day, published, safeLink } from "../../format.js";
+import { html, useEffect, useMemo, useState } from "../../html.js";
+import { labelOf, t, termsOf } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
 import { ColumnChoice, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { link, replaceAddress } from "../../router.js";
-import { sortOptions } from "../hot.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
-const VALUES = {
-  hot_score: (video) => video.hot_score,
-  digg: (video) => video.statistics.digg_count,
-  comment: (video) => video.statistics.comment_count,
-  collect: (video) => video.statistics.collect_count,
-  share: (video) => video.statistics.share_count,
-  latest: publishedAt,
-  oldest: (video) => (publishedAt(video) === null ? null : -publishedAt(video)),
-};
+const MOST_ROWS = 500;
 const KEPT = { hidden: ["collect", "share", "music", "observed"] };
-
-// Unknown values come last; equal ones are ordered by id, so that the order is stable.
-export function sorted(videos, order) {
-  const value = VALUES[order] ?? VALUES.hot_score;
-  const key = (video) => value(video) ?? -Infinity;
-  return [...videos].sort((a, b) => key(b) - key(a) || (a.aweme_id < b.aweme_id ? -1 : 1));
-}
 
 export function Ranking({ job, query }) {
   const [view, setView] = useState({ order: query.sort ?? job.parameters.sort_by, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
   const [hidden, setHidden] = useState(KEPT.hidden);
-  const [other, setOther] = useState(null); // the same scan with more rows or in another order
+  const [wanted, setWanted] = useState(null); // rows asked for, if more than the scan returned
+  const [other, setOther] = useState(null); // the same result with more rows or in another order
   const [error, setError] = useState(null);
   const result = other ?? job.result;
+  const own = job.parameters.sort_by;
+  const asked = { sort_by: view.order, count: wanted, viral_only: view.viral || null };
+  useEffect(() => {
+    if (view.order === own && !wanted && !view.viral) {
+      setOther(null);
+      return undefined;
+    }
+    const stopping = new AbortController();
+    readRanking(job.job_id, asked, stopping.signal).then(setOther, (failed) => { if (failed.name !== "AbortError") setError(failed); });
+    return () => stopping.abort();
+  }, [job.job_id, view.order, view.viral, wanted]);
   const change = (part) => {
     const next = { ...view, ...part };
     setView(next);
-    replaceAddress(["job", job.job_id], { ...query, sort: next.order === job.parameters.sort_by ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
-    if (part.order && result.returned_count < result.confirmed_count) reorder(job, { sort_by: part.order }).then(setOther, setError);
+    replaceAddress(["job", job.job_id], { ...query, sort: next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
   };
-  const rows = useMemo(() => filtered(sorted(result.aweme_list, view.order), view), [result, view]);
+  const rows = useMemo(() => filtered(result.aweme_list, view), [result, view]);
   const columns = allColumns(view).filter((column) => column.always || !hidden.includes(column.key));
   const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
   if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   return html`<div class="stack">
     <div class="grid pair">
-      <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${sortOptions()} onChange=${(value) => change({ order: value })} />
+      <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value })} />
       <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
       <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
       <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />
     </div>
     <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
-      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => reorder(job, { sort_by: view.order, count: 500 }).then(setOther, setError)}>${t("ranking.more", { number: count(Math.min(500, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="videos" /></div></div>
+      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" /></div></div>
     <${ErrorNote} error=${error} />
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.order} onOrder=${(order) => change({ order })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
 }
 
-// Order and count are applied when a stored result is read, so this starts no scan.
-async function reorder(job, changes) {
-  const { refresh: _, ...asked } = job.parameters;
-  const envelope = await request(PATHS.jobs, { method: "POST", body: { input: job.music_id ?? job.input, ...asked, ...changes }, isShown: true });
-  if (envelope.data.result) return envelope.data.result;
-  location.hash = link(["job", envelope.data.job_id]);
-  return null;
+const rankingPath = (jobId) => `${PATHS.jobList}/${jobId}/ranking`;
+
+async function readRanking(jobId, query, signal) {
+  return (await request(rankingPath(jobId), { query, signal })).data.result;
 }
 
 function filtered(videos, view) {
   const wanted = view.account.trim().toLocaleLowerCase();
-  return videos.filter((video) => (!view.link || video.link_type === view.link) && (!view.music || video.source_music_id === view.music) && (!view.viral || video.is_viral)
+  return videos.filter((video) => (!view.link || video.link_type === view.link) && (!view.music || video.source_music_id === view.music)
     && (!wanted || [video.author?.nickname, video.author?.unique_id, video.author?.sec_uid].some((name) => name?.toLocaleLowerCase().includes(wanted))));
 }
 
