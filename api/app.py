@@ -4,6 +4,7 @@ The middleware around the routes is in `middleware_stack.py`.
 """
 
 import functools
+import secrets
 import time
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
@@ -18,12 +19,13 @@ from starlette.types import ASGIApp
 
 from api.openapi.description import describe, parameter_names
 from api.responses.envelope import error_response
-from api.responses.errors import error_of_status
-from api.routes import ROUTERS
+from api.responses.errors import METHOD_NOT_ALLOWED, error_of_status
+from api.routes import ROUTERS, allowed_methods
+from api.server.access.tokens import holder_of
 from api.server.health import Readiness
 from api.server.metrics import Metrics
 from api.server.middleware.validation_errors import to_service_error
-from api.server.middleware_stack import wrap
+from api.server.middleware_stack import tools_role, wrap
 from api.server.request_context import RequestLogger
 from api.services.annotations import AnnotationService
 from api.services.entity_changes import EntityChanges
@@ -76,7 +78,9 @@ def create_app(
         sync_job_timeout=settings.sync_job_timeout,
         metrics=metrics,
     )
-    inside = _mount_tools(app, settings) if settings.mcp_http else None
+    # the tools call the service with a token of this process, whose role is theirs
+    tool_token = secrets.token_urlsafe()
+    inside = _mount_tools(app, settings, tool_token) if settings.mcp_http else None
     wrapped = wrap(
         app,
         settings=settings,
@@ -85,21 +89,17 @@ def create_app(
         changes=changes,
         observe=metrics.observe,
         note=note,
+        internal_tokens=() if inside is None else (holder_of(tool_token, tools_role(settings)),),
     )
     if inside is not None:
         inside.app = wrapped
     return wrapped
 
 
-def _mount_tools(app: FastAPI, settings: ApiSettings) -> "InternalApp":
+def _mount_tools(app: FastAPI, settings: ApiSettings, token: str) -> "InternalApp":
     from api.mcp.mounting import mount_tools  # noqa: PLC0415 -- importing takes a second
 
-    secret = settings.own_api_token
-    return mount_tools(
-        app,
-        token=secret.get_secret_value() if secret else None,
-        may_start_jobs=settings.mcp_may_start_jobs,
-    )
+    return mount_tools(app, token=token, may_start_jobs=settings.mcp_may_start_jobs)
 
 
 def build_routes(
@@ -166,7 +166,10 @@ async def _validation_error(request: Request, error: RequestValidationError) -> 
 
 
 async def _framework_error(request: Request, error: HTTPException) -> Response:
-    return error_response(request.scope, error_of_status(error.status_code), headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == METHOD_NOT_ALLOWED:
+        headers["Allow"] = allowed_methods(request.url.path) or headers.get("Allow", "")
+    return error_response(request.scope, error_of_status(error.status_code), headers=headers)
 
 
 async def _unexpected_error(request: Request, _error: Exception) -> Response:

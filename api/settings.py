@@ -1,6 +1,7 @@
 """Settings of the API process: the shared ones, and those of the HTTP service itself."""
 
 import ipaddress
+from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -20,6 +21,11 @@ class ApiSettings(Settings):
     own_api_token: SecretStr | None = Field(
         None, description="when set, every request must carry it"
     )
+    own_api_tokens: Path | None = Field(
+        None, description="file of further tokens: role and SHA-256, one a line"
+    )
+    session_hours: float = Field(12.0, gt=0, description="hours a browser stays signed in")
+    dagster_url: str | None = Field(None, description="address of the Dagster UI, for links")
     api_host: str = Field("127.0.0.1", description="address to listen on")
     api_port: int = Field(8780, ge=1, le=65535, description="port to listen on")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -71,9 +77,20 @@ class ApiSettings(Settings):
             raise ValueError(f"{value!r} is not an IANA time zone") from exc
         return value
 
+    @field_validator("own_api_tokens", mode="before")
+    @classmethod
+    def _no_blank_path(cls, value: object) -> object:
+        """Treat `OWN_API_TOKENS=` as no file; a blank path would be the working directory."""
+        return None if isinstance(value, str) and not value.strip() else value
+
+    @property
+    def has_tokens(self) -> bool:
+        """True if every request must carry a token or a session."""
+        return self.own_api_token is not None or self.own_api_tokens is not None
+
     @model_validator(mode="after")
     def _no_open_door(self) -> "ApiSettings":
-        if self.own_api_token is None and not is_loopback(self.api_host):
+        if not self.has_tokens and not is_loopback(self.api_host):
             raise ValueError("OWN_API_TOKEN is required when API_HOST is not a loopback address")
         return self
 

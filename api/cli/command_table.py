@@ -184,7 +184,7 @@ COMMANDS = (
         "dagster-ui",
         None,
         "system.services:dagster_ui",
-        "Serve the Dagster UI behind the guard (started by `sametrack up`).",
+        "Serve the Dagster UI behind the access policy (started by `sametrack up`).",
     ),
 )
 BY_NAME = {entry.name: entry for entry in COMMANDS}

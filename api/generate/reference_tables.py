@@ -22,7 +22,8 @@ _UPSTREAM = {
     if ERROR_SPECS[name].status == ERROR_SPECS["upstream_empty"].status
 }
 _COMMON_ERRORS = (
-    "unauthorized", "cross_site_request", "host_not_allowed", "local_rate_limit", "internal_error",
+    "unauthorized", "role_required", "cross_site_request", "host_not_allowed", "local_rate_limit",
+    "internal_error",
 )  # fmt: skip
 _COMMON_STATUSES = {str(ERROR_SPECS[name].status) for name in _COMMON_ERRORS}
 

@@ -18,6 +18,7 @@ HINTS_ZH: Mapping[str, str] = {
     "invalid_date_range": "start_date 与 end_date 使用 YYYY-MM-DD 格式, 最早 2021-01-01",
     "malformed_json": "请发送一个完整的 JSON 文档",
     "unauthorized": "请携带请求头 Authorization: Bearer <令牌> 或 x-api-key: <令牌>",
+    "role_required": "请使用具有 detail 所列权限的令牌; 权限见 docs/operation.md",
     "cross_site_request": "请从本服务自带页面或程序中调用",
     "job_not_found": "请核对 job_id; 任务超过保留期后会被删除",
     "not_found": "全部路径见 /docs",

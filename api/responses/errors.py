@@ -15,7 +15,9 @@ OK = 200
 ACCEPTED = 202
 NO_CONTENT = 204
 PARTIAL_CONTENT = 206
+SEE_OTHER = 303
 NOT_MODIFIED = 304
+METHOD_NOT_ALLOWED = 405
 NOT_READY = 503
 
 
@@ -51,6 +53,12 @@ class UnauthorizedError(SametrackError):
     """A token is configured and the request has no valid one."""
 
     type = "unauthorized"
+
+
+class RoleRequiredError(SametrackError):
+    """The caller's token or session has too low a role."""
+
+    type = "role_required"
 
 
 class CrossSiteRequestError(SametrackError):
@@ -146,6 +154,12 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         "A valid token is required",
         "需要有效的访问令牌",
         "Send Authorization: Bearer <token> or x-api-key: <token>",
+    ),
+    "role_required": ErrorSpec(
+        403,
+        "The role of this token does not allow it",
+        "该令牌的权限不足",
+        "Use a token with the role named in detail; docs/operation.md lists them",
     ),
     "cross_site_request": ErrorSpec(
         403,

@@ -2,6 +2,8 @@
 result.
 """
 
+from starlette.routing import Route
+
 from api.routes import chart, discovery, health, jobs, lists, music, search, users, videos
 from api.routes.extensions import (
     annotations,
@@ -45,3 +47,18 @@ ROUTERS = (
     reference.router,
     console.router,
 )
+
+
+def allowed_methods(path: str) -> str | None:
+    """Return the `Allow` header of a path; None if no route has it.
+
+    Methods of one path may belong to several routes, of which the framework names only the first.
+    """
+    found = {
+        method
+        for router in ROUTERS
+        for route in router.routes
+        if isinstance(route, Route) and route.path_regex.fullmatch(path)
+        for method in route.methods or ()
+    }
+    return ", ".join(sorted(found)) or None

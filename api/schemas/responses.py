@@ -30,6 +30,7 @@ type ResponseSpecs = dict[int | str, Document]
 
 COMMON_ERRORS = (
     "unauthorized",
+    "role_required",
     "cross_site_request",
     "host_not_allowed",
     "local_rate_limit",

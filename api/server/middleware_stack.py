@@ -1,7 +1,7 @@
 """The middleware around the routes, outermost first.
 
-Request context, guard, rate limit, token, compression, response cache, body limit. Composition
-only: each middleware has its own file.
+Request context, guard, rate limit, sign-in, access, compression, response cache, body limit.
+Composition only: each middleware has its own file.
 """
 
 import time
@@ -9,10 +9,13 @@ from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from api.responses.envelope import error_response
-from api.server.middleware.auth import TokenCheck, TokenMiddleware
+from api.server.access.policy import AccessMiddleware, AccessPolicy, RequiredRole
+from api.server.access.roles import Role, required_role
+from api.server.access.sign_in import SignIn
+from api.server.access.tokens import Holder
 from api.server.middleware.compression import Compression
 from api.server.middleware.guard import BodyLimit, Guard
 from api.server.middleware.rate_limit import RateLimit
@@ -35,6 +38,7 @@ def wrap(
     changes: EntityChanges | None = None,
     observe: RequestObserver | None = None,
     note: RequestLogger | None = None,
+    internal_tokens: tuple[Holder, ...] = (),
 ) -> ASGIApp:
     """Wrap the routes in all middleware.
 
@@ -46,13 +50,18 @@ def wrap(
         changes: Tracks changed entities. None: responses that depend on captures are not cached.
         observe: Called for each finished request.
         note: Writes the log line of a request.
+        internal_tokens: Tokens with which the service calls itself.
     """
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     app = Compression(app)
-    if settings.own_api_token is not None:
-        check = TokenCheck(settings.own_api_token.get_secret_value())
-        app = TokenMiddleware(app, check=check, reject=error_response, is_private=is_private)
+    policy = AccessPolicy.of_settings(
+        settings, clock=lambda: clock().timestamp(), more=internal_tokens
+    )
+    if not policy.is_open:
+        required = service_role(settings)
+        app = AccessMiddleware(app, policy=policy, reject=error_response, required=required)
+    app = SignIn(app, policy=policy, reject=error_response, dagster_url=settings.dagster_url)
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
         app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response, clock=monotonic)
@@ -61,6 +70,22 @@ def wrap(
     )
     zone = ZoneInfo(settings.time_zone)
     return RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
+
+
+def service_role(settings: ApiSettings) -> RequiredRole:
+    """Return the roles of the service: none for health, description and the console's files."""
+    tools = tools_role(settings)
+
+    def required(scope: Scope) -> Role | None:
+        path: str = scope["path"]
+        return required_role(scope["method"], path, tools=tools) if is_private(path) else None
+
+    return required
+
+
+def tools_role(settings: ApiSettings) -> Role:
+    """Return the role of the tools for assistants: what they can do at most."""
+    return Role.SCAN if settings.mcp_may_start_jobs else Role.READ
 
 
 def is_private(path: str) -> bool:

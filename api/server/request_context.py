@@ -18,6 +18,7 @@ from api.server.middleware.guard import RAW_SECURITY_HEADERS, SECURITY_HEADER_NA
 from warehouse.records.errors import SametrackError
 
 _log = structlog.get_logger("api")
+_UTC = ZoneInfo("UTC")
 
 type RequestLogger = Callable[[dict[str, object]], None]
 """Writes a log line of these fields."""
@@ -56,10 +57,7 @@ class RequestContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path: str = scope["path"]
-        if not path.isascii():
-            path = path.encode("utf-8", "replace").decode()
-        call = RequestInfo(_new_id(), self._clock(), self._time_zone, path)
+        call = new_request_info(scope, moment=self._clock(), time_zone=self._time_zone)
         scope.setdefault("state", {})["call"] = call
         await self._answer(scope, receive, send, call)
 
@@ -93,6 +91,14 @@ class RequestContext:
                 "event": "request",
             }
         )
+
+
+def new_request_info(scope: Scope, *, moment: datetime, time_zone: ZoneInfo = _UTC) -> RequestInfo:
+    """Return the info of a request that arrived at `moment`, with a new id."""
+    path: str = scope["path"]
+    if not path.isascii():
+        path = path.encode("utf-8", "replace").decode()
+    return RequestInfo(_new_id(), moment, time_zone, path)
 
 
 def _log_request(line: dict[str, object]) -> None:

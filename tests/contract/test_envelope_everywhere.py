@@ -82,9 +82,16 @@ def test_time_is_told_in_the_chosen_zone(service: Any) -> None:
     assert (document["time"], document["time_zone"]) == ("2026-01-31 20:00:00", "Asia/Shanghai")
 
 
-def test_405_keeps_its_allow_header(client: TestClient) -> None:
-    assert client.get(JOBS).headers["allow"] == "POST"
-    assert set(client.post(f"{JOBS}/x").headers["allow"].split(", ")) <= {"GET", "DELETE"}
+def test_405_names_every_method_of_the_path(client: TestClient) -> None:
+    watchlists = "/api/v1/sametrack/watchlists"
+    for path, allowed in (
+        (JOBS, "POST"),
+        (HOT, "GET"),
+        (f"{JOBS}/x", "DELETE, GET"),  # methods of one path, in two routes
+        (watchlists, "GET, POST"),
+        (f"{watchlists}/x", "DELETE, GET, PATCH"),
+    ):
+        assert client.put(path).headers["allow"] == allowed, path
 
 
 def operations(client: TestClient) -> list[tuple[str, str, str]]:

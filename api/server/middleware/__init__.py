@@ -1,1 +1,1 @@
-"""Middleware: guard, authentication, rate limit, request bodies, compression, response cache."""
+"""Middleware: guard, rate limit, request bodies, compression, response cache."""

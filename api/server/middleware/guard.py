@@ -1,7 +1,7 @@
 """Checks who may talk to this service: host names, cross-site requests, body size, headers.
 
 Pure decisions on headers with thin ASGI layers around them; they work in front of any application.
-Not here: tokens (`auth.py`), what a request means.
+Not here: tokens and roles (`api/server/access`), what a request means.
 """
 
 import re

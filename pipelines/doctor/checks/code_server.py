@@ -6,22 +6,31 @@ from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks.machine import LOOPBACK, is_listening
 
 START_ADVICE = "`sametrack up` starts it; scans from the command line do not need it"
+TOKEN_ADVICE = "set OWN_API_TOKEN to a valid token to check the code server"  # noqa: S105 -- a hint
 _ANSWER_S = 3.0
 _LOCATIONS = """{ locationStatusesOrError {
   ... on WorkspaceLocationStatusEntries { entries { name loadStatus } } } }"""
 
 
-def check_code_server(port: int) -> CheckResult:
-    """Check that the UI answers and that its code location is loaded."""
+def check_code_server(port: int, *, token: str | None = None) -> CheckResult:
+    """Check that the UI answers and that its code location is loaded.
+
+    Args:
+        port: Port of the UI on loopback.
+        token: Sent with the request, if the installation requires one.
+    """
     if not is_listening(port):
         return CheckResult("dagster ui", "warn", f"nothing listens on port {port}", START_ADVICE)
     try:
         answer = httpx2.post(
             f"http://{LOOPBACK}:{port}/graphql",
             json={"query": _LOCATIONS},
+            headers={} if token is None else {"x-api-key": token},
             timeout=_ANSWER_S,
             trust_env=False,
         )
+        if answer.status_code == httpx2.codes.UNAUTHORIZED:
+            return CheckResult("dagster ui", "warn", f"port {port} requires a token", TOKEN_ADVICE)
         found = answer.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
     except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
         says = f"port {port} gives no valid response ({type(error).__name__})"

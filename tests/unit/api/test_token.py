@@ -1,15 +1,22 @@
-"""The optional token."""
+"""Tokens: the one with all roles, and the file of digests."""
+
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
-from api.server.middleware.auth import TokenCheck
+from api.server.access.roles import Role
+from api.server.access.tokens import TokenBook, TokenFileError, holder_of, read_token_file
+from api.settings import ApiSettings
 
-CHECK = TokenCheck("sesam-öffne-dich")
+BOOK = TokenBook([holder_of("sesam-öffne-dich", Role.OPERATE), holder_of("look", Role.READ)])
 TOKEN = "sesam-öffne-dich".encode()
+DIGEST = sha256(b"look").hexdigest()
 
 
-def accepts(*raw: tuple[bytes, bytes]) -> bool:
-    return CHECK.accepts(raw)
+def role_of(*raw: tuple[bytes, bytes]) -> Role | None:
+    found = BOOK.find_in(raw)
+    return None if found is None else found.role
 
 
 @pytest.mark.parametrize(
@@ -21,7 +28,7 @@ def accepts(*raw: tuple[bytes, bytes]) -> bool:
     ],
 )
 def test_either_header_opens(header: tuple[bytes, bytes]) -> None:
-    assert accepts(header)
+    assert role_of(header) is Role.OPERATE
 
 
 @pytest.mark.parametrize(
@@ -34,20 +41,59 @@ def test_either_header_opens(header: tuple[bytes, bytes]) -> None:
         (b"authorization", b"Bearer " + TOKEN.upper()),
         (b"x-api-key", b""),
         (b"x-api-key", b"Bearer " + TOKEN),
+        (b"x-api-key", DIGEST.encode()),
         (b"cookie", TOKEN),
     ],
 )
 def test_nothing_else_opens(header: tuple[bytes, bytes]) -> None:
-    assert not accepts(header)
+    assert role_of(header) is None
 
 
 def test_no_header_does_not_open() -> None:
-    assert not accepts()
+    assert role_of() is None
 
 
 def test_one_valid_header_beside_a_wrong_one_opens() -> None:
-    assert accepts((b"authorization", b"Bearer wrong"), (b"x-api-key", TOKEN))
+    assert role_of((b"authorization", b"Bearer wrong"), (b"x-api-key", TOKEN)) is Role.OPERATE
+
+
+def test_of_two_valid_tokens_the_higher_role_counts() -> None:
+    assert role_of((b"authorization", b"Bearer look"), (b"x-api-key", TOKEN)) is Role.OPERATE
 
 
 def test_the_token_itself_is_not_kept() -> None:
-    assert TOKEN.decode() not in repr(vars(CHECK))
+    assert TOKEN.decode() not in repr(BOOK.holders)
+
+
+def test_a_file_gives_each_token_its_role(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"# who may do what\nread {DIGEST}  # dashboards\n\nscan {DIGEST[::-1]}\n")
+    assert [one.role for one in read_token_file(file)] == [Role.READ, Role.SCAN]
+
+
+@pytest.mark.parametrize(
+    "line", [f"admin {DIGEST}", "read", DIGEST, f"read {DIGEST[:-2]}", f"read {DIGEST} more",
+             "read my-secret-token"],
+)  # fmt: skip
+def test_a_malformed_line_is_refused_without_being_repeated(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"read {DIGEST}\n{line}\n")
+    with pytest.raises(TokenFileError, match="line 2") as refused:
+        read_token_file(file)
+    assert line not in str(refused.value)
+
+
+def test_a_file_without_a_token_or_without_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("# none yet\n")
+    for name in ("tokens", "missing", "."):
+        with pytest.raises(TokenFileError):
+            read_token_file(tmp_path / name)
+
+
+def test_both_settings_count_and_the_single_token_has_all_roles(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"read {DIGEST}\n")
+    settings = ApiSettings(_env_file=None, own_api_token="all", own_api_tokens=file)
+    book = TokenBook.of_settings(settings)
+    assert [one.role for one in book.holders] == [Role.OPERATE, Role.READ]
+    assert TokenBook.of_settings(ApiSettings(_env_file=None)).holders == ()

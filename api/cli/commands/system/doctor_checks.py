@@ -75,7 +75,7 @@ def _machine_checks(
                 machine.check_port, "api", settings.api_port, setting="API_PORT", path="/healthz"
             ),
         ),
-        ("dagster ui", _check_code_server),
+        ("dagster ui", partial(_check_code_server, settings)),
     ]
     if profile is not None:
         looks.append(("dagster", partial(_check_dagster, settings, profile)))
@@ -93,7 +93,8 @@ def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResu
     return check_orchestrator(partial(open_instance, home))
 
 
-def _check_code_server() -> CheckResult:
+def _check_code_server(settings: ApiSettings) -> CheckResult:
     from pipelines.doctor.checks.code_server import check_code_server  # noqa: PLC0415 -- loads httpx2
 
-    return check_code_server(DAGSTER_PORT)
+    secret = settings.own_api_token
+    return check_code_server(DAGSTER_PORT, token=secret.get_secret_value() if secret else None)

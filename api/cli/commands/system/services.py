@@ -99,7 +99,7 @@ def dagster_ui(
     socket: Annotated[Path | None, typer.Option(help="Socket of the code server.")] = None,
     prepare: Annotated[bool, typer.Option("--prepare", help="Only create its files.")] = False,
 ) -> None:
-    """Serve the Dagster UI behind the guard (started by `sametrack up`)."""
+    """Serve the Dagster UI behind the access policy (started by `sametrack up`)."""
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
 
@@ -107,4 +107,4 @@ def dagster_ui(
         ui.prepare_instance()
         return
     print_message(f"Dagster UI on http://127.0.0.1:{port}")
-    ui.serve_dagster_ui(port=port, socket=socket, allowed_hosts=ApiSettings().served_hosts)
+    ui.serve_dagster_ui(port=port, socket=socket, settings=ApiSettings())

@@ -63,6 +63,7 @@ class UpConfig:
     workspace: Path
     has_token: bool
     console_url: str | None = None
+    dagster_url: str | None = None
 
 
 def up(
@@ -145,7 +146,8 @@ def _configure(
         dagster_dir=home.dagster_dir,
         socket=run_dir / "code.sock",
         workspace=run_dir / "workspace.yaml",
-        has_token=settings.own_api_token is not None,
+        has_token=settings.has_tokens,
+        dagster_url=settings.dagster_url,
         console_url=settings.console_url or f"http://127.0.0.1:{settings.api_port}",
     )
     _check_ports(plan)
@@ -232,6 +234,7 @@ def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
         "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",
+        "DAGSTER_URL": plan.dagster_url or f"http://127.0.0.1:{plan.dagster_port}",
     }
     if plan.console_url is not None:
         env["CONSOLE_URL"] = plan.console_url
@@ -246,5 +249,5 @@ def _announce(plan: UpConfig) -> None:
     if plan.sandbox_port is not None:
         out.print(f"  sandbox     http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
     if plan.has_token:
-        out.print("  [dim]the service requires the token in OWN_API_TOKEN[/]")
+        out.print("  [dim]service and Dagster UI require a token; sign in at /login[/]")
     out.print("[dim]Ctrl-C stops all services[/]")

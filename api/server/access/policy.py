@@ -1,0 +1,142 @@
+"""Who sends a request, and whether that caller's role suffices.
+
+The same policy stands in front of the service and of the orchestrator's UI.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.responses.errors import CrossSiteRequestError, RoleRequiredError, UnauthorizedError
+from api.server.access.roles import READING, Role
+from api.server.access.sessions import Sessions
+from api.server.access.tokens import Holder, TokenBook
+from api.server.middleware.guard import Reject
+from api.settings import ApiSettings
+from warehouse.records.errors import SametrackError
+
+type RequiredRole = Callable[[Scope], Role | None]
+"""The role that a request requires; None: it is open to everybody."""
+CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: its role, and whether a browser's session says so."""
+
+    role: Role
+    is_session: bool = False
+
+
+ANYBODY = Caller(Role.OPERATE)
+"""The caller of an installation without tokens."""
+
+
+class AccessPolicy:
+    """Finds out who sends a request."""
+
+    def __init__(self, book: TokenBook, sessions: Sessions) -> None:
+        self.book = book
+        self.sessions = sessions
+
+    @classmethod
+    def of_settings(
+        cls, settings: ApiSettings, *, clock: Callable[[], float], more: tuple[Holder, ...] = ()
+    ) -> Self:
+        """Build the policy of an installation.
+
+        Args:
+            settings: Settings of the HTTP service.
+            clock: Returns the current time in seconds.
+            more: Further tokens, of this process alone.
+
+        Raises:
+            TokenFileError: The file of tokens cannot be used.
+        """
+        own = TokenBook.of_settings(settings)
+        book = TokenBook((*own.holders, *more)) if own.holders else own
+        hours = settings.session_hours
+        return cls(book, Sessions(book, folder=settings.data_home, clock=clock, hours=hours))
+
+    @property
+    def is_open(self) -> bool:
+        """True while no token is configured: every caller may do everything."""
+        return not self.book.holders
+
+    def caller_of(self, scope: Scope) -> Caller | None:
+        """Return the caller of a request. A token in a header comes before a session."""
+        if self.is_open:
+            return ANYBODY
+        headers = scope["headers"]
+        by_token = self.book.find_in(headers)
+        if by_token is not None:
+            return Caller(by_token.role)
+        by_session = self.sessions.find_in(headers)
+        return None if by_session is None else Caller(by_session.role, is_session=True)
+
+
+class AccessMiddleware:
+    """Refuses requests whose caller is unknown (401) or has too low a role (403).
+
+    Args:
+        app: The application to protect.
+        policy: Tokens and sessions.
+        reject: Builds the response to a refused request.
+        required: Returns the role that a request requires.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, policy: AccessPolicy, reject: Reject, required: RequiredRole
+    ) -> None:
+        self._app = app
+        self._policy = policy
+        self._reject = reject
+        self._required = required
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        role = self._required(scope) if scope["type"] in {"http", "websocket"} else None
+        if role is None:
+            await self._app(scope, receive, send)
+            return
+        caller = self._policy.caller_of(scope)
+        error = check_caller(caller, role, scope)
+        if error is None:
+            scope.setdefault("state", {})[CALLER] = caller
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._reject(scope, error)(scope, receive, send)
+
+
+def check_caller(caller: Caller | None, role: Role, scope: Scope) -> SametrackError | None:
+    """Return why the caller may not send this request, or None."""
+    if caller is None:
+        return UnauthorizedError("The request carries no valid token")
+    if caller.role < role:
+        return RoleRequiredError(
+            f"This requires the role `{role.word}`; the token has `{caller.role.word}`"
+        )
+    is_reading = scope.get("method", "GET") in READING and role is Role.READ
+    if caller.is_session and not is_reading and not _is_from_own_page(scope):
+        return CrossSiteRequestError("A session changes something only from the pages of its site")
+    return None
+
+
+def caller_role(scope: Scope) -> Role:
+    """Return the role of an admitted caller; the lowest where no one was asked."""
+    caller = scope.get("state", {}).get(CALLER)
+    return caller.role if isinstance(caller, Caller) else Role.READ
+
+
+def _is_from_own_page(scope: Scope) -> bool:
+    """Return True if the browser says where the request comes from.
+
+    The guard has refused foreign values, but lets programs pass, which send neither header. A
+    program has no session.
+    """
+    headers = Headers(scope=scope)
+    return headers.get("sec-fetch-site") == "same-origin" or "origin" in headers

@@ -1,0 +1,67 @@
+"""Roles of callers, and the role that an operation of the service requires.
+
+A role includes those below it. What a read is: it changes nothing here, and asks the platform for
+no more than its own answer.
+"""
+
+import re
+from enum import IntEnum
+
+from api.settings import MCP_PATH
+
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_APP = "/api/v1/vidplat/app/v3"
+
+
+class Role(IntEnum):
+    """What a caller may do: see data, start and stop scans, or operate the installation."""
+
+    READ = 1
+    SCAN = 2
+    OPERATE = 3
+
+    @property
+    def word(self) -> str:
+        """The name of the role in files and answers."""
+        return self.name.lower()
+
+
+# Requests whose role does not follow from their method.
+_BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
+    # these reads start a job, or join one
+    (READING, re.compile(f"{_APP}/fetch_music_hot_videos"), Role.SCAN),
+    (READING, re.compile(f"{_APP}/discover_music_related_videos"), Role.SCAN),
+    (frozenset({"POST"}), re.compile(f"{_APP}/fetch_music_hot_videos_batch"), Role.SCAN),
+    (frozenset({"POST"}), re.compile(f"{_APP}/music_collection_jobs"), Role.SCAN),
+    (frozenset({"DELETE"}), re.compile(f"{_APP}/music_collection_jobs/[^/]+"), Role.SCAN),
+    (frozenset({"POST"}), re.compile("/api/v1/sametrack/watchlists/[^/]+/runs"), Role.SCAN),
+    # verdicts of people, on evidence and on songs
+    (frozenset({"POST"}), re.compile("/api/v1/sametrack/comparisons/[^/]+/annotations"), Role.SCAN),
+    (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/links"), Role.SCAN),
+    # these have a body, but read
+    (frozenset({"POST"}), re.compile("/api/v1/vidplat/(web|app/v3)/fetch_multi_video"), Role.READ),
+    (frozenset({"POST"}), re.compile("/api/v1/vidplat/search/[^/]+"), Role.READ),
+)
+
+
+def role_named(word: str) -> Role | None:
+    """Return the role of this name, or None."""
+    return next((role for role in Role if role.word == word), None)
+
+
+def required_role(method: str, path: str, *, tools: Role = Role.READ) -> Role:
+    """Return the role that a request to the service requires.
+
+    Unlisted changes need the highest role, so that a new operation is closed until it is listed.
+
+    Args:
+        method: Request method.
+        path: Request path.
+        tools: Role of the tools for assistants, which have one path for all they do.
+    """
+    if path.startswith(MCP_PATH):
+        return tools
+    for methods, pattern, role in _BY_OPERATION:
+        if method in methods and pattern.fullmatch(path):
+            return role
+    return Role.READ if method in READING else Role.OPERATE

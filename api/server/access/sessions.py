@@ -1,0 +1,93 @@
+"""Sessions of browsers: a signed cookie, so that every listener of an installation accepts it.
+
+The cookie names the token that signed in, without showing it, and when it ends. It is signed with
+a key in the data home, not with anything derived from the digests of tokens: who reads a file of
+digests cannot make a session. A token that is removed ends its sessions.
+"""
+
+import hmac
+import os
+import re
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from api.server.access.tokens import Holder, RawHeaders, TokenBook
+
+COOKIE = "sametrack_session"
+KEY_FILE = "session.key"
+KEY_BYTES = 32
+HOUR_S = 3600
+_VALUE = re.compile(r"v1\.(?P<token>[0-9a-f]{32})\.(?P<ends>[0-9]{1,12})\.(?P<sign>[0-9a-f]{64})")
+_SHORTENED = 16
+
+
+class Sessions:
+    """Issues and checks sessions.
+
+    Args:
+        book: Accepted tokens.
+        folder: The data home, which holds the key.
+        clock: Returns the current time in seconds.
+        hours: How long a session lasts.
+    """
+
+    def __init__(
+        self, book: TokenBook, *, folder: Path, clock: Callable[[], float], hours: float
+    ) -> None:
+        self._book = book
+        self._folder = folder
+        self._clock = clock
+        self.lasts_s = int(hours * HOUR_S)
+
+    def issue(self, holder: Holder) -> str:
+        """Return the value of a cookie for the holder of a token."""
+        ends = int(self._clock()) + self.lasts_s
+        return self._signed(f"v1.{self._name_of(holder)}.{ends}")
+
+    def find_in(self, headers: RawHeaders) -> Holder | None:
+        """Return the holder whose session a request carries."""
+        values = [value for name, value in headers if name == b"cookie"]
+        return next(filter(None, map(self._holder, _cookies(values))), None)
+
+    def _holder(self, value: str) -> Holder | None:
+        found = _VALUE.fullmatch(value)
+        if found is None or int(found["ends"]) <= self._clock():
+            return None
+        if not hmac.compare_digest(self._signed(value.rpartition(".")[0]), value):
+            return None
+        named = (one for one in self._book.holders if self._name_of(one) == found["token"])
+        return next(named, None)
+
+    def _signed(self, text: str) -> str:
+        return f"{text}.{hmac.digest(self._key, text.encode(), 'sha256').hex()}"
+
+    def _name_of(self, holder: Holder) -> str:
+        return hmac.digest(self._key, b"token" + holder.digest, "sha256")[:_SHORTENED].hex()
+
+    @cached_property
+    def _key(self) -> bytes:
+        """The key, created when a first session is issued or checked."""
+        return open_session_key(self._folder)
+
+
+def open_session_key(folder: Path) -> bytes:
+    """Return the key of a data home. Of several processes that create it, one wins."""
+    path = folder / KEY_FILE
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder, prefix=KEY_FILE) as draft:  # mode 600
+            draft.write(secrets.token_bytes(KEY_BYTES))
+            draft.flush()
+            with suppress(FileExistsError):
+                os.link(draft.name, path)
+    return path.read_bytes()
+
+
+def _cookies(headers: list[bytes]) -> list[str]:
+    pairs = (pair for header in headers for pair in header.decode("latin-1").split(";"))
+    split = (pair.strip().partition("=") for pair in pairs)
+    return [value for name, _, value in split if name == COOKIE]

@@ -1,0 +1,218 @@
+"""Signing in and out, on every listener: a page for people, `/session` for the console.
+
+`/login` is a form without scripts. Cookies ignore ports, so who has signed in at one listener of a
+host has signed in at all of them.
+"""
+
+import html
+import re
+from base64 import b64encode
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from string import Template
+from urllib.parse import parse_qs, quote
+
+import orjson
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.responses.envelope import JsonResponse
+from api.responses.errors import (
+    SEE_OTHER,
+    BodyTooLargeError,
+    MalformedJsonError,
+    MethodNotAllowedError,
+    UnauthorizedError,
+    error_spec,
+)
+from api.server.access.policy import ANYBODY, AccessPolicy
+from api.server.access.roles import Role
+from api.server.access.sessions import COOKIE
+from api.server.access.tokens import Holder
+from api.server.middleware.guard import SAFE_METHODS, Reject, add_security_headers
+from warehouse.records.errors import SametrackError
+
+LOGIN, LOGOUT, SESSION = "/login", "/logout", "/session"
+OPEN = frozenset({LOGIN, LOGOUT, SESSION})
+"""Paths of signing in and out, which every listener answers to everybody."""
+MAX_BODY_BYTES = 4096
+_ALLOWED = {LOGIN: "GET, HEAD, POST", LOGOUT: "POST", SESSION: "DELETE, GET, HEAD, POST"}
+_LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+_PAGE = Path(__file__).parents[2] / "console" / "sign_in.html"
+
+
+class SignIn:
+    """Answers the paths of signing in and out, and passes everything else on.
+
+    Args:
+        app: The application whose callers sign in.
+        policy: Tokens and sessions.
+        reject: Builds the response to a refused request.
+        dagster_url: Address of the orchestrator's UI, for the console's link.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        policy: AccessPolicy,
+        reject: Reject,
+        dagster_url: str | None = None,
+    ) -> None:
+        self._app = app
+        self._policy = policy
+        self._reject = reject
+        self._dagster_url = dagster_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] not in OPEN:
+            await self._app(scope, receive, send)
+            return
+        try:
+            answer = await self._answer(scope, receive)
+        except SametrackError as error:
+            answer = self._reject(scope, error)
+            if isinstance(error, MethodNotAllowedError):
+                answer.headers["Allow"] = _ALLOWED[scope["path"]]
+        add_security_headers(answer.headers)
+        await answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Response:
+        path, method = scope["path"], scope["method"]
+        if method not in _ALLOWED[path].split(", "):
+            raise MethodNotAllowedError("This path does not support this method")
+        if path == LOGOUT:
+            return self._cleared(scope, RedirectResponse(LOGIN, status_code=SEE_OTHER))
+        if path == LOGIN:
+            return await self._log_in(scope, receive)
+        if method == "DELETE":
+            return self._cleared(scope, self._state(None))
+        if method in SAFE_METHODS:
+            caller = self._policy.caller_of(scope)
+            return self._state(None if caller is None else caller.role)
+        return await self._open_session(scope, receive)
+
+    async def _log_in(self, scope: Scope, receive: Receive) -> Response:
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        target = local_target(query.get("next", [""])[0])
+        if self._policy.is_open or (
+            scope["method"] in SAFE_METHODS and self._policy.caller_of(scope) is not None
+        ):
+            return RedirectResponse(target, status_code=SEE_OTHER)
+        if scope["method"] in SAFE_METHODS:
+            return self._page(target)
+        form = parse_qs((await read_body(receive)).decode("utf-8", "replace"))
+        target = local_target(form.get("next", [""])[0])
+        holder = self._policy.book.find(form.get("token", [""])[0].strip().encode())
+        if holder is None:
+            return self._page(target, is_refused=True)
+        answer = RedirectResponse(target, status_code=SEE_OTHER)
+        self._add_cookie(scope, answer, holder, is_kept="keep" in form)
+        return answer
+
+    async def _open_session(self, scope: Scope, receive: Receive) -> Response:
+        try:
+            body = orjson.loads(await read_body(receive))
+            token, is_kept = body["token"], body.get("keep") is True
+        except (ValueError, KeyError, TypeError, AttributeError) as exc:
+            raise MalformedJsonError("The body must be a JSON object with `token`") from exc
+        token = str(token).strip()
+        holder = self._policy.book.find(token.encode("utf-8", "replace"))
+        if self._policy.is_open:
+            return self._state(ANYBODY.role)
+        if holder is None:
+            raise UnauthorizedError("The token is not valid")
+        answer = self._state(holder.role)
+        self._add_cookie(scope, answer, holder, is_kept=is_kept)
+        return answer
+
+    def _state(self, role: Role | None) -> Response:
+        """Say whether a token is required, and which role the caller has."""
+        return JsonResponse(
+            {
+                "required": not self._policy.is_open,
+                "role": None if role is None else role.word,
+                "dagster_url": self._dagster_url,
+            }
+        )
+
+    def _add_cookie(self, scope: Scope, answer: Response, holder: Holder, *, is_kept: bool) -> None:
+        sessions = self._policy.sessions
+        answer.set_cookie(
+            COOKIE,
+            sessions.issue(holder),
+            max_age=sessions.lasts_s if is_kept else None,
+            httponly=True,
+            samesite="strict",
+            secure=is_encrypted(scope),
+        )
+
+    def _cleared(self, scope: Scope, answer: Response) -> Response:
+        answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=is_encrypted(scope))
+        return answer
+
+    def _page(self, target: str, *, is_refused: bool = False) -> Response:
+        page = self._template.substitute(
+            next=html.escape(target, quote=True), refused="" if is_refused else "hidden"
+        )
+        status = error_spec("unauthorized").status if is_refused else 200
+        return Response(
+            page,
+            status_code=status,
+            media_type="text/html; charset=utf-8",
+            headers={"Content-Security-Policy": self._page_policy},
+        )
+
+    @cached_property
+    def _template(self) -> Template:
+        return Template(_PAGE.read_text(encoding="utf-8"))
+
+    @cached_property
+    def _page_policy(self) -> str:
+        style = self._template.template.partition("<style>")[2].partition("</style>")[0]
+        digest = b64encode(sha256(style.encode()).digest()).decode()
+        return (
+            f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; "
+            "base-uri 'none'; frame-ancestors 'none'"
+        )
+
+
+def login_redirect(scope: Scope) -> Response | None:
+    """Return the way to the sign-in page for a person; None for a program."""
+    headers = Headers(scope=scope)
+    if scope["method"] not in SAFE_METHODS or "text/html" not in headers.get("accept", ""):
+        return None
+    query = scope["query_string"].decode("latin-1")
+    target = quote(scope["path"]) + (f"?{query}" if query else "")
+    answer = RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=SEE_OTHER)
+    add_security_headers(answer.headers)
+    return answer
+
+
+def local_target(target: str) -> str:
+    """Return a path of this listener: never the address of another host."""
+    return target if _LOCAL.fullmatch(target) else "/"
+
+
+def is_encrypted(scope: Scope) -> bool:
+    """Return True if the browser speaks TLS, with this listener or with a proxy before it."""
+    origin = Headers(scope=scope).get("origin", "")
+    return scope.get("scheme") == "https" or origin.lower().startswith("https://")
+
+
+async def read_body(receive: Receive, *, limit: int = MAX_BODY_BYTES) -> bytes:
+    """Read a small body.
+
+    Raises:
+        BodyTooLargeError: It is larger than `limit`.
+    """
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > limit:
+            raise BodyTooLargeError(f"The request body is larger than {limit} bytes")
+        if not message.get("more_body"):
+            return bytes(body)

@@ -1,0 +1,273 @@
+"""The access policy in front of the orchestrator's UI, whose own application runs in process."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster import DagsterInstance, DagsterRun
+from dagster._core.workspace.load_target import EmptyWorkspaceTarget
+from dagster_webserver.app import create_app_from_workspace_process_context
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from api.cli.processes.dagster_access import document_role, protect_dagster
+from api.cli.processes.dagster_ui import RoleWorkspace
+from api.responses.errors import MalformedJsonError
+from api.server.access.roles import Role
+from api.server.access.sessions import COOKIE
+from api.settings import ApiSettings
+
+TOKENS = {"read": "token-to-look", "scan": "token-to-scan", "operate": "token-for-all"}
+RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
+DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'
+LOOK = "{ version }"
+MAY = "{ permissions { permission value } }"
+SUBSCRIBE = 'subscription { pipelineRunLogs(runId: "none") { __typename } }'
+OPEN = {"/login", "/logout", "/session"}
+OWN = {"sec-fetch-site": "same-origin"}
+
+
+class Ui:
+    """The orchestrator's web application behind the policy, and its instance."""
+
+    def __init__(self, app: Any, guarded: Any, instance: DagsterInstance) -> None:
+        self.app, self.guarded, self.instance = app, guarded, instance
+
+    def client(self) -> TestClient:
+        return TestClient(
+            self.guarded, base_url="http://127.0.0.1:8781", raise_server_exceptions=False,
+            follow_redirects=False,
+        )  # fmt: skip
+
+    def as_role(self, role: str) -> TestClient:
+        found = self.client()
+        found.headers["Authorization"] = f"Bearer {TOKENS[role]}"
+        return found
+
+    def signed_in(self, role: str) -> TestClient:
+        found = self.client()
+        assert found.post("/session", json={"token": TOKENS[role]}, headers=OWN).status_code == 200
+        return found
+
+    def has_run(self) -> bool:
+        return self.instance.get_run_by_id(RUN_ID) is not None
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+    folder = tmp_path_factory.mktemp("ui")
+    file = folder / "tokens"
+    lines = [f"{role} {sha256(token.encode()).hexdigest()}" for role, token in TOKENS.items()]
+    file.write_text("\n".join(lines))
+    settings = ApiSettings(
+        _env_file=None, own_api_tokens=file, data_home=folder, rate_limit_per_s=0
+    )
+    with (
+        DagsterInstance.local_temp(str(folder)) as instance,
+        RoleWorkspace(instance, EmptyWorkspaceTarget()) as workspace,
+    ):
+        app = create_app_from_workspace_process_context(workspace)
+        yield Ui(app, protect_dagster(app, settings), instance)
+
+
+@pytest.fixture
+def ui(running: Ui) -> Ui:
+    """The UI, with a run to delete."""
+    if not running.has_run():
+        running.instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
+    return running
+
+
+def ask(client: TestClient, query: str, **more: Any) -> Any:
+    return client.post("/graphql", json={"query": query, **more}, headers=OWN)
+
+
+def routes_of(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
+    """Method and path of every route; a parameter is filled in."""
+    for route in routes:
+        if isinstance(route, Mount):
+            yield "GET", f"{route.path}/some.file"
+        elif isinstance(route, Route):
+            for method in sorted(route.methods or {"GET"}):
+                yield method, route.path.partition("{")[0] + ("x" if "{" in route.path else "")
+
+
+def test_without_a_token_no_route_of_the_ui_answers(ui: Ui) -> None:
+    found = set(routes_of(ui.app.routes))
+    assert {("POST", "/graphql"), ("POST", "/report_asset_materialization/x")} <= found
+    assert ("GET", "/logs/x") in found
+    assert len(found) > 20
+    client = ui.client()
+    for method, path in sorted(found | {("GET", "/"), ("DELETE", "/x"), ("OPTIONS", "/graphql")}):
+        answer = client.request(method, path)
+        assert answer.status_code == 401, (method, path)
+        if method != "HEAD":
+            assert answer.json()["data"]["error"]["type"] == "unauthorized"
+    assert ui.has_run()
+
+
+def test_the_only_kinds_of_route_are_those_that_the_sweep_knows(ui: Ui) -> None:
+    assert {type(route) for route in ui.app.routes} == {Mount, Route, WebSocketRoute}
+
+
+def test_only_signing_in_is_open(ui: Ui) -> None:
+    client = ui.client()
+    assert client.get("/login").status_code == 200
+    assert client.get("/session").json()["role"] is None
+    assert client.post("/logout", headers=OWN).headers["location"] == "/login"
+
+
+def test_a_person_is_led_to_the_sign_in_page_and_back(ui: Ui) -> None:
+    client = ui.client()
+    answer = client.get("/runs?status=FAILURE", headers={"accept": "text/html,*/*"})
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/login?next=%2Fruns%3Fstatus%3DFAILURE"
+    page = client.get(answer.headers["location"])
+    assert 'value="/runs?status=FAILURE"' in page.text
+    form = {"token": TOKENS["read"], "next": "/runs?status=FAILURE"}
+    back = client.post("/login", data=form, headers=OWN)
+    assert back.headers["location"] == "/runs?status=FAILURE"
+    assert client.get("/runs", headers={"accept": "text/html"}).status_code == 200
+
+
+def test_the_session_of_the_console_opens_the_ui(ui: Ui) -> None:
+    value = ui.signed_in("read").cookies[COOKIE]
+    client = ui.client()
+    client.headers["cookie"] = f"{COOKIE}={value}"
+    assert "version" in ask(client, LOOK).json()["data"]
+
+
+@pytest.mark.parametrize("role", ["read", "scan"])
+def test_a_lower_role_sees_everything_and_changes_nothing(ui: Ui, role: str) -> None:
+    for client in (ui.as_role(role), ui.signed_in(role)):
+        assert client.get("/", headers={"accept": "text/html"}).status_code == 200
+        assert ask(client, LOOK).status_code == 200
+        for query in (
+            DELETE,
+            f"query look {LOOK} {DELETE}",
+            f"{DELETE} query look {LOOK}",
+            "mutation" + DELETE.removeprefix("mutation").replace("{ delete", "{ a: delete"),
+            "fragment f on Query { version } " + DELETE,
+            f"#{LOOK}\n{DELETE}",
+            f"\ufeff{DELETE}",
+        ):
+            for more in ({}, {"operationName": "look"}):
+                answer = ask(client, query, **more)
+                assert answer.status_code == 403, query
+                assert answer.json()["data"]["error"]["type"] == "role_required"
+        for kind in ("materialization", "check", "observation"):
+            assert client.post(f"/report_asset_{kind}/a", json={}, headers=OWN).status_code == 403
+    assert ui.has_run()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [{"query": DELETE}], {"id": "stored"}, {"query": None}, {"query": [DELETE]}, {}, "text",
+        {"extensions": {"persistedQuery": {"sha256Hash": "00"}}}, {"query": "mutation {"},
+        {"query": "{ a " * 30_000},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("role", ["read", "operate"])
+def test_a_batch_a_stored_query_and_what_cannot_be_parsed_are_refused(
+    ui: Ui, role: str, body: object
+) -> None:
+    answer = ui.as_role(role).post("/graphql", json=body)
+    assert answer.status_code == 400
+    assert answer.json()["data"]["error"]["type"] == "malformed_json"
+    assert ui.has_run()
+
+
+def test_of_two_queries_in_one_body_the_checked_one_runs(ui: Ui) -> None:
+    both = f'{{"query": {json.dumps(DELETE)}, "query": {json.dumps(LOOK)}}}'
+    answer = ui.as_role("read").post(
+        "/graphql", content=both, headers={"content-type": "application/json"}
+    )
+    assert "version" in answer.json()["data"]
+    assert ui.has_run()
+
+
+def test_the_ui_shows_a_lower_role_that_it_may_not(ui: Ui) -> None:
+    for role, may_change in (("read", False), ("scan", False), ("operate", True)):
+        permissions = ask(ui.as_role(role), MAY).json()["data"]["permissions"]
+        assert any(one["value"] for one in permissions) == may_change, role
+
+
+def test_an_operator_changes_something_from_the_own_pages(ui: Ui) -> None:
+    client = ui.signed_in("operate")
+    answer = client.post("/graphql", json={"query": DELETE})
+    assert answer.status_code == 403  # a session without any sign of its own page
+    assert ui.has_run()
+    assert ask(client, DELETE).status_code == 200
+    assert not ui.has_run()
+
+
+def test_a_token_in_a_header_needs_no_page(ui: Ui) -> None:
+    assert ui.as_role("operate").post("/graphql", json={"query": DELETE}).status_code == 200
+    assert not ui.has_run()
+
+
+@contextmanager
+def socket_of(client: TestClient) -> Iterator[Any]:
+    own = {"origin": "http://127.0.0.1:8781", "host": "127.0.0.1:8781"}
+    if COOKIE in client.cookies:  # the client gives a socket another host
+        own["cookie"] = f"{COOKIE}={client.cookies[COOKIE]}"
+    with client.websocket_connect("/graphql", subprotocols=["graphql-ws"], headers=own) as opened:
+        opened.send_json({"type": "connection_init"})
+        assert opened.receive_json()["type"] == "connection_ack"
+        yield opened
+
+
+def test_a_socket_needs_a_token_or_a_session(ui: Ui) -> None:
+    with pytest.raises(WebSocketDisconnect), socket_of(ui.client()):
+        pass
+    for client in (ui.as_role("read"), ui.signed_in("read")):
+        with socket_of(client) as opened:
+            opened.send_json({"type": "start", "id": "1", "payload": {"query": SUBSCRIBE}})
+            assert opened.receive_json()["id"] == "1"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "start", "id": "1", "payload": {"query": DELETE}},
+        {"type": "subscribe", "id": "1", "payload": {"query": DELETE}},
+        {"type": "start", "id": "1", "payload": {"query": [DELETE]}},
+        {"type": "start", "id": "1", "payload": [{"query": DELETE}]},
+        [{"type": "start", "id": "1", "payload": {"query": DELETE}}],
+        {"type": "start", "id": "1", "payload": {"query": f"{SUBSCRIBE} {DELETE}"}},
+    ],
+)
+def test_a_socket_of_a_reader_that_sends_anything_else_is_closed(ui: Ui, message: object) -> None:
+    with socket_of(ui.as_role("read")) as opened:
+        opened.send_json(message)
+        with pytest.raises(WebSocketDisconnect):
+            opened.receive_json()
+    assert ui.has_run()
+
+
+def test_a_document_with_a_mutation_anywhere_is_a_change() -> None:
+    assert document_role("query a { x } subscription b { y }") is Role.READ
+    assert document_role("query a { x } mutation b { y }") is Role.OPERATE
+    with pytest.raises(MalformedJsonError):
+        document_role("{ a } extra }")
+
+
+def test_no_page_of_the_ui_may_be_framed_by_others(ui: Ui) -> None:
+    headers = ui.as_role("read").get("/", headers={"accept": "text/html"}).headers
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert headers["x-request-id"]
+    assert "default-src 'none'" not in headers["content-security-policy"]
+
+
+def test_without_tokens_everybody_operates(ui: Ui, tmp_path: Path) -> None:
+    settings = ApiSettings(_env_file=None, data_home=tmp_path)
+    with TestClient(protect_dagster(ui.app, settings), base_url="http://127.0.0.1") as client:
+        assert client.get("/", headers={"accept": "text/html"}).status_code == 200
+        assert ask(client, DELETE).status_code == 200
+    assert not ui.has_run()
