@@ -138,10 +138,13 @@ PARSERS: dict[str, Parse] = {
     "trends_list": lambda body, asked, seen: parse_music_list(body, music_id=asked, seen=seen),
     "service_track": lambda body, asked, seen: parse_service_track(body, track_id=asked, seen=seen),
     "service_playlist": lambda body, asked, seen: parse_service_list(
-        body, list_id=asked, seen=seen
+        body, list_id=asked, seen=replace(seen, surface="service_playlist")
     ),
     "service_album": lambda body, asked, seen: parse_service_list(
         body, list_id=asked, seen=replace(seen, surface="service_album")
+    ),
+    "service_artist": lambda body, asked, seen: parse_service_list(
+        body, list_id=asked, seen=replace(seen, surface="service_artist")
     ),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
     "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),

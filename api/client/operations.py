@@ -140,7 +140,10 @@ class Operations:
     def hot_videos_batch(
         self, inputs: Sequence[str], *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
     ) -> answers.BatchData:
-        """Return the result, the job or the error of each of up to ten tracks."""
+        """Return the result, the job or the error of each of up to ten tracks.
+
+        A link to a list of songs of the music service stands for its songs.
+        """
 
     @operation("POST", JOBS, number=7, sent_as={**TRACK_NAMES, "music": "input"})
     def create_job(

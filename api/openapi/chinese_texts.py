@@ -6,6 +6,7 @@ a parameter is declared with the parameter; error messages are in `api/responses
 
 from collections.abc import Mapping
 
+from api.params.scan import BATCH_INPUTS_MEANING
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 
 HINTS_ZH: Mapping[str, str] = {
@@ -117,7 +118,8 @@ DESCRIPTIONS_ZH: Mapping[str, str] = {
         "或加入相同的运行中任务 (202), 请轮询 data.poll_url."
     ),
     "fetch_music_hot_videos_batch": (
-        "最多 10 个音乐输入, 逐项独立处理: 返回已有结果、任务或该项的错误. "
+        "最多 10 首音乐, 逐首独立处理: 返回已有结果、任务或该项的错误. "
+        "音乐服务的歌单、专辑或歌手链接会展开为其中的歌曲, 超出部分的数量见 `lists` 和提示. "
         "全部任务创建或匹配后立即返回, 不等待任务完成."
     ),
     "music_collection_jobs": (
@@ -163,8 +165,9 @@ DESCRIPTIONS_ZH: Mapping[str, str] = {
 PHRASES_ZH: Mapping[str, str] = {
     # what parameters mean
     ACCEPTED_INPUT_HINT: "音乐 ID (5 至 30 位数字)、音乐分享链接或使用该音乐的视频链接",
-    f"{ACCEPTED_INPUT_HINT}; each item is processed independently": (
-        "音乐 ID、音乐链接或视频链接的数组; 逐项独立处理"
+    BATCH_INPUTS_MEANING: (
+        "音乐 ID、音乐链接或视频链接的数组; "
+        "音乐服务的歌单、专辑或歌手链接代表其中的歌曲; 逐首独立处理"
     ),
     "alias of `music_id`": "`music_id` 的别名",
     "alias of `input`": "`input` 的别名",

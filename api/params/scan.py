@@ -45,6 +45,10 @@ from warehouse.records.jobs import JobStatus
 MAX_SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON parser keeps exact
 MAX_KEYWORD_LENGTH = 100
 MAX_BATCH_INPUTS = 10
+BATCH_INPUTS_MEANING = (
+    f"{ACCEPTED_INPUT_HINT}; a link to a playlist, an album or an artist of the music service "
+    "stands for its songs; each track is processed independently"
+)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _REAL = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 _BOOLEANS = {"true": True, "false": False}
@@ -236,7 +240,7 @@ class BatchBody(ScanBody):
         Field(
             min_length=1,
             max_length=MAX_BATCH_INPUTS,
-            description=f"{ACCEPTED_INPUT_HINT}; each item is processed independently",
+            description=BATCH_INPUTS_MEANING,
         ),
     ]
 

@@ -107,6 +107,11 @@ async def _sources(request: Request) -> Sources:
     return sources
 
 
+async def _sources_if_any(request: Request) -> Sources | None:
+    sources: Sources | None = request.app.state.sources
+    return sources
+
+
 AnnotationsDep = Annotated[AnnotationService, Depends(_annotations)]
 JobResponsesDep = Annotated[JobResponses, Depends(_job_responses)]
 ChartHistoryDep = Annotated[ChartHistoryReader, Depends(_chart)]
@@ -116,4 +121,5 @@ MetricsDep = Annotated[Metrics, Depends(_metrics)]
 JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_job_broadcaster)]
 SyncJobTimeoutDep = Annotated[float, Depends(_sync_job_timeout)]
 SourcesDep = Annotated[Sources, Depends(_sources)]
+OptionalSourcesDep = Annotated[Sources | None, Depends(_sources_if_any)]
 ReadinessDep = Annotated[Readiness, Depends(_readiness)]

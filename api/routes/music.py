@@ -10,6 +10,7 @@ from api.params.scan import BatchBody, HotVideosQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED
 from api.routes.dependencies import (
+    OptionalSourcesDep,
     ScanServiceDep,
     SyncJobTimeoutDep,
     no_query_parameters,
@@ -18,6 +19,7 @@ from api.routes.dependencies import (
 from api.schemas.responses import BATCH_RESPONSES, HOT_VIDEOS_RESPONSES
 from api.server.middleware.json_body import JsonRoute
 from api.services.batch import to_batch
+from api.services.batch_inputs import expand_inputs
 from api.services.job_document import poll_url, to_hot_videos, to_job_document, waiting_headers
 from api.services.job_wait import wait_for_job
 
@@ -64,14 +66,22 @@ async def fetch_music_hot_videos(
     responses=BATCH_RESPONSES,
 )
 async def fetch_music_hot_videos_batch(
-    request: Request, body: Annotated[BatchBody, Body()], scan_service: ScanServiceDep
+    request: Request,
+    body: Annotated[BatchBody, Body()],
+    scan_service: ScanServiceDep,
+    sources: OptionalSourcesDep,
 ) -> Response:
-    """Process each input independently: stored result, job to poll, or error. 批量查找热门作品.
+    """Process each track independently: stored result, job to poll, or error. 批量查找热门作品.
 
-    Answers once all jobs are created or found and does not wait for them.
+    Answers once all jobs are created or found and does not wait for them. A link to a playlist, an
+    album or an artist of the music service is read first and becomes its songs, one item each, up
+    to ten tracks in total; `lists` and a note say how many songs were left out.
     """
     parameters = body.to_parameters()
     record_parameters(request.scope, {"inputs": body.inputs, **parameters.to_document()})
+    inputs = await expand_inputs(
+        body.inputs, find_target=scan_service.world.find_target, sources=sources
+    )
     return success_response(
-        request.scope, await run_sync(to_batch, scan_service, body.inputs, parameters)
+        request.scope, await run_sync(to_batch, scan_service, inputs, parameters)
     )

@@ -1,6 +1,6 @@
 """Types of jobs and of their results, as the operations on a track answer them."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -66,9 +66,15 @@ class JobDocument(ClosedDocument):
 
 
 class BatchItem(ClosedDocument):
-    """One input of a batch: its job or its error; `result` if one is stored."""
+    """One track of a batch: its job or its error; `result` if one is stored.
+
+    For a song of a list, `input` is the song's own link, `label` its name, and `list_input` the
+    input that named the list.
+    """
 
     input: str
+    label: str | None
+    list_input: str | None
     ok: bool
     status: JobStatus | None
     job_id: str | None
@@ -77,10 +83,28 @@ class BatchItem(ClosedDocument):
     error: ErrorDocument | None
 
 
+class BatchSongList(ClosedDocument):
+    """A playlist, an album or an artist of the music service, and how many of its songs were taken.
+
+    `song_count` is the number that the page claims or shows, whichever is larger.
+    """
+
+    input: str
+    kind: Literal["playlist", "album", "artist"]
+    title: str | None
+    song_count: Count
+    taken_count: Count
+    left_out_count: Count
+
+
 class BatchResult(ClosedDocument):
-    """All inputs of a batch in the given order, processed independently."""
+    """All inputs of a batch in the given order, processed independently.
+
+    An input that names a list of songs has one item per song; `lists` says how many were left out.
+    """
 
     items: list[BatchItem]
+    lists: list[BatchSongList]
     ok_count: Count
     error_count: Count
     notes: list[ResultNote]

@@ -1,12 +1,11 @@
 """Endpoint 6: several tracks at once, each processed independently. Not here: HTTP, scanning."""
 
-from collections.abc import Sequence
-
 from pydantic import TypeAdapter, ValidationError
 
 from api.params.scan import InputText
 from api.responses.errors import with_hint
 from api.schemas.result import BatchItem, BatchResult
+from api.services.batch_inputs import BatchInput, BatchInputs
 from api.services.job_document import notes, poll_url, ranking_of
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from pipelines.parameters.scan import ScanParameters
@@ -25,31 +24,34 @@ _ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
 
 
 def to_batch(
-    scan_service: ScanService, inputs: Sequence[str], parameters: ScanParameters
+    scan_service: ScanService, inputs: BatchInputs, parameters: ScanParameters
 ) -> BatchResult:
-    """Request a scan for each input and return the `data` of endpoint 6.
+    """Request a scan for each track and return the `data` of endpoint 6.
 
     Raises:
         ProviderUnsupportedError: The configured source does not support scans.
     """
-    items = [_to_item(scan_service, text, parameters) for text in inputs]
+    items = [_to_item(scan_service, one, parameters) for one in inputs.tracks]
     ok_count = sum(item["ok"] for item in items)
     return {
         "items": items,
+        "lists": list(inputs.lists),
         "ok_count": ok_count,
         "error_count": len(items) - ok_count,
-        "notes": notes(parameters),
+        "notes": [*notes(parameters), *inputs.notes()],
         "is_demo_data": scan_service.world.is_demo,
     }
 
 
-def _to_item(scan_service: ScanService, text: str, parameters: ScanParameters) -> BatchItem:
+def _to_item(scan_service: ScanService, one: BatchInput, parameters: ScanParameters) -> BatchItem:
+    if one.error is not None:
+        return _rejected_item(one, one.error)
     try:
         return _accepted_item(
-            text, scan_service.ask(_checked_input(text), parameters, origin="api"), parameters
+            one, scan_service.ask(_checked_input(one.asked), parameters, origin="api"), parameters
         )
     except _ITEM_ERRORS as error:
-        return _rejected_item(text, error)
+        return _rejected_item(one, error)
 
 
 def _checked_input(text: str) -> str:
@@ -60,9 +62,11 @@ def _checked_input(text: str) -> str:
         raise InvalidMusicInputError(str(found["msg"]), hint=ACCEPTED_INPUT_HINT) from error
 
 
-def _accepted_item(text: str, scan: ScanJob, parameters: ScanParameters) -> BatchItem:
+def _accepted_item(one: BatchInput, scan: ScanJob, parameters: ScanParameters) -> BatchItem:
     return {
-        "input": text,
+        "input": one.shown,
+        "label": one.label,
+        "list_input": one.list_input,
         "ok": True,
         "status": scan.job.status,
         "job_id": scan.job.job_id,
@@ -72,9 +76,11 @@ def _accepted_item(text: str, scan: ScanJob, parameters: ScanParameters) -> Batc
     }
 
 
-def _rejected_item(text: str, error: SametrackError) -> BatchItem:
+def _rejected_item(one: BatchInput, error: SametrackError) -> BatchItem:
     return {
-        "input": text,
+        "input": one.shown,
+        "label": one.label,
+        "list_input": one.list_input,
         "ok": False,
         "status": None,
         "job_id": None,

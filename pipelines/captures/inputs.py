@@ -33,8 +33,18 @@ _KINDS = {
     "service_artist": "an artist of the music service",
     "service_video": "a user's video in the music service",
 }
-_SONGS_HINT = "Give the links of its songs, one per track"
-_HINTS = {"service_playlist": _SONGS_HINT, "service_album": _SONGS_HINT}
+SONG_LIST_KINDS = frozenset({"service_playlist", "service_album", "service_artist"})
+"""Kinds of links that name several songs: a batch takes them apart, nothing else does."""
+_SONG_LIST_HINT = (
+    "Give the address of its page to fetch_music_hot_videos_batch (`sametrack music batch`), which "
+    "starts one scan per song, or give the link of one song"
+)
+_HINTS = dict.fromkeys(SONG_LIST_KINDS, _SONG_LIST_HINT)
+
+
+def hint_for_target(kind: str, default: str = ACCEPTED_INPUT_HINT) -> str:
+    """Return what to do with a link whose target is no track."""
+    return _HINTS.get(kind, default)
 
 
 def describe_target(kind: str) -> str:
@@ -116,7 +126,7 @@ def _from_target(target: InputTarget) -> MusicInput:
     what = _KINDS.get(target.kind, "something else")
     raise InvalidMusicInputError(
         f"The link leads to {what}, not to a track or a video",
-        hint=_HINTS.get(target.kind, ACCEPTED_INPUT_HINT),
+        hint=hint_for_target(target.kind),
     )
 
 

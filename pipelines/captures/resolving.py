@@ -12,6 +12,7 @@ from pipelines.captures.inputs import (
     MAX_INPUT_LENGTH,
     MusicInput,
     describe_target,
+    hint_for_target,
     is_id,
     read_music_input,
 )
@@ -104,6 +105,14 @@ class Resolver:
         url = target.url
         return await self._remembered("hashtag", url, lambda: self._hashtag_behind(url))
 
+    async def follow(self, url: str) -> LinkTarget:
+        """Return the target of a short link.
+
+        Raises:
+            InvalidMusicInputError: The link is dead.
+        """
+        return await self._call_recorder.link(url, self._provider.resolve_link(url))
+
     def _target(self, text: str, error: type[SametrackError], hint: str) -> LinkTarget:
         target = self._provider.find_target(text)
         if target is None:
@@ -129,15 +138,14 @@ class Resolver:
         if given.kind == "service_track":
             return await self._find_music(given.value)
         if given.kind == "short":
-            target = await self._follow(given.value)
+            target = await self.follow(given.value)
             if target.kind == "music":
                 return target.id
             if target.kind == "service_track":
                 return await self._find_music(target.id)
             if target.kind != "video":
-                raise _wrong_kind(
-                    target.kind, "a track or a video", InvalidMusicInputError, _TRACK_HINT
-                )
+                hint = hint_for_target(target.kind, _TRACK_HINT)
+                raise _wrong_kind(target.kind, "a track or a video", InvalidMusicInputError, hint)
             aweme_id = target.id
         video = await self._work(aweme_id, InvalidMusicInputError, _TRACK_HINT)
         if video.music is None:
@@ -157,18 +165,15 @@ class Resolver:
         return video.author.sec_uid
 
     async def _hashtag_behind(self, url: str) -> str:
-        target = await self._follow(url)
+        target = await self.follow(url)
         if target.kind != "hashtag":
             raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _HASHTAG_HINT)
         return target.id
 
-    async def _follow(self, url: str) -> LinkTarget:
-        return await self._call_recorder.link(url, self._provider.resolve_link(url))
-
     async def _follow_to_user(self, url: str) -> LinkTarget:
         """Follow a link; a dead link raises the error type for accounts."""
         try:
-            return await self._follow(url)
+            return await self.follow(url)
         except InvalidMusicInputError as error:
             raise UnresolvedIdError(error.detail, hint=_USER_HINT) from error
 

@@ -20,6 +20,7 @@ from pipelines.captures.sharing import CaptureSharing
 from pipelines.captures.songs import choose_music_of_song, song_terms
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import open_call_trace, watch_items
+from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers import Provider
 from pipelines.platform.reading import Reading, SoundFile
 from warehouse.control import ControlStore
@@ -168,6 +169,14 @@ class Captures:
         """
         return await self._resolver.hashtag(text)
 
+    async def follow_link(self, url: str) -> LinkTarget:
+        """Return the target of a short link.
+
+        Raises:
+            InvalidMusicInputError: The link is dead.
+        """
+        return await self._resolver.follow(url)
+
     async def track(self, music_id: str) -> Track:
         """Capture the track of a music id.
 
@@ -204,7 +213,7 @@ class Captures:
         return (await self._call_recorder.anew(request, songs.fetch_song(track_id))).value
 
     async def song_list(self, surface: str, list_id: str) -> ServiceSongList:
-        """Capture a playlist or an album of the music service.
+        """Capture the songs of a playlist, an album or an artist of the music service.
 
         Raises:
             ProviderUnsupportedError: The source has no music service.

@@ -137,6 +137,7 @@ _PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
     "service_track": lambda k, s: parse_service_track(k.body, track_id=k.entity_id, seen=s),
     "service_playlist": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
     "service_album": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
+    "service_artist": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
     "hashtag_info": lambda k, s: parse_hashtag_info(k.body, ch_id=k.entity_id, seen=s),
     "hashtag_list": lambda k, s: parse_hashtag_list(k.body, seen=s),
     "search_stream": lambda k, s: parse_search_stream(k.body, place=_place(k), seen=s),

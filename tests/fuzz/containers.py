@@ -125,6 +125,7 @@ _FORMS: dict[str, _Form] = {
     "service_track": _SERVICE_PAGE,
     "service_playlist": _SERVICE_PAGE,
     "service_album": _SERVICE_PAGE,
+    "service_artist": _SERVICE_PAGE,
     "search_stream": (_of_frames, _to_frames),
 }
 

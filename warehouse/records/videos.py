@@ -246,12 +246,25 @@ class ServiceSong:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSong:
+    """A song as a list of the music service names it."""
+
+    track_id: str
+    title: str | None = None
+    artist: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSongList:
-    """A playlist or an album of the music service: the ids of its songs, in order."""
+    """The songs of a playlist, an album or an artist of the music service, in order.
+
+    `stated_count` is the number of songs that the page claims; it may show fewer.
+    """
 
     list_id: str
     title: str | None
-    track_ids: tuple[str, ...]
+    songs: tuple[ListedSong, ...]
+    stated_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

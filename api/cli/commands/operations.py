@@ -132,7 +132,8 @@ music = _group(
         Operations.hot_videos, reads.print_hot_videos, _TRACK, options=scan_options(),
     ),
     batch=_command(
-        "Show or start the rankings of up to ten tracks. Each input succeeds or fails separately.",
+        "Show or start the rankings of up to ten tracks, or of the songs of a playlist, album or "
+        "artist. Each track succeeds or fails separately.",
         Operations.hot_videos_batch, reads.print_batch,
         _argument("inputs", "Up to ten tracks.", "INPUT", many=True), options=scan_options(),
     ),

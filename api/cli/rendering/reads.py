@@ -146,7 +146,7 @@ def print_batch(console: Console, data: "answers.BatchData") -> None:
     for item in data["items"]:
         result, error = item["result"], item["error"]
         table.add_row(
-            safe(item["input"], limit=CAPTION_LIMIT),
+            safe(item["label"] or item["input"], limit=CAPTION_LIMIT),
             safe(item["status"] or "—") if item["ok"] else "[red]rejected[/]",
             format_count(result["confirmed_count"] if result else None),
             safe(item["job_id"])
@@ -154,6 +154,11 @@ def print_batch(console: Console, data: "answers.BatchData") -> None:
             else f"{safe(error['type'])}: {safe(error['detail'])}",
         )
     console.print(table)
+    for songs in data["lists"]:
+        title = safe(songs["title"] or songs["input"], limit=CAPTION_LIMIT)
+        counts = f"{songs['taken_count']:,} of {songs['song_count']:,} songs"
+        left = f", [yellow]{songs['left_out_count']:,} left out[/]"
+        console.print(f"{songs['kind']} {title}: {counts}{left if songs['left_out_count'] else ''}")
 
 
 def print_related_videos(console: Console, data: "answers.RelatedVideosData") -> None:

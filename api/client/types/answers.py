@@ -19,12 +19,16 @@ AccountSummary = TypedDict("AccountSummary", {"accounts": "list[AccountEntry]",
     "video_preview_limit": "int", "account_count": "int", "account_count_complete": "bool"})
 AuthorDocument = TypedDict("AuthorDocument", {"sec_uid": "str", "uid": "str | None",
     "unique_id": "str | None", "nickname": "str | None", "avatar_thumb": "ImageUrls"})
-BatchItem = TypedDict("BatchItem", {"input": "str", "ok": "bool",
+BatchItem = TypedDict("BatchItem", {"input": "str", "label": "str | None",
+    "list_input": "str | None", "ok": "bool",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"] | None',
     "job_id": "str | None", "poll_url": "str | None", "result": "HotVideos | None",
     "error": "ErrorDocument | None"})
-BatchResult = TypedDict("BatchResult", {"items": "list[BatchItem]", "ok_count": "int",
-    "error_count": "int", "notes": "list[ResultNote]", "is_demo_data": "bool"})
+BatchResult = TypedDict("BatchResult", {"items": "list[BatchItem]", "lists": "list[BatchSongList]",
+    "ok_count": "int", "error_count": "int", "notes": "list[ResultNote]", "is_demo_data": "bool"})
+BatchSongList = TypedDict("BatchSongList", {"input": "str",
+    "kind": 'Literal["playlist", "album", "artist"]', "title": "str | None", "song_count": "int",
+    "taken_count": "int", "left_out_count": "int"})
 CandidateMusic = TypedDict("CandidateMusic", {"id_str": "str", "title": "str | None",
     "author": "str | None"})
 ChartHistoryDocument = TypedDict("ChartHistoryDocument", {"snapshots": "list[ChartSnapshot]",

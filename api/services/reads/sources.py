@@ -8,7 +8,9 @@ source serves what and how many are open at once. Not here: what is read from th
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
@@ -22,6 +24,7 @@ from pipelines.platform.providers import (
     build_chart_provider,
     build_data_provider,
     build_music_provider,
+    build_song_source,
     data_provider_name,
     music_provider_name,
     reads_first_screens_alone,
@@ -30,6 +33,9 @@ from pipelines.platform.providers import (
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.worlds import is_demo_world
+
+if TYPE_CHECKING:
+    from pipelines.platform.providers.music_service import MusicServicePublic
 
 FALLBACK_PROVIDER = "mock"
 """`data_provider` of a response with demo data as a fallback."""
@@ -116,6 +122,19 @@ class Sources:
             yield captures
 
     @asynccontextmanager
+    async def songs(self) -> AsyncIterator[Captures]:
+        """Open captures from the source of music, with the music service if the world has one.
+
+        Raises:
+            ProviderUnsupportedError: This release does not support the source.
+        """
+        async with self._semaphore(self.music_provider):
+            provider = await run_sync(self._build, build_music_provider)
+            songs = await run_sync(self._build, build_song_source)
+            async with self._recorded(provider, songs) as captures:
+                yield captures
+
+    @asynccontextmanager
     async def chart(self) -> AsyncIterator[ChartCaptures]:
         """Open captures from the source of the chart.
 
@@ -147,26 +166,27 @@ class Sources:
         data first.
         """
         async with self._semaphore(name):
-            provider = await run_sync(
-                lambda: build(
-                    self.settings,
-                    self.profile,
-                    control=self.control,
-                    bodies=PayloadArchive(self.engine),
-                    may_fall_back=True,
-                )
-            )
-            async with Captures(
-                provider=provider,
-                lake=self.engine.lake,
-                engine=self.engine,
-                control=self.control,
-                sounds_dir=self._sounds_dir,
-                link_ttl_s=self.settings.link_ttl_days * 86_400.0,
-                flush_every=_NEVER_EARLIER,
-                flush_after_s=_NEVER_EARLIER,
-            ) as captures:
+            provider = await run_sync(self._build, partial(build, may_fall_back=True))
+            async with self._recorded(provider) as captures:
                 yield captures
+
+    def _build[T](self, build: Callable[..., T]) -> T:
+        return build(
+            self.settings, self.profile, control=self.control, bodies=PayloadArchive(self.engine)
+        )
+
+    def _recorded(self, provider: Provider, songs: "MusicServicePublic | None" = None) -> Captures:
+        return Captures(
+            provider=provider,
+            songs=songs,
+            lake=self.engine.lake,
+            engine=self.engine,
+            control=self.control,
+            sounds_dir=self._sounds_dir,
+            link_ttl_s=self.settings.link_ttl_days * 86_400.0,
+            flush_every=_NEVER_EARLIER,
+            flush_after_s=_NEVER_EARLIER,
+        )
 
     def _semaphore(self, name: str) -> asyncio.Semaphore:
         return self._semaphores.setdefault(name, asyncio.Semaphore(session_limit(name)))

@@ -1,25 +1,27 @@
-"""Parsers of the music service's public pages: a song, and the songs of a playlist or an album.
+"""Parsers of the music service's public pages: a song, and the songs of a list.
 
-The data container is followed by code in the same script, so the first JSON value of it is read.
+A list is a playlist, an album, or the page of an artist.
 """
 
-import json
 from collections.abc import Iterator
 
-from selectolax.lexbor import LexborHTMLParser
-
 from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
-from warehouse.records.videos import ServiceSong, ServiceSongList
+from warehouse.records.errors import SubstitutionError, UpstreamError
+from warehouse.records.videos import ListedSong, ServiceSong, ServiceSongList
 
 MAX_LYRIC_LINES = 500
 MAX_LISTED_SONGS = 1000
-_CONTAINER = "_ROUTER_DATA"
 _LONGEST_S = 24 * 3600.0
 _LIST_KEYS = ("medias", "trackList")
-_INFO_KEYS = ("playlistInfo", "albumInfo")
+_INFO_KEYS = ("playlistInfo", "albumInfo", "artistInfo")
+_LIST_PAGES = {
+    "service_playlist": "playlist_page",
+    "service_album": "album_page",
+    "service_artist": "artist_page",
+}
 
 
 def parse_service_track(body: bytes, *, track_id: str, seen: ParseContext) -> ServiceSong:
@@ -58,35 +60,46 @@ def parse_service_track(body: bytes, *, track_id: str, seen: ParseContext) -> Se
 
 
 def parse_service_list(body: bytes, *, list_id: str, seen: ParseContext) -> ServiceSongList:
-    """Parse the page of a playlist or an album.
+    """Parse the page of a playlist, an album or an artist.
 
     Raises:
         PageWithoutDataError: The page has no list.
         StructureChangedError: Keys or types are unknown.
     """
-    page = _page(body, "album_page" if seen.surface == "service_album" else "playlist_page", seen)
+    page = _page(body, _LIST_PAGES[seen.surface], seen)
     key = next((key for key in _LIST_KEYS if page.has(key)), None)
     if key is None:
         raise _without_data(page, seen)
     info = next((page.node(name) for name in _INFO_KEYS if page.has(name)), None)
-    ids = (_listed_id(item) for item in page.nodes(key))
-    known = tuple(dict.fromkeys(one for one in ids if one is not None))
+    songs: dict[str, ListedSong] = {}
+    for song in map(_listed_song, page.nodes(key)):
+        if song is not None:
+            songs.setdefault(song.track_id, song)
     return ServiceSongList(
         list_id=list_id,
         title=(info.name("title") or info.name("name")) if info is not None else None,
-        track_ids=known[:MAX_LISTED_SONGS],
+        songs=tuple(songs.values())[:MAX_LISTED_SONGS],
+        stated_count=info.whole("count_tracks") if info is not None else None,
     )
 
 
-def _listed_id(item: JsonNode) -> str | None:
-    """Return the id of a listed song; None for a video."""
+def _listed_song(item: JsonNode) -> ListedSong | None:
+    """Return a listed song; None for a video."""
     entity = item.node("entity")
     song = entity.node("track") if entity is not None else item
-    return song.id("id") if song is not None else None
+    track_id = song.id("id") if song is not None else None
+    if song is None or track_id is None:
+        return None
+    artists = [artist.name("name") for artist in song.nodes("artists")]
+    return ListedSong(
+        track_id=track_id,
+        title=song.name("name"),
+        artist="/".join(name for name in artists if name) or None,
+    )
 
 
 def _page(body: bytes, name: str, seen: ParseContext) -> JsonNode:
-    loaded = _container(body, seen).node("loaderData")
+    loaded = parse_container(body, surface=seen.surface).node("loaderData")
     page = loaded.node(name) if loaded is not None else None
     if page is None:
         raise refusal_error(
@@ -96,29 +109,6 @@ def _page(body: bytes, name: str, seen: ParseContext) -> JsonNode:
             reason=loaded.keys_seen() if loaded is not None else "no loaderData",
         )
     return page
-
-
-def _container(body: bytes, seen: ParseContext) -> JsonNode:
-    for script in LexborHTMLParser(body).css("script"):
-        text = script.text(deep=True).lstrip()
-        name, found, rest = text.partition("=")
-        if found and name.strip().removeprefix("window.") == _CONTAINER:
-            return JsonNode(_first_value(rest.lstrip(), seen), seen.surface, "$")
-    raise refusal_error("no_container", "the page has no data container", surface=seen.surface)
-
-
-def _first_value(text: str, seen: ParseContext) -> dict[str, object]:
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError) as exc:
-        raise StructureChangedError(
-            "the data container is not JSON", surface=seen.surface, reason="not_json"
-        ) from exc
-    if not isinstance(value, dict):
-        raise StructureChangedError(
-            "the data container is not an object", surface=seen.surface, reason=type(value).__name__
-        )
-    return value
 
 
 def _without_data(node: JsonNode, seen: ParseContext) -> UpstreamError:

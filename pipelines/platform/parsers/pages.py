@@ -1,9 +1,10 @@
-"""Parser of share pages: finds the data container in the HTML, and the requested item in it.
+"""Parser of public pages: finds the data container in the HTML, and the requested item in it.
 
 Items are found by value, since the route names in the container change. Data comes first: only a
 page without data is searched for the reason (`refusals.py`).
 """
 
+import json
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
@@ -21,7 +22,7 @@ from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, SubstitutionError
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
-_ROUTER = "window._ROUTER_DATA"
+_ROUTER = "_ROUTER_DATA"
 _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
 _ALONE = "aweme_detail"
@@ -29,17 +30,20 @@ _MAX_DEPTH = 6
 
 
 def parse_container(body: bytes, *, surface: str) -> JsonNode:
-    """Return the data object of a share page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
+    """Return the data object of a public page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
+
+    Pages of the music service set `_ROUTER_DATA`, too, and go on with code in the same script.
 
     Raises:
         StructureChangedError: The page has no container, or an unreadable one.
     """
     for script in LexborHTMLParser(body).css("script"):
-        text = script.text(deep=True).lstrip()
-        if text.startswith(_ROUTER):
-            return _decoded(text.partition("=")[2].strip().rstrip(";").encode(), surface)
+        text = script.text(deep=True).strip()
         if script.attributes.get("id") == "RENDER_DATA":
-            return _decoded(unquote_to_bytes(text.strip()), surface)
+            return _decoded(unquote_to_bytes(text), surface)
+        name, _, value = text.partition("=")
+        if name.strip().removeprefix("window.") == _ROUTER:
+            return _leading_value(value.lstrip(), surface)
     raise refusal_error("no_container", "the page has no data container", surface=surface)
 
 
@@ -125,6 +129,22 @@ def find_account(body: bytes, *, surface: str) -> tuple[JsonNode, JsonNode]:
         StructureChangedError: There is no container.
     """
     return _found(parse_container(body, surface=surface), ("userInfoRes",))
+
+
+def _leading_value(script: str, surface: str) -> JsonNode:
+    """Decode the value that a script starts with."""
+    try:
+        return _decoded(script.rstrip(";").encode(), surface)
+    except StructureChangedError:
+        return _decoded(_without_code(script), surface)
+
+
+def _without_code(script: str) -> bytes:
+    """Return the first JSON value of a script; nothing if there is none."""
+    try:
+        return script[: json.JSONDecoder().raw_decode(script)[1]].encode()
+    except (ValueError, RecursionError):
+        return b""
 
 
 def _decoded(text: bytes, surface: str) -> JsonNode:

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -115,6 +115,7 @@ class SurfacePaths(_Part):
     service_track: UrlPath = "/share/track"
     service_playlist: UrlPath = "/share/playlist"
     service_album: UrlPath = "/share/album"
+    service_artist: UrlPath = "/share/artist"
 
 
 _HOST_OF: Mapping[str, str] = {
@@ -134,6 +135,7 @@ _HOST_OF: Mapping[str, str] = {
     "service_track": "music_service",
     "service_playlist": "music_service",
     "service_album": "music_service",
+    "service_artist": "music_service",
 }
 """Field of `ProfileHosts` that serves a surface; all other surfaces are on the share host."""
 
@@ -260,6 +262,18 @@ class PlatformProfile(_Part):
     def find_target(self, text: str) -> LinkTarget | None:
         """Return the target of the first platform link in a text; None when there is none."""
         return find_target(text, self.link_hosts)
+
+    def is_service_short_link(self, url: str) -> bool:
+        """Return True for a short link of the music service."""
+        return host_matches(urlsplit(url).hostname or "", self.hosts.music_service_short)
+
+    def song_link(self, track_id: str) -> str:
+        """Return the link of a song of the music service.
+
+        Raises:
+            ProviderUnsupportedError: The profile names no music service.
+        """
+        return f"{self.address('service_track')}?track_id={track_id}"
 
     def _port_suffix(self, host: str) -> str:
         standard = {"http": 80, "https": 443}[self.scheme_of(host)]

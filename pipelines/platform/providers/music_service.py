@@ -14,7 +14,11 @@ from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
 
-_LIST_SURFACES = {"service_playlist": "playlist_id", "service_album": "album_id"}
+_LIST_SURFACES = {
+    "service_playlist": "playlist_id",
+    "service_album": "album_id",
+    "service_artist": "artist_id",
+}
 
 
 class MusicServicePublic:
@@ -38,7 +42,7 @@ class MusicServicePublic:
         )
 
     async def fetch_song_list(self, surface: str, list_id: str) -> Reading[ServiceSongList]:
-        """Fetch a playlist (`service_playlist`) or an album (`service_album`)."""
+        """Fetch the songs of a `service_playlist`, a `service_album` or a `service_artist`."""
         at = self._surfaces
         return await at.read_twice(
             at.ask(surface, **{_LIST_SURFACES[surface]: list_id}),

@@ -89,6 +89,7 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(name="mplatform_followers_only", effect="`user_info` has `mplatform_followers_count` in place of `follower_count`."),
     Switch(name="sec_uid_missing", effect="`user_info` has no `sec_uid`."),
     Switch(name="sound_title_names_song", effect="Titles of user sounds name the song: `（原声中的歌曲：Song-Artist）`."),
+    Switch(name="song_ids_missing", effect="Music ids do not name their song on the music service: only its title and artist lead to it."),
     # Search.
     _state("search_2483", "The search asks for a login (`status_code` 2483).", "login_2483", *_SEARCH),
     _state("search_hit_shark", "The search is empty because of `hit_shark`.", "hit_shark", *_SEARCH),

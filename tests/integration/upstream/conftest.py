@@ -6,19 +6,29 @@ import os
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pipelines.captures.session import Captures
 from pipelines.platform.http.client import GuestClient, HttpLimits
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
+from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.music_service import build_music_service
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
+from warehouse.control import open_control
 from warehouse.control.records import TokenGrant
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
 
 PATIENCE_S = 300.0  # a machine may be busy with other things
 PATIENT = HttpLimits(
@@ -185,3 +195,89 @@ def unused_port() -> int:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]
     return port
+
+
+LIMITS = replace(PATIENT, body_bytes=HttpLimits().body_bytes, media_bytes=HttpLimits().media_bytes)
+JOB = "0b3e0f3e-1111-4222-8333-444455556666"
+
+
+class Stores:
+    """Lake, engine and control store of one test."""
+
+    def __init__(self, root: Path, clock: FakeClock) -> None:
+        self.lake = open_lake(str(root / "lake"), world="sandbox")
+        url = f"sqlite:///{root / 'control.sqlite'}"
+        self.control = open_control(url, world="sandbox", clock=clock.unix)
+        self.engine = Engine(self.lake)
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        self.engine.refresh()
+        return self.engine.rows(sql)
+
+
+@pytest.fixture
+def stores(tmp_path: Path, clock: FakeClock) -> Any:
+    stores = Stores(tmp_path, clock)
+    yield stores
+    stores.engine.close()
+    stores.control.close()
+
+
+Start = Callable[..., AbstractAsyncContextManager[Captures]]
+
+
+@pytest.fixture
+def start(sandbox: Any, stores: Stores, tmp_path: Path, clock: FakeClock) -> Start:
+    """Open captures; `cancelled` and `flush_every` may be given."""
+
+    def begin(**options: Any) -> Captures:
+        dependencies = ProviderDependencies(
+            settings=Settings(_env_file=None, sandbox_port=sandbox.port),
+            profile=sandbox.profile,
+            control=stores.control,
+            limits=LIMITS,
+            clock=clock,
+        )
+        return Captures(
+            provider=VidplatPublic(dependencies.guest(), name="public-graph"),
+            songs=build_music_service(dependencies),
+            lake=stores.lake,
+            engine=stores.engine,
+            control=stores.control,
+            job_id=JOB,
+            sounds_dir=tmp_path / "sounds",
+            **options,
+        )
+
+    return begin
+
+
+@pytest.fixture
+def track(sandbox: Any) -> dict[str, Any]:
+    """The first track of the world with its links."""
+    return ask_control(sandbox, "/_world/tracks?counts=0")["tracks"][0]  # type: ignore[no-any-return]  # JSON
+
+
+@pytest.fixture
+def faults(sandbox: Any) -> Any:
+    yield lambda **fault: ask_control(sandbox, "/_world/faults", method="POST", body=fault)
+    ask_control(sandbox, "/_world/faults", method="DELETE")
+
+
+@pytest.fixture
+def switches(sandbox: Any) -> Any:
+    yield lambda *names: ask_control(
+        sandbox, "/_world/switches", method="POST", body={"switches": list(names)}
+    )
+    ask_control(sandbox, "/_world/switches", method="DELETE")
+
+
+def ask_control(sandbox: Any, path: str, *, method: str = "GET", body: Any = None) -> Any:
+    """Ask the control surface of the sandbox."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{sandbox.port}{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)

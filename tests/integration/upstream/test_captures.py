@@ -1,28 +1,15 @@
 """Captures over the real sandbox and real stores: what is read, what is kept, what is served."""
 
 import asyncio
-import json
-import urllib.request
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from pipelines.captures.session import Captures
-from pipelines.platform.http.client import HttpLimits
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENT
-from warehouse.control import open_control
-from warehouse.engine.duckdb_engine import Engine
+from tests.integration.upstream.conftest import JOB, Start, Stores
 from warehouse.lake.packing import unpack_bytes
-from warehouse.lake.store import open_lake
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
@@ -32,89 +19,6 @@ from warehouse.records.errors import (
     UnreachableError,
 )
 from warehouse.records.videos import UnavailableVideo, VideoDetail
-
-LIMITS = replace(PATIENT, body_bytes=HttpLimits().body_bytes, media_bytes=HttpLimits().media_bytes)
-JOB = "0b3e0f3e-1111-4222-8333-444455556666"
-
-
-class Stores:
-    """Lake, engine and control store of one test."""
-
-    def __init__(self, root: Path, clock: FakeClock) -> None:
-        self.lake = open_lake(str(root / "lake"), world="sandbox")
-        url = f"sqlite:///{root / 'control.sqlite'}"
-        self.control = open_control(url, world="sandbox", clock=clock.unix)
-        self.engine = Engine(self.lake)
-
-    def rows(self, sql: str) -> list[dict[str, Any]]:
-        self.engine.refresh()
-        return self.engine.rows(sql)
-
-
-@pytest.fixture
-def stores(tmp_path: Path, clock: FakeClock) -> Any:
-    stores = Stores(tmp_path, clock)
-    yield stores
-    stores.engine.close()
-    stores.control.close()
-
-
-Start = Callable[..., AbstractAsyncContextManager[Captures]]
-
-
-@pytest.fixture
-def start(sandbox: Any, stores: Stores, tmp_path: Path, clock: FakeClock) -> Start:
-    """Open captures; `cancelled` and `flush_every` may be given."""
-
-    def begin(**options: Any) -> Captures:
-        dependencies = ProviderDependencies(
-            settings=Settings(_env_file=None, sandbox_port=sandbox.port),
-            profile=sandbox.profile,
-            control=stores.control,
-            limits=LIMITS,
-            clock=clock,
-        )
-        return Captures(
-            provider=VidplatPublic(dependencies.guest(), name="public-graph"),
-            lake=stores.lake,
-            engine=stores.engine,
-            control=stores.control,
-            job_id=JOB,
-            sounds_dir=tmp_path / "sounds",
-            **options,
-        )
-
-    return begin
-
-
-@pytest.fixture
-def track(sandbox: Any) -> dict[str, Any]:
-    """The first track of the world with its links."""
-    return _world(sandbox, "/_world/tracks?counts=0")["tracks"][0]  # type: ignore[no-any-return]  # JSON
-
-
-@pytest.fixture
-def faults(sandbox: Any) -> Any:
-    yield lambda **fault: _world(sandbox, "/_world/faults", method="POST", body=fault)
-    _world(sandbox, "/_world/faults", method="DELETE")
-
-
-@pytest.fixture
-def switches(sandbox: Any) -> Any:
-    yield lambda *names: _world(
-        sandbox, "/_world/switches", method="POST", body={"switches": list(names)}
-    )
-    _world(sandbox, "/_world/switches", method="DELETE")
-
-
-def _world(sandbox: Any, path: str, *, method: str = "GET", body: Any = None) -> Any:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{sandbox.port}{path}",
-        method=method,
-        data=None if body is None else json.dumps(body).encode(),
-    )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
 
 
 @pytest.mark.parametrize("form", ["prose", "short_link", "share_link", "video_link", "music_id"])

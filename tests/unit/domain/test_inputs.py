@@ -58,6 +58,13 @@ def test_a_link_to_something_else_is_refused(target: Named) -> None:
         read("a link", target)
 
 
+@pytest.mark.parametrize("kind", ["service_playlist", "service_album", "service_artist"])
+def test_a_list_of_songs_is_refused_with_the_operation_that_takes_it(kind: str) -> None:
+    with pytest.raises(InvalidMusicInputError, match="of the music service, not to a track") as why:
+        read("a link", Named(kind, "12345"))
+    assert "fetch_music_hot_videos_batch" in str(why.value.hint)
+
+
 @pytest.mark.parametrize("digits", ["12345", "1" * 30])
 def test_an_id_has_five_to_thirty_digits(digits: str) -> None:
     assert is_id(digits)

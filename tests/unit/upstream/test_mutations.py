@@ -33,6 +33,7 @@ REQUIRED: dict[str, tuple[set[str], ...]] = {
     "service_track": ({"loaderData"}, {"track_page"}, {"audioWithLyricsOption"}, {"trackName"}),
     "service_playlist": ({"loaderData"}, {"playlist_page"}, {"medias", "trackList"}),
     "service_album": ({"loaderData"}, {"album_page"}, {"medias", "trackList"}),
+    "service_artist": ({"loaderData"}, {"artist_page"}, {"medias", "trackList"}),
     "hashtag_info": ({"ch_info"}, {"cid"}, {"cha_name"}),
     "hashtag_list": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),
     "user_posts": ({"aweme_list"}, {"has_more"}, {"aweme_id"}),

@@ -9,6 +9,7 @@ import { go } from "../router.js";
 import { Recent } from "./recent.js";
 
 const MOST_TRACKS = 10;
+const SONG_LIST = /\/share\/(playlist|album|artist)\?/; // one link that stands for several tracks
 const USUAL = ["count", "candidate_limit"];
 const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
 const draft = signal({ text: "", given: {} }); // survives switching to another view
@@ -36,15 +37,16 @@ export function HotView() {
   const lines = linesOf(text);
   const tooMany = lines.length > MOST_TRACKS;
   const set = (name, value) => { draft.value = { ...draft.value, given: { ...given, [name]: value } }; };
-  const planned = lines.length > 1 ? { method: "POST", place: PATHS.batch, body: { inputs: lines, ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
+  const isBatch = lines.length > 1 || SONG_LIST.test(text);
+  const planned = isBatch ? { method: "POST", place: PATHS.batch, body: { inputs: lines, ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
   const start = async (event) => {
     event.preventDefault();
     setError(null);
     setBusy(true);
     try {
       const envelope = await request(planned.place, { method: "POST", body: planned.body, isShown: true });
-      if (lines.length === 1) go(["job", envelope.data.job_id]);
-      else openBatch(envelope.data.items);
+      if (isBatch) openBatch(envelope.data);
+      else go(["job", envelope.data.job_id]);
     } catch (failed) {
       setError(failed);
     } finally {
@@ -78,7 +80,9 @@ export function HotView() {
 }
 
 export const failedInputs = signal([]);
-function openBatch(items) {
+export const leftOut = signal([]); // songs of a list that the batch had no place for
+function openBatch({ items, notes }) {
+  leftOut.value = notes.filter((note) => note.type === "songs_left_out");
   failedInputs.value = items.filter((item) => !item.ok);
   go(["jobs", items.filter((item) => item.ok).map((item) => item.job_id).join(",") || "none"]);
 }

@@ -2,13 +2,13 @@
 import { PATHS, request } from "../api.js";
 import { Foreign, count, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
-import { labelOf, t } from "../i18n.js";
+import { either, labelOf, t } from "../i18n.js";
 import { JobWatch, isOver } from "../job.js";
 import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Status } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
 import { notify } from "../state.js";
-import { failedInputs } from "./hot.js";
+import { failedInputs, leftOut } from "./hot.js";
 import { Result } from "./result/result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
@@ -47,6 +47,7 @@ function Lead({ job }) {
 export function BatchView({ ids }) {
   const failed = failedInputs.value;
   return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
+    ${leftOut.value.map((note) => html`<div class="note warn" key=${note.message}><p><${Foreign} text=${either(note.message, note.message_zh)} /></p></div>`)}
     ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h3><${Foreign} text=${item.input} /></h3><p>${item.error?.detail}</p><p><b>${t("error.next")}</b> ${item.error?.hint}</p></div>`)}
     <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} />`)}</div><${Raw} />`;
 }

@@ -336,7 +336,7 @@ def picture(platform: SandboxPlatform, name: str) -> Document:
 def song_link(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     """Return where the extra of a music id names its track on the music service."""
     track_id = track_id_of(platform.world, sound)
-    if track_id is None:
+    if track_id is None or platform.switches.is_on("song_ids_missing"):
         return {}
     return {"diversion_music_detail_preload": {"luna_song_id": track_id}}
 
