@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check coverage soak duckdb-1 fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check coverage soak duckdb-1 validate-package fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -74,6 +74,15 @@ duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last Duck
 	@$(UV) pip install --quiet --python $(BIN)/python --target .duckdb-1 'duckdb<2'
 	@PYTHONPATH=.duckdb-1 $(PYTEST) tests/unit/warehouse tests/integration/warehouse tests/integration/analyst \
 	  --deselect 'tests/integration/warehouse/test_free_questions.py::test_what_does_not_read_is_refused[pragma version]'
+
+validate-package: env $(UV) ## by hand: check a data package with the tools of its standards (PACKAGE=package.zip)
+	@test -f "$(PACKAGE)" || { echo "say which: make validate-package PACKAGE=package.zip" >&2; exit 1; }
+	@test -x .venv-standards/bin/rocrate-validator || { $(UV) venv --quiet --python $(BIN)/python .venv-standards \
+	  && $(UV) pip install --quiet --python .venv-standards/bin/python roc-validator==0.13.0; }
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(BIN)/python -m zipfile -e "$(PACKAGE)" "$$folder" \
+	  && $(BIN)/frictionless validate "$$folder/datapackage.json" \
+	  && $(BIN)/mlcroissant validate --jsonld "$$folder/croissant.json" \
+	  && .venv-standards/bin/rocrate-validator validate --no-paging --profile-identifier ro-crate-1.3 "$$folder"
 
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .
@@ -134,4 +143,4 @@ lock: $(UV) ## compile requirements.lock from pyproject.toml
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf .venv .venv-tools .pytest_cache .ruff_cache .hypothesis .coverage_data
+	@rm -rf .venv .venv-tools .venv-standards .pytest_cache .ruff_cache .hypothesis .coverage_data

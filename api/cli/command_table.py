@@ -116,6 +116,12 @@ COMMANDS = (
         "Write all marts to one DuckDB file, with a comment on every table and column.",
     ),
     CommandEntry(
+        "trace",
+        ANALYSE,
+        "trace:trace",
+        "Show the bodies and sounds behind a row of a ranking, and whether their hashes hold.",
+    ),
+    CommandEntry(
         "init",
         RUN,
         "system.init:init",

@@ -1,29 +1,35 @@
 """Data packages: tables with schema, dictionary, checksums and coverage in one ZIP file.
 
 The format is Frictionless' tabular data package; each table is included as CSV, safe to open in a
-spreadsheet, and as Parquet, exact. The same `as of` time gives the same bytes.
+spreadsheet, and as Parquet, exact. Descriptions by RO-Crate and Croissant are included. The same
+`as of` time gives the same bytes.
 """
 
-import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports import croissant, ro_crate
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.exports.export_table import ExportKind, ExportTable, columns_of, rows_of
 from warehouse.exports.extracts import Extract, read_batches
+from warehouse.exports.package_files import (
+    CSV_TYPE,
+    PARQUET_TYPE,
+    PackageArchive,
+    PackageTable,
+)
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.exports.table_files import ExportMethod, csv_parts
-from warehouse.tables import Table as Contract
+from warehouse.tables import TEXT
 from warehouse.tables.dictionary import render_dictionary
 
-_EPOCH = (2000, 1, 1, 0, 0, 0)  # a fixed date keeps the bytes of a ZIP reproducible
+_JSON, _MARKDOWN = "application/json", "text/markdown"
 _TYPES: dict[ExportKind, str] = {
     "text": "string", "whole": "integer", "real": "number", "flag": "boolean", "time": "datetime",
     "date": "date", "texts": "array",
@@ -50,83 +56,89 @@ def write_package(
         WarehouseUnavailableError: The lake cannot be read.
     """
     with atomic_path(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-        package = _Package(archive)
-        resources: list[dict[str, object]] = []
-        counts: dict[str, int] = {}
-        for extract in extracts:
-            batches = read_batches(engine, extract, pseudonyms=pseudonyms)
-            schema, counts[extract.table.name] = package.add_table(extract, batches)
-            resources.append(package.resource(extract, schema))
-        package.add("dictionary.md", render_dictionary([extract.table for extract in extracts]))
-        package.add("coverage.md", _coverage_page(method))
-        package.add("README.md", _readme(method, counts))
-        package.add("datapackage.json", _descriptor(resources, method))
-        package.add("checksums.sha256", package.checksums())
-    return counts
+        package = PackageArchive(archive)
+        tables = [
+            _add_table(package, extract, read_batches(engine, extract, pseudonyms=pseudonyms))
+            for extract in extracts
+        ]
+        _add_descriptions(package, tables, method)
+    return {table.contract.name: table.row_count for table in tables}
 
 
-class _Package:
-    """Files of an archive with their hashes."""
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-        self._hashes: dict[str, tuple[str, int]] = {}
-
-    def add(self, name: str, content: str | bytes) -> None:
-        body = content.encode() if isinstance(content, str) else content
-        with self._entry(name) as entry:
-            entry.write(body)
-        self._hashes[name] = (hashlib.sha256(body).hexdigest(), len(body))
-
-    def add_table(
-        self, extract: Extract, batches: Iterable[pa.RecordBatch]
-    ) -> tuple[pa.Schema, int]:
-        """Add a table as CSV and Parquet; returns its Arrow schema and row count."""
-        found = list(batches)
-        schema, name = found[0].schema, f"data/{_file_name(extract)}"
-        lines = csv_parts(columns_of(schema), rows_of(found), with_mark=False)
-        self.add(f"{name}.csv", b"".join(lines))
-        table = pa.Table.from_batches(found, schema=schema)
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, compression="zstd")
-        self.add(f"{name}.parquet", sink.getvalue().to_pybytes())
-        return schema, int(table.num_rows)
-
-    def resource(self, extract: Extract, schema: pa.Schema) -> dict[str, object]:
-        name = _file_name(extract)
-        digest, size = self._hashes[f"data/{name}.csv"]
-        return {
-            "name": name,
-            "path": f"data/{name}.csv",
-            "description": f"One row per {extract.table.row}.",
-            "profile": "tabular-data-resource",
-            "format": "csv",
-            "mediatype": "text/csv",
-            "encoding": "utf-8",
-            "bytes": size,
-            "hash": f"sha256:{digest}",
-            "schema": _schema(extract.table, schema),
-        }
-
-    def checksums(self) -> str:
-        """Return the checksums in the format of `sha256sum --check`."""
-        return "".join(f"{digest}  {name}\n" for name, (digest, _) in self._hashes.items())
-
-    def _entry(self, name: str) -> IO[bytes]:
-        info = zipfile.ZipInfo(name, _EPOCH)
-        info.compress_type = zipfile.ZIP_DEFLATED
-        return self._archive.open(info, "w")
+def _add_table(
+    package: PackageArchive, extract: Extract, batches: Iterable[pa.RecordBatch]
+) -> PackageTable:
+    """Add a table as CSV and Parquet."""
+    found = list(batches)
+    schema, path = found[0].schema, f"data/{extract.table.name.replace('.', '_')}"
+    row = f"One row per {extract.table.row}."
+    lines = b"".join(csv_parts(columns_of(schema), rows_of(found), with_mark=False))
+    table = pa.Table.from_batches(found, schema=schema)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return PackageTable(
+        extract.table,
+        columns_of(schema),
+        int(table.num_rows),
+        package.add(f"{path}.csv", lines, media_type=CSV_TYPE, description=row),
+        package.add(
+            f"{path}.parquet",
+            sink.getvalue().to_pybytes(),
+            media_type=PARQUET_TYPE,
+            description=row,
+        ),
+    )
 
 
-def _file_name(extract: Extract) -> str:
-    return extract.table.name.replace(".", "_")
+def _add_descriptions(
+    package: PackageArchive, tables: Sequence[PackageTable], method: ExportMethod
+) -> None:
+    facts, title = dict(method.facts), f"Sametrack: {dict(method.facts)['scope']}"
+    dictionary = render_dictionary([table.contract for table in tables])
+    croissant_text = croissant.describe_croissant(facts, tables, title=title)
+    for name, content, media_type, description in (
+        ("dictionary.md", dictionary, _MARKDOWN, "The meaning of all columns."),
+        ("coverage.md", _coverage_page(method), _MARKDOWN, "What was asked, and why it ended."),
+        ("README.md", _readme(method, tables), _MARKDOWN, "What this package contains."),
+        (
+            "datapackage.json",
+            _descriptor(tables, facts, title),
+            _JSON,
+            "Frictionless data package.",
+        ),
+        (croissant.FILE_NAME, croissant_text, _JSON, "Croissant description of the tables."),
+    ):
+        package.add(name, content, media_type=media_type, description=description)
+    crate = ro_crate.describe_crate(facts, package.files, title=title)
+    package.add(ro_crate.FILE_NAME, crate, media_type=_JSON, description="RO-Crate description.")
+    package.add(
+        ro_crate.CHECKSUMS,
+        package.checksums(),
+        media_type="text/plain",
+        description="Checksums of the files.",
+    )
 
 
-def _schema(table: Contract, schema: pa.Schema) -> dict[str, object]:
+def _resource(table: PackageTable) -> dict[str, object]:
+    return {
+        "name": table.name,
+        "path": table.csv.path,
+        "description": table.csv.description,
+        "profile": "tabular-data-resource",
+        "format": "csv",
+        "mediatype": table.csv.media_type,
+        "encoding": "utf-8",
+        "bytes": table.csv.size_bytes,
+        "hash": f"sha256:{table.csv.sha256}",
+        "schema": _schema(table),
+    }
+
+
+def _schema(table: PackageTable) -> dict[str, object]:
     """Return a Frictionless table schema, with the contract's descriptions and units."""
-    by_name = {column.name: column for column in table.columns}
+    by_name = {column.name: column for column in table.contract.columns}
     fields = []
-    for column in columns_of(schema):
+    for column in table.columns:
         contract = by_name[column.name]
         field: dict[str, object] = {
             "name": column.name,
@@ -137,31 +149,33 @@ def _schema(table: Contract, schema: pa.Schema) -> dict[str, object]:
             field["unit"] = contract.unit
         if contract.required:
             field["constraints"] = {"required": True}
+            if contract.type == TEXT:
+                field["missingValues"] = []  # an empty text is a value: nothing stands for unknown
         if column.kind == "flag":
             field |= {"trueValues": ["True"], "falseValues": ["False"]}
         fields.append(field)
-    return {"fields": fields, "missingValues": [""]}
+    key = {"primaryKey": list(table.key)} if table.key else {}
+    return {"fields": fields, "missingValues": [""], **key}
 
 
-def _descriptor(resources: list[dict[str, object]], method: ExportMethod) -> bytes:
-    facts = dict(method.facts)
+def _descriptor(tables: Sequence[PackageTable], facts: Mapping[str, str], title: str) -> bytes:
     descriptor: dict[str, object] = {
         "profile": "tabular-data-package",
         "name": "sametrack-demo" if facts["is_demo_data"] == "true" else "sametrack",
-        "title": f"Sametrack: {facts['scope']}",
+        "title": title,
         "description": facts["coverage_note"],
     }
     if "exported_at" in facts:
         descriptor["created"] = facts["exported_at"]
-    descriptor |= {"sametrack": facts, "resources": resources}
+    descriptor |= {"sametrack": facts, "resources": [_resource(table) for table in tables]}
     return orjson.dumps(descriptor, option=orjson.OPT_INDENT_2)
 
 
-def _readme(method: ExportMethod, counts: Mapping[str, int]) -> str:
+def _readme(method: ExportMethod, tables: Sequence[PackageTable]) -> str:
     facts = dict(method.facts)
     demo = _DEMO if facts["is_demo_data"] == "true" else ""
     fact_lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    rows = "\n".join(f"- `{name}`: {count:,} rows" for name, count in counts.items())
+    rows = "\n".join(f"- `{table.contract.name}`: {table.row_count:,} rows" for table in tables)
     return (
         f"# Sametrack data package\n\n{demo}{fact_lines}\n\n## Tables\n\n{rows}\n\n{_SPREADSHEETS}"
     )

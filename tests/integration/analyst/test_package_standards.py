@@ -1,0 +1,109 @@
+"""A data package is valid by the tools of its standards, plain and pseudonymised."""
+
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.data_package import write_package
+from warehouse.exports.extracts import ALL_TABLES, ExportScope, choose_extracts
+from warehouse.exports.method_sheet import describe_method
+from warehouse.exports.pseudonyms import Pseudonyms
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+
+STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
+VALIDATE = "import sys; from mlcroissant.scripts.cli import main; sys.exit(main())"
+READ_RECORDS = """
+import itertools, json, sys
+import mlcroissant
+found = mlcroissant.Dataset(sys.argv[1]).records("marts_rankings")
+print(json.dumps(next(iter(found)), default=str))
+"""
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("store")
+    with tarfile.open(STORE) as archive:
+        archive.extractall(folder, filter="data")
+    home = open_home(folder / "home", "sandbox")
+    with closing(Engine(open_lake(home.lake_url, world=home.world))) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=["plain", "pseudonymised"])
+def package(
+    engine: Engine, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Path:
+    """The unpacked package of everything."""
+    pseudonyms = Pseudonyms(b"k" * 32) if request.param == "pseudonymised" else None
+    scope, folder = ExportScope(), tmp_path_factory.mktemp("package")
+    extracts = choose_extracts(ALL_TABLES, scope)
+    method = describe_method(engine, extracts, scope, is_pseudonymised=pseudonyms is not None)
+    write_package(folder / "p.zip", engine, extracts, method, pseudonyms=pseudonyms)
+    with zipfile.ZipFile(folder / "p.zip") as archive:
+        archive.extractall(folder / "p")
+    return folder / "p"
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a tool as its users do; its own warnings are not ours."""
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_frictionless_finds_no_error(package: Path) -> None:
+    said = run("-m", "frictionless", "validate", "datapackage.json", "--json", folder=package)
+    report = json.loads(said.stdout)
+    assert report["valid"], [task["errors"] for task in report["tasks"] if task["errors"]][:3]
+    assert report["stats"]["errors"] == 0
+    assert report["stats"]["tasks"] > 20
+
+
+def test_croissant_is_valid_and_its_records_are_read(package: Path) -> None:
+    checked = run("-c", VALIDATE, "validate", "--jsonld", "croissant.json", folder=package)
+    assert checked.returncode == 0, checked.stderr
+    read = run("-c", READ_RECORDS, "croissant.json", folder=package)
+    assert read.returncode == 0, read.stderr
+    record = json.loads(read.stdout)
+    assert (record["marts_rankings/rank"], record["marts_rankings/digg_count"]) == (1, 15389)
+    assert "Found the following 1 error" not in checked.stderr
+
+
+def test_the_crate_describes_every_file_once_with_its_hash(package: Path) -> None:
+    crate = json.loads((package / "ro-crate-metadata.json").read_bytes())
+    entities: dict[str, Any] = {entity["@id"]: entity for entity in crate["@graph"]}
+    assert len(entities) == len(crate["@graph"])
+    root = entities["./"]
+    assert (
+        entities["ro-crate-metadata.json"]["conformsTo"]["@id"] == "https://w3id.org/ro/crate/1.3"
+    )
+    assert {"name", "description", "datePublished", "license", "hasPart"} <= root.keys()
+    assert entities[root["license"]["@id"]]["description"].startswith("Generated demo data")
+    files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
+    assert {part["@id"] for part in root["hasPart"]} == files - {"ro-crate-metadata.json"}
+    lines = (package / "checksums.sha256").read_text().splitlines()
+    sums = {name: sha256 for sha256, name in (line.split("  ") for line in lines)}
+    assert sums.keys() == files - {"checksums.sha256"}
+    for part in root["hasPart"]:
+        entity = entities[part["@id"]]
+        assert entity["contentSize"] == str((package / part["@id"]).stat().st_size)
+        assert entity.get("sha256") == sums.get(part["@id"])
+        assert entity["encodingFormat"]
+    references = [value for entity in entities.values() for value in entity.values()]
+    named = {value["@id"] for value in references if isinstance(value, dict)}
+    assert {name for name in named if not name.startswith("https://")} <= entities.keys()

@@ -1,0 +1,81 @@
+"""Files of a data package with what its descriptions say about each: hash, size, type, columns."""
+
+import hashlib
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from warehouse.exports.export_table import ExportColumn
+from warehouse.tables import Table
+
+CSV_TYPE = "text/csv"
+PARQUET_TYPE = "application/vnd.apache.parquet"
+_EPOCH = (2000, 1, 1, 0, 0, 0)  # a fixed date keeps the bytes of a ZIP reproducible
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFile:
+    """One file of a package."""
+
+    path: str
+    media_type: str
+    description: str
+    sha256: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackageTable:
+    """One table of a package: its exported columns, and its rows as CSV and as Parquet."""
+
+    contract: Table
+    columns: Sequence[ExportColumn]
+    row_count: int
+    csv: PackageFile
+    parquet: PackageFile
+
+    @property
+    def name(self) -> str:
+        """Name in file names and descriptions."""
+        return self.contract.name.replace(".", "_")
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Columns that identify a row; empty if one of them is not exported."""
+        names = {column.name for column in self.columns}
+        return self.contract.key if names.issuperset(self.contract.key) else ()
+
+
+class PackageArchive:
+    """A ZIP file that remembers what was added to it."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.files: list[PackageFile] = []
+
+    def add(
+        self, path: str, content: str | bytes, *, media_type: str, description: str
+    ) -> PackageFile:
+        """Add a file."""
+        body = content.encode() if isinstance(content, str) else content
+        with self._entry(path) as entry:
+            entry.write(body)
+        digest = hashlib.sha256(body).hexdigest()
+        added = PackageFile(path, media_type, description, digest, len(body))
+        self.files.append(added)
+        return added
+
+    def checksums(self) -> str:
+        """Return the checksums in the format of `sha256sum --check`."""
+        return "".join(checksum_line(file.sha256, file.path) for file in self.files)
+
+    def _entry(self, name: str) -> IO[bytes]:
+        info = zipfile.ZipInfo(name, _EPOCH)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        return self._archive.open(info, "w")
+
+
+def checksum_line(sha256: str, path: str) -> str:
+    """Return the line of one file."""
+    return f"{sha256}  {path}\n"
