@@ -72,7 +72,7 @@ class InputTarget(Protocol):
 class MusicInput:
     """A valid input. `value` is the URL for a short link, else the id."""
 
-    kind: Literal["music", "video", "short", "service_track"]
+    kind: Literal["music", "video", "short", "service_track", "trends"]
     value: str
 
 
@@ -121,6 +121,8 @@ def _from_target(target: InputTarget) -> MusicInput:
         return _music_id(target.id)
     if target.kind == "service_track" and is_id(target.id):
         return MusicInput("service_track", target.id)
+    if target.kind == "trends" and is_id(target.id):
+        return MusicInput("trends", target.id)
     if target.kind == "video" and is_id(target.id):
         return MusicInput("video", target.id)
     what = _KINDS.get(target.kind, "something else")

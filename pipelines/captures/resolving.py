@@ -5,7 +5,7 @@ cached.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from pipelines.captures.inputs import (
@@ -42,7 +42,7 @@ class Resolver:
     """Resolves through a provider.
 
     `read_work` returns the video behind a link, `find_music` the music id of a song of the music
-    service.
+    service, `find_music_of_trend` that of a trending topic.
     """
 
     def __init__(
@@ -53,13 +53,17 @@ class Resolver:
         call_recorder: CallRecorder,
         read_work: ReadVideo,
         find_music: FindMusic,
+        find_music_of_trend: FindMusic,
         link_ttl_s: float,
     ) -> None:
         self._provider = provider
         self._control = control
         self._call_recorder = call_recorder
         self._read_work = read_work
-        self._find_music = find_music
+        self._find_music: Mapping[str, FindMusic] = {
+            "service_track": find_music,
+            "trends": find_music_of_trend,
+        }
         self._link_ttl_s = link_ttl_s
 
     async def music(self, text: str) -> str:
@@ -134,22 +138,21 @@ class Resolver:
         return found
 
     async def _track_behind(self, given: MusicInput) -> str:
-        aweme_id = given.value
-        if given.kind == "service_track":
-            return await self._find_music(given.value)
+        kind: str = given.kind
+        found = given.value
         if given.kind == "short":
             target = await self.follow(given.value)
-            if target.kind == "music":
-                return target.id
-            if target.kind == "service_track":
-                return await self._find_music(target.id)
-            if target.kind != "video":
-                hint = hint_for_target(target.kind, _TRACK_HINT)
-                raise _wrong_kind(target.kind, "a track or a video", InvalidMusicInputError, hint)
-            aweme_id = target.id
-        video = await self._work(aweme_id, InvalidMusicInputError, _TRACK_HINT)
+            kind, found = target.kind, target.id
+        if kind == "music":
+            return found
+        if kind in self._find_music:
+            return await self._find_music[kind](found)
+        if kind != "video":
+            hint = hint_for_target(kind, _TRACK_HINT)
+            raise _wrong_kind(kind, "a track or a video", InvalidMusicInputError, hint)
+        video = await self._work(found, InvalidMusicInputError, _TRACK_HINT)
         if video.music is None:
-            raise InvalidMusicInputError(f"the video {aweme_id} names no music", hint=_TRACK_HINT)
+            raise InvalidMusicInputError(f"the video {found} names no music", hint=_TRACK_HINT)
         return video.music.music_id
 
     async def _user_behind(self, target: LinkTarget) -> str:

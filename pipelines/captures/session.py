@@ -17,7 +17,7 @@ from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.search_walk import SearchLimits, SearchWalk, SearchWalkState
 from pipelines.captures.sharing import CaptureSharing
-from pipelines.captures.songs import choose_music_of_song, song_terms
+from pipelines.captures.songs import choose_music_of_song, most_used_music, song_terms
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.parsers.links import LinkTarget
@@ -108,9 +108,11 @@ class Captures:
             call_recorder=self._call_recorder,
             read_work=self.video,
             find_music=self._music_of_song,
+            find_music_of_trend=self._music_of_trend,
             link_ttl_s=link_ttl_s,
         )
         self._read: dict[str, tuple[datetime, DetailOrUnavailable]] = {}
+        self._walked: dict[tuple[str, str], str] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -354,6 +356,20 @@ class Captures:
             )
         return found
 
+    async def _music_of_trend(self, trends_id: str) -> str:
+        """Return the music id that most videos of a trend use."""
+        request = CaptureRequest(kind="list", surface="trends_list", entity_id=trends_id, cursor=0)
+        found = await self._call_recorder.reading(
+            request, lambda: self._provider.fetch_trend(trends_id)
+        )
+        music_id = most_used_music(found.value.videos)
+        if music_id is None:
+            raise InvalidMusicInputError(
+                f"The videos of the trend {trends_id} name no music",
+                hint="give the music id, or the link of a video of the trend",
+            )
+        return music_id
+
     def _fresh(self, aweme_id: str, max_age_s: float) -> DetailOrUnavailable | None:
         read_at, detail = self._read.get(aweme_id, (None, None))
         if read_at is None or observed_now() - read_at >= timedelta(seconds=max_age_s):
@@ -371,8 +387,20 @@ class Captures:
         return (await self._call_recorder.reading(question, lambda: fetch(entity_id))).value
 
     async def _page(self, surface: str, entity_id: str, fetch: FetchList, cursor: int) -> VideoPage:
-        question = CaptureRequest(kind="list", surface=surface, entity_id=entity_id, cursor=cursor)
-        return (await self._call_recorder.reading(question, lambda: fetch(entity_id, cursor))).value
+        # A cursor belongs to the surface that gave it, so only walks over the same one share pages.
+        question = CaptureRequest(
+            kind="list",
+            surface=surface,
+            entity_id=entity_id,
+            cursor=cursor,
+            begun_on=self._walked.get((surface, entity_id)) if cursor else None,
+        )
+        found = await self._call_recorder.reading(question, lambda: fetch(entity_id, cursor))
+        if cursor == 0 and found.surface is not None:
+            self._walked[surface, entity_id] = found.surface
+            if found.is_shared:
+                self._provider.resume_walk(found.surface, entity_id)
+        return found.value
 
     async def _search_page(self, term: str, place: SearchPosition) -> SearchPage:
         question = CaptureRequest(

@@ -42,10 +42,11 @@ class CaptureLease:
 
 
 class SharedResult(NamedTuple):
-    """Record of another process's capture, and when it was observed."""
+    """Record of another process's capture, when it was observed, and on which surface."""
 
     value: CapturedValue
     observed_at: datetime
+    surface: str
 
 
 class CaptureSharing:
@@ -118,7 +119,9 @@ class CaptureSharing:
         self._engine.refresh()
         row = read_capture(self._engine, capture_id)
         seen = None if row is None else restore_value(self._engine, question, row)
-        return None if row is None or seen is None else SharedResult(seen, row["observed_at"])
+        if row is None or seen is None:
+            return None
+        return SharedResult(seen, row["observed_at"], row["surface"])
 
     async def _begin(self, lease: CaptureLease) -> CaptureClaim:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""

@@ -45,6 +45,11 @@ def choose_music_of_song(song: ServiceSong, videos: Sequence[Video]) -> str | No
     return _most_frequent(named) or _most_frequent(alike)
 
 
+def most_used_music(videos: Sequence[Video]) -> str | None:
+    """Return the music id that most videos name, the smaller one of two; None if none is named."""
+    return _most_frequent(video.music.music_id for video in videos if video.music is not None)
+
+
 def _has_names_of(music: Music, song: ServiceSong) -> bool:
     if music.is_original_sound or not music.title or not music.author or not song.artist:
         return False

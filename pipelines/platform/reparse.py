@@ -32,6 +32,7 @@ from pipelines.platform.parsers.lists import (
     parse_hashtag_list,
     parse_music_list,
     parse_slides_info,
+    parse_trends_list,
     parse_user_page,
     parse_user_posts,
 )
@@ -133,7 +134,8 @@ _PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
     "user_page": _user_page,
     "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),
     "music_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
-    "trends_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
+    # Asked for by a music id or by the id of the trend: the check for the former is not repeated.
+    "trends_list": lambda k, s: parse_trends_list(k.body, seen=s),
     "service_track": lambda k, s: parse_service_track(k.body, track_id=k.entity_id, seen=s),
     "service_playlist": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
     "service_album": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),

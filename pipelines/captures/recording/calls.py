@@ -30,11 +30,14 @@ class CaptureResult[T]:
     """Value of a call, and when it was observed.
 
     `is_fallback`: demo data in place of a refused response; it is served as `mock` and not stored.
+    `surface`: the surface that gave it, None if none did. `is_shared`: another process read it.
     """
 
     value: T
     observed_at: datetime
     is_fallback: bool = False
+    surface: str | None = None
+    is_shared: bool = False
 
 
 class CallRecorder:
@@ -63,7 +66,12 @@ class CallRecorder:
                 return await self._alone(question, ask(), lease)
             found = await self._sharing.recall(question, lease)
             if found is not None:
-                return CaptureResult(cast("T", found.value), found.observed_at)
+                return CaptureResult(
+                    cast("T", found.value),
+                    found.observed_at,
+                    surface=found.surface,
+                    is_shared=True,
+                )
 
     async def _alone[T: CapturedValue](
         self, question: CaptureRequest, call: ProviderCall[Reading[T]], lease: CaptureLease
@@ -144,7 +152,10 @@ class CallRecorder:
             self._note(_refused_attempt(found, found.instead_of, call_trace, question), lease)
         await self._recorder.flush_if_due()
         return CaptureResult(
-            found.value, found.fetched_at, is_fallback=found.instead_of is not None
+            found.value,
+            found.fetched_at,
+            is_fallback=found.instead_of is not None,
+            surface=found.surface,
         )
 
     async def _run[T](

@@ -47,7 +47,7 @@ class CaptureRequest:
     """A request to a surface; `kind` is the kind of its result.
 
     `entity_id` is the id, the term, or the issue (`latest` for the newest one); `cursor` and
-    `place` are the position of a page.
+    `place` are the position of a page, `begun_on` is the surface that gave the cursor.
     """
 
     kind: CaptureKind
@@ -56,12 +56,15 @@ class CaptureRequest:
     cursor: int | None = None
     place: SearchPosition | None = None
     volid: str | None = None
+    begun_on: str | None = None
 
     @property
     def key(self) -> str:
         """Identity of the request, equal in all processes."""
         place = self.place or SearchPosition()
-        parts = (self.surface, self.entity_id, self.cursor, place.search_id, place.backtrace)
+        parts = [self.surface, self.entity_id, self.cursor, place.search_id, place.backtrace]
+        if self.begun_on not in {None, self.surface}:
+            parts.append(self.begun_on)
         return "\x1f".join("" if part is None else str(part) for part in parts)
 
 

@@ -18,7 +18,7 @@ LinkTargetKind = Literal[
     "service_video",
 ]  # fmt: skip
 _LAST_RESORT = frozenset(
-    {"mix", "trends", "article", "live", "search", "chart", "service_artist", "service_video"}
+    {"mix", "article", "live", "search", "chart", "service_artist", "service_video"}
 )  # reported only when the text has no useful link
 
 MAX_TEXT_LENGTH = 10_000

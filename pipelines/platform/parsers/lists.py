@@ -44,6 +44,15 @@ def parse_music_list(body: bytes, *, music_id: str, seen: ParseContext) -> Video
     return page
 
 
+def parse_trends_list(body: bytes, *, seen: ParseContext) -> VideoPage:
+    """Parse one page of `trends_list` that was asked for by the id of the trend.
+
+    Raises:
+        UpstreamError: The surface refuses, or keys or types are unknown.
+    """
+    return _list(body, seen)
+
+
 def parse_hashtag_list(body: bytes, *, seen: ParseContext) -> VideoPage:
     """Parse one page of `hashtag_list`; its items show no counts.
 

@@ -94,6 +94,14 @@ class FallbackProvider:
             self._mock.ch_ids(),
         )
 
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Read a trend from the public source only: the demo world has none."""
+        return await self._real.fetch_trend(trends_id)
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        """Continue a list of the public source."""
+        self._real.resume_walk(surface, entity_id)
+
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of a search, or the same search in the demo world."""
         return await self._or(

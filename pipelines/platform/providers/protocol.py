@@ -55,6 +55,12 @@ class Provider(Protocol):
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the videos under a hashtag."""
 
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Fetch the first videos of a trending topic, by the id in its link."""
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        """Continue a list with the surface that gave its cursor to another process."""
+
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of the guest search for a term."""
 

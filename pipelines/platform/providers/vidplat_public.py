@@ -22,13 +22,16 @@ from pipelines.platform.sources.table import (
     PROFILE,
     SEARCH,
     TRACK,
+    WALKS,
     DetailOrUnavailable,
     Question,
     SourceRequest,
+    read_trend,
 )
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import (
     InvalidMusicInputError,
+    ProviderUnsupportedError,
     StructureChangedError,
     SubstitutionError,
 )
@@ -86,6 +89,22 @@ class VidplatPublic:
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the videos under a hashtag."""
         return await self._list(HASHTAG_LIST, ch_id, cursor)
+
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Fetch the first videos of a trending topic. Only one surface shows it.
+
+        Raises:
+            ProviderUnsupportedError: This source has no such page.
+        """
+        if "trends_list" in self.left_out:
+            raise ProviderUnsupportedError(
+                f"{self.name} does not read trending topics", hint=_LINK_HINT
+            )
+        return await read_trend(self._surfaces, trends_id)
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        """Continue a list with the surface that gave its cursor to another process."""
+        self._planner.resume_walk(surface, entity_id, WALKS)
 
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of the guest search: the framed first screen, then single documents."""

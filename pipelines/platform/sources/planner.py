@@ -95,6 +95,17 @@ class Planner[R: SourceReader]:
         self._remember_walk(attempt)
         return with_requests(attempt.found, call_trace.request_count)
 
+    def resume_walk(
+        self, surface: str, entity_id: str, walks: Sequence[Question[R, object]]
+    ) -> None:
+        """Continue a list with the surface that gave its cursor to another process.
+
+        The surface belongs to one of `walks`; any other is ignored.
+        """
+        for question in walks:
+            if any(source.surface == surface for source in question.sources):
+                self._keep_walk(question.name, entity_id, surface)
+
     def _serving[T](
         self, question: Question[R, T], request: SourceRequest
     ) -> Sequence[Source[R, T]]:
@@ -174,11 +185,14 @@ class Planner[R: SourceReader]:
     def _remember_walk[T](self, attempt: _Attempt[R, T]) -> None:
         is_begun = attempt.question.is_walk and attempt.request.is_first
         if is_begun and attempt.found is not None:
-            key = (attempt.question.name, attempt.request.entity_id)
-            self._walks.pop(key, None)
-            self._walks[key] = attempt.found.surface
-            if len(self._walks) > WALKS_KEPT:
-                del self._walks[next(iter(self._walks))]
+            name, entity_id = attempt.question.name, attempt.request.entity_id
+            self._keep_walk(name, entity_id, attempt.found.surface)
+
+    def _keep_walk(self, question: str, entity_id: str, surface: str) -> None:
+        self._walks.pop((question, entity_id), None)
+        self._walks[question, entity_id] = surface
+        if len(self._walks) > WALKS_KEPT:
+            del self._walks[next(iter(self._walks))]
 
 
 def refusal_scope(error: UpstreamError) -> RefusalScope:

@@ -16,6 +16,7 @@ from pipelines.platform.parsers.lists import (
     parse_hashtag_list,
     parse_music_list,
     parse_slides_info,
+    parse_trends_list,
     parse_user_page,
     parse_user_posts,
 )
@@ -232,6 +233,16 @@ async def read_trends_list(at: SurfaceReader, request: SourceRequest) -> Reading
     )
 
 
+async def read_trend(at: SurfaceReader, trends_id: str) -> Reading[VideoPage]:
+    """Read the first page of a trend by its own id; its items name the music ids."""
+    named = {**_TREND_OF_MUSIC, "trends_id": trends_id, "music_id": ""}
+    return await at.read_twice(
+        at.ask("trends_list", count=PAGE_SIZE, cursor="0", **named),
+        trends_id,
+        lambda a: parse_trends_list(a.body, seen=at.seen(a)),
+    )
+
+
 async def read_user_info(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
     """Read an account."""
     sec_uid = request.entity_id
@@ -440,3 +451,4 @@ QUESTIONS: tuple[Question[SurfaceReader, object], ...] = (
     DETAIL, TRACK, MUSIC_LIST, PROFILE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
 )  # type: ignore[assignment]  # fmt: skip
 """Every question of the platform, for the documentation and for tests."""
+WALKS = tuple(question for question in QUESTIONS if question.is_walk)

@@ -78,6 +78,8 @@ class Source:
     error: SametrackError | None = None
     search_pages: list[SearchPage | SametrackError] = field(default_factory=list)
     targets: dict[str, LinkTarget] = field(default_factory=dict)
+    list_surface: str = "music_list"
+    resumed: list[tuple[str, str]] = field(default_factory=list)
 
     def find_target(self, text: str) -> LinkTarget | None:
         return next((target for link, target in self.targets.items() if link in text), None)
@@ -101,13 +103,19 @@ class Source:
         return await self._read("video_page", aweme_id, detail)
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        return await self._page("music_list", music_id, cursor)
+        return await self._page(self.list_surface, music_id, cursor)
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
         return await self._page("user_posts", sec_uid, cursor)
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         return await self._page("hashtag_list", ch_id, cursor)
+
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        return await self._page("trends_list", trends_id, 0)
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        self.resumed.append((surface, entity_id))
 
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         page = self.search_pages.pop(0)

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import CAPTURE_LEASE_S, LEASE_POLL_S
@@ -72,6 +74,23 @@ async def test_page_of_a_list_is_read_once_for_two_walks(
         )
     assert [work.aweme_id for work in second.videos] == ["1", "2"]
     assert (first.videos, second.cursor) == (second.videos, 2)
+
+
+async def test_walk_that_shares_its_first_page_goes_on_where_that_page_was_read(
+    start: Begin, source: Any, clock: FakeClock
+) -> None:
+    source.list_surface = "trends_list"
+    async with start() as one, start() as two:
+        await together(
+            source, clock, one.walk_music("12345", limit=2), two.walk_music("12345", limit=2)
+        )
+    assert source.resumed == [("trends_list", "12345")]
+
+
+def test_pages_of_different_surfaces_are_not_shared() -> None:
+    page = CaptureRequest(kind="list", surface="music_list", entity_id="12345", cursor=20)
+    assert page.key == replace(page, begun_on="music_list").key
+    assert page.key != replace(page, begun_on="trends_list").key
 
 
 async def test_page_of_a_search_is_read_once_for_two_jobs(

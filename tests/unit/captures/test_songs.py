@@ -2,7 +2,12 @@
 
 from datetime import UTC, datetime
 
-from pipelines.captures.songs import choose_music_of_song, lyric_terms, song_terms
+from pipelines.captures.songs import (
+    choose_music_of_song,
+    lyric_terms,
+    most_used_music,
+    song_terms,
+)
 from pipelines.scan.rules.search_terms import search_terms
 from warehouse.records.videos import Music, ServiceSong, Video
 
@@ -72,3 +77,10 @@ def test_of_equally_frequent_music_ids_the_choice_is_stable() -> None:
     videos = [shown(n, named(str(n), "晚风 (Live)", "海与灯")) for n in (7, 5, 6)]
     assert choose_music_of_song(song(), videos) == "5"
     assert choose_music_of_song(song(), list(reversed(videos))) == "5"
+
+
+def test_the_music_of_a_trend_is_the_one_that_most_videos_name() -> None:
+    rows = [shown(1, named("5", "a", "b")), shown(2, None), shown(3, named("3", "c", "d"))]
+    assert most_used_music([*rows, shown(4, named("5", "a", "b"))]) == "5"
+    assert most_used_music(rows) == "3"
+    assert most_used_music([shown(1, None)]) is None

@@ -30,6 +30,7 @@ def test_bare_digits_are_a_music_id() -> None:
     [
         (Named("music", "12345"), MusicInput("music", "12345")),
         (Named("video", "12345"), MusicInput("video", "12345")),
+        (Named("trends", "12345"), MusicInput("trends", "12345")),
         (
             Named("short", "abcd", "https://s.example/abcd/"),
             MusicInput("short", "https://s.example/abcd/"),
@@ -87,7 +88,7 @@ def test_an_id_has_five_to_thirty_digits(digits: str) -> None:
         ("a link", Named("user", "MS4w"), "to an account, not"),
         ("a link", Named("hashtag", "12345"), "to a hashtag, not"),
         ("a link", Named("mix", "12345"), "to a collection, not"),
-        ("a link", Named("trends", "12345"), "to a trending topic, not"),
+        ("a link", Named("trends", "1234"), "to a trending topic, not"),
         ("a link", Named("short"), "something else"),
         ("a link", Named("video", "1234"), "something else"),
         ("a link", Named("music", "1234"), "this one has 4"),

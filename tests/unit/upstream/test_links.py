@@ -174,9 +174,9 @@ HOSTS = LinkHosts(scheme="https", share=("a.example",), short=("s.example",), go
         ("a.example/user/MS4wLjABAAAAabcd", LinkTarget("user", "MS4wLjABAAAAabcd")),
         (f"a.example/user/MS4wLjABAAAA{'x' * 200}", LinkTarget("user", f"MS4wLjABAAAA{'x' * 200}")),
         (f"a.example/user/MS4wLjABAAAA{'x' * 201}", None),
-        # the first link of use wins; a collection or a topic only where there is none
+        # the first link of use wins; a collection only where there is none
         (f"a.example/video/{ID} a.example/music/99999", LinkTarget("video", ID)),
-        (f"a.example/mix/{ID} a.example/trends?trends_id=99999", LinkTarget("mix", ID)),
+        (f"a.example/mix/{ID} a.example/trends?trends_id=99999", LinkTarget("trends", "99999")),
         (f"a.example/trends?trends_id={ID} a.example/mix/99999", LinkTarget("trends", ID)),
         (f"a.example/mix/{ID} a.example/user/{SEC}", LinkTarget("user", SEC)),
         ("a.example/", None),

@@ -244,6 +244,15 @@ async def test_cursor_of_another_process_belongs_to_the_first_declared_source(
     assert platform.asked == ["first"]
 
 
+async def test_walk_of_another_process_goes_on_with_the_source_that_it_names(
+    platform: Any, question: Any
+) -> None:
+    platform.planner.resume_walk("elsewhere", "1", [question])
+    assert await platform.surface(question, cursor=20) == "elsewhere"
+    platform.planner.resume_walk("no source of the question", "1", [question])
+    assert await platform.surface(question, cursor=20) == "elsewhere"
+
+
 async def test_source_of_first_screens_is_not_asked_for_later_ones(platform: Any) -> None:
     first = platform.source("first", pages=SourcePages.FIRST)
     question = platform.question(first, platform.source("elsewhere"))

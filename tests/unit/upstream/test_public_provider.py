@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.captures.songs import most_used_music
 from pipelines.platform.http.host_policy import HostPolicyStore
 from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S
 from pipelines.platform.parsers.links import LinkTarget
@@ -228,6 +229,25 @@ async def test_list_of_a_music_id_is_read_from_its_trend_where_it_is_refused(pla
     )  # fmt: skip
     assert client.asked[-1].params["music_id"] == MUSIC
     assert client.asked[-1].params["cursor"] == str(first.value.cursor)
+
+
+async def test_cursor_of_a_trend_that_another_process_read_is_not_given_to_the_music_list(
+    play: Any,
+) -> None:
+    provider, client = play("trends_list/last_page.json")
+    provider.resume_walk("trends_list", MUSIC)
+    page = await provider.fetch_music_page(MUSIC, 20)
+    assert (page.surface, _surfaces(client)) == ("trends_list", ["trends_list"])
+
+
+async def test_trend_is_read_by_its_own_id_and_names_its_music(play: Any) -> None:
+    provider, client = play("trends_list/page.json")
+    page = await provider.fetch_trend("99999")
+    assert most_used_music(page.value.videos) == MUSIC
+    (asked,) = client.asked
+    assert (asked.surface, asked.params["trends_id"], asked.params["music_id"]) == (
+        "trends_list", "99999", "",
+    )  # fmt: skip
 
 
 async def test_begun_list_of_a_music_id_is_not_continued_at_its_trend(play: Any) -> None:

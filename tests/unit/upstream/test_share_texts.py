@@ -12,10 +12,10 @@ from warehouse.records.errors import InvalidMusicInputError
 TEXTS = Path(__file__).parents[2] / "data" / "links" / "share_texts.toml"
 CASES = tomllib.loads(TEXTS.read_text(encoding="utf-8"))["text"]
 SANDBOX = load_profile("sandbox", sandbox_port=8790)
-ACCEPTED = {"music", "video", "short", "service_track"}
+ACCEPTED = {"music", "video", "short", "service_track", "trends"}
 REFUSED = {
     "user": "an account", "hashtag": "a hashtag", "mix": "a collection",
-    "trends": "a trending topic", "article": "an article", "live": "a live room",
+    "article": "an article", "live": "a live room",
     "search": "a page of search results", "chart": "a music chart",
     "service_playlist": "a playlist", "service_album": "an album", "service_artist": "an artist",
     "service_video": "a user's video", "": "names no track|neither an id nor a link",

@@ -165,6 +165,17 @@ class FileProvider:
             lambda video: any(tag.ch_id == ch_id for tag in video.hashtags),
         )
 
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Refuse: the files name no trends.
+
+        Raises:
+            ProviderUnsupportedError: Always.
+        """
+        raise _not_in_files(f"the trend {trends_id}")
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        """Do nothing: a list has one source here."""
+
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Raise: the platform's search is not in the files."""
         raise _not_in_files(f"the search for {term!r} from {place.cursor}")

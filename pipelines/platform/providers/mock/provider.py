@@ -26,6 +26,7 @@ from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
+    ProviderUnsupportedError,
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
@@ -162,6 +163,19 @@ class MockProvider:
         """Return one page of the videos under a hashtag, most liked first."""
         rows = _search_index(self._world).rows_of_hashtag(ch_id)
         return self._page("hashtag_list", ch_id, rows, cursor, to.to_hashtag_item)
+
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Refuse: the demo world has no trends.
+
+        Raises:
+            ProviderUnsupportedError: Always.
+        """
+        raise ProviderUnsupportedError(
+            f"the demo world knows no trend {trends_id}", hint="give the music id"
+        )
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        """Do nothing: a list has one source here."""
 
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Return one page of the videos whose caption or music title contains all words."""
