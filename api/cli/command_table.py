@@ -104,6 +104,12 @@ COMMANDS = (
         "Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.",
     ),
     CommandEntry(
+        "query",
+        ANALYSE,
+        "query:query",
+        "Run a named query of the library; `--list` shows all with their parameters.",
+    ),
+    CommandEntry(
         "export",
         ANALYSE,
         "export:export",

@@ -21,6 +21,7 @@ from warehouse.analysis.description import (
     describe_table,
     unknown_name,
 )
+from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.relation import WarehouseRelation
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import checked_statement, user_errors
@@ -113,6 +114,19 @@ class Warehouse:
         if relation is None:
             raise WarehouseError("the query returns no result")
         return WarehouseRelation(relation, self._engine, cursor)
+
+    def queries(self) -> list[str]:
+        """Return the names of the library of queries."""
+        return [query.name for query in named_queries()]
+
+    def query(self, name: str, **parameters: str | int | date | None) -> WarehouseRelation:
+        """Return the result of a query of the library.
+
+        Raises:
+            InvalidParameterError: There is no such query or parameter.
+        """
+        found = find_query(name)
+        return self.sql(found.sql, found.values(parameters))
 
     def describe(self, name: str) -> TableDescription:
         """Return what a table and its columns mean.

@@ -3,7 +3,7 @@
 Errors are reported in the words of the database. Typed queries of the application are in `queries`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import duckdb
@@ -18,8 +18,8 @@ _OUTSIDE = "only the tables of this warehouse can be read: no files, URLs or ext
 _NAMES = "names are in docs/data-dictionary.md, or: select * from information_schema.columns"
 
 
-def run_user_sql(engine: Engine, sql: str) -> pa.Table:
-    """Run one read-only statement.
+def run_user_sql(engine: Engine, sql: str, params: Mapping[str, object] | None = None) -> pa.Table:
+    """Run one read-only statement; `$name` in it stands for a parameter.
 
     With `as_of`, a statement without `order by` is sorted by all columns, so that the same query
     always returns the same rows.
@@ -29,7 +29,7 @@ def run_user_sql(engine: Engine, sql: str) -> pa.Table:
         WarehouseUnavailableError: The lake cannot be read, or the query needs too much memory.
     """
     with user_errors():
-        return engine.table(checked_statement(engine, sql))
+        return engine.table(checked_statement(engine, sql), params)
 
 
 def checked_statement(engine: Engine, sql: str) -> str:

@@ -1,40 +1,24 @@
-"""`sametrack sql`: run a read-only query in the warehouse."""
+"""`sametrack sql`: run a read-only query in the warehouse, or open a prompt for several."""
 
 import sys
-from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table as Shown
 
-from api.cli.commands.analysis_workspace import AsOf, Workspace, choose_format, open_workspace
-from api.cli.terminal import exit_with_input_error, out, print_message, safe
-from api.services.report import messages
-
-if TYPE_CHECKING:
-    from warehouse.exports.export_table import ExportTable
-
-SHOWN_ROWS = 100
-CELL_LIMIT = 80
-_RIGHT = frozenset({"whole", "real"})
-
-
-class QueryFormat(StrEnum):
-    """Output formats of a query."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    parquet = "parquet"
+from api.cli.commands.analysis_workspace import AsOf, choose_format, open_workspace
+from api.cli.query_output import SHOWN_ROWS, QueryFormat, check_format, write_answer
+from api.cli.terminal import exit_with_input_error
 
 
 def sql(
     question: Annotated[
-        str, typer.Argument(metavar="SQL", help="One SELECT statement; `-` reads it from stdin.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="SQL",
+            help="One SELECT statement; `-` reads it from stdin. Without it: a prompt.",
+        ),
+    ] = None,
     *,
     as_of: AsOf = None,
     form: Annotated[
@@ -49,75 +33,26 @@ def sql(
 ) -> None:
     """Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.
 
-    Read-only: no other files, no network, no extensions.
+    Read-only: no other files, no network, no extensions. Without SQL: a prompt with completion.
     """
     from warehouse.engine.user_sql import run_user_sql  # noqa: PLC0415 -- loads DuckDB
     from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
 
     wanted = choose_format("json" if as_json else form, out_file, default="table")
-    if wanted == "xlsx" or (wanted == "parquet" and out_file is None):
-        exit_with_input_error(
-            "this format needs a file", hint="--out answer.parquet, answer.csv, …"
-        )
+    check_format(wanted, out_file)
+    if question is None:
+        _open_prompt(as_of, rows, is_plain=wanted == "table" and out_file is None)
+        return
     text = sys.stdin.read() if question == "-" else question
     with open_workspace(as_of) as workspace:
         table = to_table("answer", run_user_sql(workspace.engine, text))
-        if wanted == "table" and out_file is None:
-            _show(table, rows)
-            return
-        parts = _encode(table, wanted, workspace)
-    _write(parts, out_file, row_count=len(table.rows))
+        write_answer(table, wanted, workspace, out_file=out_file, rows=rows)
 
 
-def _encode(table: "ExportTable", form: str, workspace: Workspace) -> Iterable[bytes]:
-    """Return the result as bytes, without a byte order mark, so that programs can read it."""
-    from warehouse.exports.table_files import (  # noqa: PLC0415 -- loads XlsxWriter
-        ExportMethod,
-        csv_parts,
-        to_json,
-        to_parquet,
-    )
+def _open_prompt(as_of: str | None, rows: int, *, is_plain: bool) -> None:
+    if not (sys.stdin.isatty() and is_plain):
+        exit_with_input_error("give a statement", hint="or `-` to read it from stdin")
+    from api.cli.sql_prompt import run_prompt  # noqa: PLC0415 -- loads prompt_toolkit
 
-    facts = {
-        "as_of": None if workspace.as_of is None else workspace.as_of.isoformat(),
-        "is_demo_data": "true" if workspace.is_demo else "false",
-        "row_count": str(len(table.rows)),
-    }
-    if workspace.is_history_rewritten:
-        facts["history_rewritten"] = "true"
-    method = ExportMethod(
-        tuple((name, value) for name, value in facts.items() if value is not None)
-    )
-    if form == "json":
-        return (to_json(table, method), b"\n")
-    if form == "parquet":
-        return (to_parquet(table, method),)
-    return csv_parts(table.columns, table.rows, with_mark=False)
-
-
-def _write(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
-    from warehouse.exports.atomic_files import write_atomically  # noqa: PLC0415 -- as above
-
-    if out_file is None:
-        for part in parts:
-            sys.stdout.buffer.write(part)
-        return
-    write_atomically(out_file, parts)
-    print_message(f"[green]written[/] {safe(out_file)} ({row_count:,} rows)")
-
-
-def _show(table: "ExportTable", rows: int) -> None:
-    shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        shown.add_column(safe(column.name), justify="right" if column.kind in _RIGHT else "left")
-    for row in table.rows[:rows]:
-        shown.add_row(*(_cell(value) for value in row))
-    out.print(shown)
-    more = len(table.rows) - rows
-    total = messages.counted(len(table.rows), "row")
-    print_message(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
-
-
-def _cell(value: object) -> str:
-    """Format a cell; unknown is a dash, never 0."""
-    return "—" if value is None else safe(value, limit=CELL_LIMIT)
+    with open_workspace(as_of) as workspace:
+        run_prompt(workspace.engine, rows=rows)

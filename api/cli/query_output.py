@@ -1,0 +1,103 @@
+"""Answers of queries in the terminal: a table for people, CSV, JSON and Parquet for programs."""
+
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table as Shown
+
+from api.cli.terminal import exit_with_input_error, out, print_message, safe
+from api.services.report import messages
+
+if TYPE_CHECKING:
+    from api.cli.commands.analysis_workspace import Workspace
+    from warehouse.exports.export_table import ExportTable
+
+SHOWN_ROWS = 100
+CELL_LIMIT = 80
+_RIGHT = frozenset({"whole", "real"})
+
+
+class QueryFormat(StrEnum):
+    """Output formats of a query."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+
+
+def check_format(form: str, out_file: Path | None) -> None:
+    """Refuse a format that the terminal cannot take."""
+    if form == "xlsx" or (form == "parquet" and out_file is None):
+        exit_with_input_error(
+            "this format needs a file", hint="--out answer.parquet, answer.csv, …"
+        )
+
+
+def write_answer(
+    table: "ExportTable", form: str, workspace: "Workspace", *, out_file: Path | None, rows: int
+) -> None:
+    """Show the answer, or write it to stdout or to a file."""
+    if form == "table" and out_file is None:
+        show_answer(table, rows)
+        return
+    _write(_encode(table, form, workspace), out_file, row_count=len(table.rows))
+
+
+def show_answer(table: "ExportTable", rows: int = SHOWN_ROWS) -> None:
+    """Show the first rows as a table."""
+    shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        shown.add_column(safe(column.name), justify="right" if column.kind in _RIGHT else "left")
+    for row in table.rows[:rows]:
+        shown.add_row(*(_cell(value) for value in row))
+    out.print(shown)
+    more = len(table.rows) - rows
+    total = messages.counted(len(table.rows), "row")
+    print_message(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
+
+
+def _encode(table: "ExportTable", form: str, workspace: "Workspace") -> Iterable[bytes]:
+    """Return the result as bytes, without a byte order mark, so that programs can read it."""
+    from warehouse.exports.table_files import (  # noqa: PLC0415 -- loads XlsxWriter
+        ExportMethod,
+        csv_parts,
+        to_json,
+        to_parquet,
+    )
+
+    facts = {
+        "as_of": None if workspace.as_of is None else workspace.as_of.isoformat(),
+        "is_demo_data": "true" if workspace.is_demo else "false",
+        "row_count": str(len(table.rows)),
+    }
+    if workspace.is_history_rewritten:
+        facts["history_rewritten"] = "true"
+    method = ExportMethod(
+        tuple((name, value) for name, value in facts.items() if value is not None)
+    )
+    if form == "json":
+        return (to_json(table, method), b"\n")
+    if form == "parquet":
+        return (to_parquet(table, method),)
+    return csv_parts(table.columns, table.rows, with_mark=False)
+
+
+def _write(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
+    from warehouse.exports.atomic_files import write_atomically  # noqa: PLC0415 -- as above
+
+    if out_file is None:
+        for part in parts:
+            sys.stdout.buffer.write(part)
+        return
+    write_atomically(out_file, parts)
+    print_message(f"[green]written[/] {safe(out_file)} ({row_count:,} rows)")
+
+
+def _cell(value: object) -> str:
+    """Format a cell; unknown is a dash, never 0."""
+    return "—" if value is None else safe(value, limit=CELL_LIMIT)

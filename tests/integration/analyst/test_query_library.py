@@ -1,0 +1,138 @@
+"""Every query of the library answers on the store of a real scan, by command and in Python."""
+
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warehouse import open_warehouse
+from warehouse.analysis.query_library import find_query, named_queries
+from warehouse.analysis.warehouse import Warehouse
+from warehouse.records.errors import InvalidParameterError
+
+STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
+ROW_COUNTS = {
+    "account-history": 4, "shared-accounts": 0, "top-accounts": 4, "chart-climbers": 20,
+    "chart-song": 300, "refusals": 0, "requests-per-day": 12, "stop-reasons": 9, "link-types": 3,
+    "music-ids": 3, "scanned-tracks": 1, "close-rejections": 20, "growth": 15, "new-videos": 8,
+    "top-videos": 11, "viral-videos": 1,
+}  # fmt: skip
+JOB = "4189ad23-1314-50fd-bdbb-584e501040b3"
+
+
+@pytest.fixture(scope="module")
+def data_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    with tarfile.open(STORE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def wh(data_home: Path) -> Iterator[Warehouse]:
+    with open_warehouse(data_home) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ask(
+    data_home: Path, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
+    """A command over that store."""
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(data_home))
+    return command
+
+
+def test_every_query_has_the_rows_that_it_has_today(wh: Warehouse) -> None:
+    assert {name: len(wh.query(name)) for name in wh.queries()} == ROW_COUNTS
+
+
+def test_rows_have_one_order(wh: Warehouse) -> None:
+    for query in named_queries():
+        assert "order by" in query.sql, query.name
+        assert wh.query(query.name).rows() == wh.query(query.name).rows(), query.name
+
+
+def test_every_query_explains_itself_and_uses_its_parameters() -> None:
+    for query in named_queries():
+        assert min(len(query.title), len(query.description)) > 10, query.name
+        for parameter in query.parameters:
+            assert f"${parameter.name}" in query.sql
+            assert len(parameter.meaning) > 5
+    assert len(named_queries()) >= 15
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "rows"),
+    [
+        ("top-videos", {"top": 2}, 2),
+        ("top-videos", {"music_id": "1"}, 0),
+        ("viral-videos", {"least": 1000}, 4),
+        ("shared-accounts", {"least": 1}, 4),
+        ("stop-reasons", {"job_id": "nothing"}, 0),
+        ("new-videos", {"since": "2025-09-01"}, 3),
+        ("chart-song", {"title": "no song has this title"}, 0),
+    ],
+)
+def test_parameters_narrow_the_answer(
+    wh: Warehouse, name: str, given: dict[str, Any], rows: int
+) -> None:
+    assert len(wh.query(name, **given)) == rows
+
+
+def test_wrong_names_and_values_are_refused_with_the_nearest(wh: Warehouse) -> None:
+    with pytest.raises(InvalidParameterError) as refused:
+        wh.query("top-video")
+    assert "top-videos" in str(refused.value.hint)
+    with pytest.raises(InvalidParameterError, match="no parameter 'tip'"):
+        wh.query("top-videos", tip=3)
+    with pytest.raises(InvalidParameterError, match="whole number"):
+        wh.query("top-videos", top="many")
+    with pytest.raises(InvalidParameterError, match="a date"):
+        find_query("new-videos").values({"since": "soon"})
+
+
+def test_the_command_lists_shows_and_runs(ask: Callable[..., Any], tmp_path: Path) -> None:
+    assert [one["name"] for one in ask("query", "--list", "--json").document] == [
+        query.name for query in named_queries()
+    ]
+    assert b"growth" in ask("query").body
+    assert ask("query", "growth", "--show").body.decode().strip() == find_query("growth").sql
+    found = ask("query", "top-videos", "-s", "top=1", "--json").document
+    assert [row["rank"] for row in found["rows"]] == [1]
+    assert b"7410370038153682757" in ask("query", "top-videos", "--set", "top=1").body
+    path = tmp_path / "answer.csv"
+    assert ask("query", "link-types", "--out", str(path)).status == 0
+    assert path.read_text().startswith("music_id,link_type,videos")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("query", "nothing"), "no query"),
+        (("query", "growth", "--set", "top"), "a value is missing"),
+        (("query", "growth", "--set", "top=many"), "not a whole number"),
+        (("query", "growth", "--format", "parquet"), "needs a file"),
+        (("sql",), "give a statement"),
+        (("trace", "nothing", "1"), "no rank 1"),
+    ],
+)
+def test_a_wrong_command_is_one_line_and_status_two(
+    ask: Callable[..., Any], arguments: tuple[str, ...], expected: str
+) -> None:
+    answer = ask(*arguments)
+    assert answer.status == 2
+    assert expected in answer.remarks
+
+
+def test_a_figure_is_traced_to_its_bodies_and_sounds(ask: Callable[..., Any]) -> None:
+    text = ask("trace", JOB, "6").body.decode()
+    assert "confirmed by audio_fingerprint_match" in text
+    assert "sound 67c9d6d682e6bc4e2ade28ef087b46370a5be9a2053813c6dddc2dfec5ea988e" in text
+    document = ask("trace", JOB, "6", "--json").document
+    assert set(document) == {
+        "prefix", "entity", "activity", "wasGeneratedBy", "used", "wasDerivedFrom",
+    }  # fmt: skip

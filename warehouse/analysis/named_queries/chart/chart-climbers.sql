@@ -1,0 +1,9 @@
+-- title: Songs that climbed
+-- description: The biggest steps up against the previous issue, among the issues that were read.
+-- parameter: top integer = 20: number of songs
+select chart_date, volid, title, artist, previous_rank, rank, previous_rank - rank as steps
+from seen.chart_songs
+where previous_rank > rank
+qualify row_number() over (partition by volid, rank order by observed_at desc) = 1
+order by steps desc, chart_date desc nulls last, volid, rank
+limit $top

@@ -1,0 +1,13 @@
+-- title: Growth of videos
+-- description: Likes between the first and the last exact observation of each video.
+-- parameter: top integer = 20: number of videos
+select aweme_id,
+    min(observed_at) as first_observed_at,
+    max(observed_at) as last_observed_at,
+    arg_max(digg_count, observed_at) as likes,
+    arg_max(digg_count, observed_at) - arg_min(digg_count, observed_at) as new_likes
+from seen.videos
+where statistics_complete
+group by aweme_id
+order by new_likes desc nulls last, aweme_id
+limit $top

@@ -1,0 +1,13 @@
+-- title: Most liked confirmed videos
+-- description: The ranking of the newest scan of each track, or of one track.
+-- parameter: music_id text: only this track
+-- parameter: top integer = 20: rows of each track
+with newest as (
+    select job_id from marts.job_results
+    qualify row_number() over (partition by music_id order by committed_at desc, job_id) = 1
+)
+select music_id, rank, aweme_id, link_type, digg_count, comment_count, collect_count, share_count,
+    hot_score
+from marts.rankings join newest using (job_id)
+where rank <= $top and ($music_id is null or music_id = $music_id)
+order by music_id, rank
