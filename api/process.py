@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.server.health import Readiness, probe_disk, probe_workers
+from api.server.http_protocol import server_options
 from api.server.metrics import Metrics, StoreMetrics
 from api.server.platform_health import PlatformHealth
 from api.server.request_context import RequestLogger
@@ -134,11 +135,8 @@ def run_server(settings: ApiSettings) -> None:
                 app,
                 host=settings.api_host,
                 port=settings.api_port,
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
                 timeout_graceful_shutdown=settings.stop_grace_s,
+                **server_options(settings),
             ),
         ).run()
 

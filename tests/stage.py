@@ -108,6 +108,18 @@ class Stage:
         wait_for(is_up)
         return client
 
+    def start_dagster_ui(self, port: int) -> None:
+        """Start the orchestrator's UI without a code server."""
+        self._start("dagster-ui", ["--port", str(port), "--socket", str(self.root / "none")])
+
+        def is_up() -> bool:
+            try:
+                return httpx2.get(f"http://127.0.0.1:{port}/session").status_code == 200
+            except httpx2.HTTPError:
+                return False
+
+        wait_for(is_up)
+
     def stopwatch(self, job_id: str) -> dict[str, float]:
         """Where the time of a scan went, as its run says."""
         with self.instance() as instance:

@@ -18,6 +18,8 @@ HINTS_ZH: Mapping[str, str] = {
     "invalid_inputs": "请以文本数组提供 1 至 10 个 ID 或链接",
     "invalid_date_range": "start_date 与 end_date 使用 YYYY-MM-DD 格式, 最早 2021-01-01",
     "malformed_json": "请发送一个完整的 JSON 文档",
+    "malformed_request": "请使用 HTTP/1.1, 请求头不超过 64 kB",
+    "request_timeout": "请一次性发送完整请求; 时限由 REQUEST_TIMEOUT_S 设置",
     "unauthorized": "请携带请求头 Authorization: Bearer <令牌> 或 x-api-key: <令牌>",
     "role_required": "请使用具有 detail 所列权限的令牌; 权限见 docs/operation.md",
     "cross_site_request": "请从本服务自带页面或程序中调用",

@@ -265,6 +265,13 @@ class JobBody(ScanBody):
             raise PydanticCustomError("missing", "search_only=true requires `keyword`")
         if self.keyword is not None and not self.search_only:
             raise PydanticCustomError("keyword_mode", "`keyword` requires search_only=true")
+        given = [name for name in ("input", "music_id", "url") if getattr(self, name) is not None]
+        if self.search_only and given:
+            raise PydanticCustomError(
+                "keyword_mode",
+                "search_only=true searches by `keyword` alone; remove {name}",
+                {"name": f"`{given[0]}`"},
+            )
         return self
 
 

@@ -49,6 +49,18 @@ class MalformedJsonError(InputError):
     type = "malformed_json"
 
 
+class MalformedRequestError(SametrackError):
+    """The request is not valid HTTP."""
+
+    type = "malformed_request"
+
+
+class RequestTimeoutError(SametrackError):
+    """The request did not arrive in time."""
+
+    type = "request_timeout"
+
+
 class UnauthorizedError(SametrackError):
     """A token is configured and the request has no valid one."""
 
@@ -149,6 +161,12 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
     "malformed_json": ErrorSpec(
         400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send a single JSON document"
     ),
+    "malformed_request": ErrorSpec(
+        400,
+        "The HTTP request is malformed",
+        "HTTP 请求格式错误",
+        "Send HTTP/1.1 with headers of at most 64 kB",
+    ),
     "unauthorized": ErrorSpec(
         401,
         "A valid token is required",
@@ -181,6 +199,12 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         "The method is not allowed",
         "不支持该请求方法",
         "Use a method named in the Allow header",
+    ),
+    "request_timeout": ErrorSpec(
+        408,
+        "The request took too long",
+        "请求传输超时",
+        "Send the whole request at once; REQUEST_TIMEOUT_S is the limit",
     ),
     "body_too_large": ErrorSpec(
         413, "The body is too large", "请求体过大", "Send at most 64 kB"

@@ -252,13 +252,26 @@ STORAGE_RESPONSES: ResponseSpecs = {
     **_UNCHANGED,
     **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
 }
+_OBJECTS: Document = {"type": "array", "items": {"type": "object"}}
+_JSON_FILE: Document = {
+    "type": "object",
+    "required": ["table", "method", "rows"],
+    "properties": {
+        "table": {"type": "string"},
+        "method": {"type": "object", "additionalProperties": {"type": "string"}},
+        "rows": _OBJECTS,
+        "coverage": _OBJECTS,
+    },
+}
 EXPORT_RESPONSES: ResponseSpecs = {
     OK: {
         "description": "The exported file, named by `Content-Disposition`",
         "headers": header_specs(),
         "content": {
-            media_type.partition(";")[0]: {"schema": {"type": "string"}}
-            for media_type in MEDIA_TYPES.values()
+            media_type.partition(";")[0]: {
+                "schema": _JSON_FILE if form == "json" else {"type": "string"}
+            }
+            for form, media_type in MEDIA_TYPES.items()
         },
     },
     **error_responses(

@@ -61,6 +61,11 @@ def to_job_document(
     }
 
 
+def _with_z(text: str | None) -> str | None:
+    """Return a time as it is written today; jobs of older releases have `+00:00`."""
+    return None if text is None else text.replace("+00:00", "Z")
+
+
 def _progress(progress: ProgressRecord) -> JobProgress:
     return {
         "stage": progress.stage,
@@ -74,7 +79,7 @@ def _progress(progress: ProgressRecord) -> JobProgress:
         "account_profile_count": progress.account_profile_count,
         "requests_used": progress.requests_used,
         "eta_s": progress.eta_s,
-        "updated_at": progress.updated_at,
+        "updated_at": _with_z(progress.updated_at),
     }
 
 

@@ -30,7 +30,7 @@ from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison, ReferenceSource
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
-from warehouse.records.times import observed_now
+from warehouse.records.times import observed_now, to_utc_text
 from warehouse.records.values import Row
 from warehouse.records.videos import (
     Account,
@@ -274,7 +274,7 @@ class ScanRun:
         """Save the progress now."""
         self._saved_at = time.monotonic()
         self.progress = replace(
-            self.progress, eta_s=self._eta_s(), updated_at=datetime.now(UTC).isoformat()
+            self.progress, eta_s=self._eta_s(), updated_at=to_utc_text(datetime.now(UTC))
         )
         self.runtime.control.save_progress(self.job.job_id, self.progress)
 

@@ -5,12 +5,13 @@ They are made of scan results, accounts and hashtags. Not here: comparing two (`
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pipelines.documents.result_types import StoredResult
 from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_statistics
 from pipelines.scan.rules.ranking import hot_score, rank_documents
+from warehouse.records.times import to_utc_text
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
 from warehouse.records.watchlists import WatchlistEntryKind
@@ -81,7 +82,7 @@ def to_observation(document: ReadOnlyDocument) -> WatchObservation:
 
 def to_moment(moment: datetime) -> str:
     """Format as ISO 8601 in UTC with microseconds, which rates depend on."""
-    return moment.astimezone(UTC).isoformat()
+    return to_utc_text(moment)
 
 
 def to_track_observation(

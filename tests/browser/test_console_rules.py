@@ -133,19 +133,35 @@ def test_five_hundred_rows_are_drawn_by_those_in_sight(visitors: Visitors) -> No
     assert view.page.locator("table").first.get_attribute("aria-rowcount") == "501"
 
 
-def test_a_token_is_asked_for_and_travels_in_a_header_alone(guarded: Visitors) -> None:
+def test_a_token_is_asked_for_and_sent_once_for_a_session(guarded: Visitors) -> None:
     view = guarded.open()
-    sent: list[tuple[str, str | None]] = []
-    view.page.on("request", lambda one: sent.append((one.url, one.headers.get("authorization"))))
+    sent: list[tuple[str, str, str | None]] = []
+    view.page.on("request", lambda one: sent.append((one.method, one.url, one.post_data)))
     view.page.locator("dialog[open] input[type=password]").fill(TOKEN)
     view.page.locator("dialog[open] button[type=submit]").click()
     expect(view.page.locator("dialog[open]")).to_have_count(0)
     view.page.wait_for_selector("main .empty")
-    asked = [header for url, header in sent if "/api/" in url]
-    assert asked
-    assert set(asked) == {f"Bearer {TOKEN}"}
-    assert not [url for url, _ in sent if TOKEN in url]
+    assert [url for _, url, _ in sent if "/api/" in url]
+    assert not [url for _, url, _ in sent if TOKEN in url]
+    with_token = [(method, url) for method, url, body in sent if TOKEN in (body or "")]
+    assert with_token == [("POST", f"{guarded.base}/session")]
     assert view.page.evaluate("JSON.stringify(localStorage)").find(TOKEN) == -1
+    assert view.page.evaluate("document.cookie") == ""  # no script can read the session
+
+
+def test_a_wrong_token_is_said_and_signing_out_asks_again(guarded: Visitors) -> None:
+    view = guarded.open()
+    dialog = view.page.locator("dialog[open]")
+    dialog.locator("input[type=password]").fill("wrong")
+    dialog.locator("button[type=submit]").click()
+    expect(dialog.locator("[role=status]")).to_contain_text("not accepted")
+    dialog.locator("input[type=password]").fill(TOKEN)
+    dialog.locator("button[type=submit]").click()
+    expect(dialog).to_have_count(0)
+    view.page.get_by_role("button", name="Sign in").click()
+    dialog.get_by_role("button", name="Sign out").click()
+    expect(dialog.locator("input[type=password]")).to_be_visible()
+    assert view.page.evaluate("fetch('/api/v1/sametrack/jobs').then(one => one.status)") == 401
 
 
 @pytest.mark.parametrize("place", ["?token={}", "#/hot?access_token={}", "?x-api-key={}"])

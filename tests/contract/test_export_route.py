@@ -142,3 +142,12 @@ def test_a_job_that_nothing_was_read_for_says_so_and_an_unknown_one_is_missing(
     Envelope[JobReads].model_validate(answer)
     assert answer["data"]["reads"] == []
     assert client.get("/api/v1/sametrack/jobs/nowhere/reads").status_code == 404
+
+
+def test_a_json_export_is_described_as_the_object_that_it_is(service: Any) -> None:
+    paths = service.client().get("/openapi.json").json()["paths"]
+    content = paths["/api/v1/sametrack/export"]["get"]["responses"]["200"]["content"]
+    schema = content["application/json"]["schema"]
+    assert schema["type"] == "object"
+    assert {"table", "method", "rows"} <= set(schema["properties"])
+    assert content["text/csv"]["schema"]["type"] == "string"

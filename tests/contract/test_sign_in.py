@@ -131,6 +131,7 @@ def test_the_page_signs_in_without_a_script(guarded: TestClient) -> None:
     assert 'value="/docs?a=b"' in page.text
     assert "<script" not in page.text
     assert "script-src" not in page.headers["content-security-policy"]
+    assert page.headers["referrer-policy"] == "same-origin"  # else the form has no origin
     form = {"token": TOKENS["read"], "next": "/docs?a=b", "keep": "1"}
     answer = guarded.post("/login", data=form, headers=OWN, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/docs?a=b")

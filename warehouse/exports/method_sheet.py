@@ -9,6 +9,7 @@ from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
 from warehouse.queries.accounts import is_history_rewritten
+from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
 
 COVERAGE_NOTE = "What guests can see, never a full list of the platform."
@@ -34,9 +35,9 @@ def describe_method(
         "coverage_note": COVERAGE_NOTE,
     }
     if engine.as_of is None:
-        facts["exported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
+        facts["exported_at"] = to_utc_text(datetime.now(UTC), timespec="seconds")
     else:
-        facts["as_of"] = engine.as_of.isoformat()
+        facts["as_of"] = to_utc_text(engine.as_of)
     if is_history_rewritten(engine):
         facts["history_rewritten"] = "true"
     for extract in extracts:

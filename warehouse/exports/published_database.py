@@ -18,6 +18,7 @@ from warehouse.exports.atomic_files import atomic_path
 from warehouse.home.folder import Home
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
+from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
 from warehouse.tables import Column, Table
 
@@ -106,8 +107,8 @@ def _write_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
     facts = {
         "world": engine.lake.world,
         "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),
-        "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "as_of": "" if engine.as_of is None else engine.as_of.isoformat(),
+        "published_at": to_utc_text(datetime.now(UTC), timespec="seconds"),
+        "as_of": "" if engine.as_of is None else to_utc_text(engine.as_of),
         "history_rewritten": str(is_history_rewritten(engine)).lower(),
         "coverage": "what guests can see, never a full list of the platform",
     }

@@ -15,6 +15,7 @@ import orjson
 
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.times import to_utc_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,4 +224,4 @@ def _plain(value: object) -> object:
 
 def _moment(value: datetime) -> str:
     """Return ISO 8601 in UTC; fractions of a second only if there are any."""
-    return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    return to_utc_text(value)

@@ -24,6 +24,7 @@ from warehouse.home.folder import Home
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import is_remote, storage_errors
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.times import to_utc_text
 from warehouse.tables import TABLES
 
 FORMAT = 1
@@ -122,7 +123,7 @@ def _fill(home: Home, draft: Path, *, control_url: str, lake_url: str) -> Manife
     manifest = Manifest(
         format=FORMAT,
         world=home.world,
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        created_at=to_utc_text(datetime.now(UTC), timespec="seconds"),
         files=[
             CopiedFile(file.relative_to(draft).as_posix(), file.stat().st_size, file_sha256(file))
             for file in sorted(draft.rglob("*"))

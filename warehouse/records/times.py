@@ -161,3 +161,8 @@ def _birth_offset_s(
         return None
     offsets = [int(born.timestamp()) - time for time in times if time is not None]
     return next((o for o in offsets if EARLIEST_BIRTH_S <= o <= LATEST_BIRTH_S), None)
+
+
+def to_utc_text(moment: datetime, *, timespec: str = "auto") -> str:
+    """Format as ISO 8601 in UTC with `Z`; fractions of a second only if there are any."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=timespec) + "Z"

@@ -18,6 +18,7 @@ from starlette.requests import HTTPConnection
 from api.cli.processes.dagster_access import protect_dagster
 from api.server.access.policy import caller_role
 from api.server.access.roles import Role
+from api.server.http_protocol import server_options
 from api.settings import ApiSettings
 
 LOCATION = "sametrack"
@@ -56,9 +57,8 @@ def serve_dagster_ui(*, port: int, socket: Path, settings: ApiSettings) -> None:
             protect_dagster(app, settings),
             host="127.0.0.1",
             port=port,
-            log_level="warning",
-            server_header=False,
             timeout_graceful_shutdown=STOP_GRACE_S,
+            **server_options(settings),
         )
 
 

@@ -1,7 +1,7 @@
-// HTTP access to the service: JSON requests, file downloads and event streams. The token is sent in
-// a header only.
+// HTTP access to the service: session, JSON requests, file downloads and event streams. The browser
+// adds the cookie of the session to requests to this service alone.
 import { batch } from "./html.js";
-import { isDemo, isExperimental, isOnline, lastExchange, needsToken, setUp, token } from "./state.js";
+import { isDemo, isExperimental, isOnline, lastExchange, needsToken, session, setUp } from "./state.js";
 
 export const PATHS = {
   sec: "/api/v1/vidplat/web/get_sec_user_id",
@@ -39,15 +39,31 @@ export function address(path, query = {}) {
   return search ? `${path}?${search}` : path;
 }
 
-function headers(more = {}) {
-  return token.value ? { ...more, Authorization: `Bearer ${token.value}` } : more;
+const SESSION = "/session";
+const OWN = { credentials: "same-origin", cache: "no-store" };
+
+// Learns whether a token is required, and which role this browser has.
+export async function loadSession() {
+  const response = await fetch(SESSION, OWN).catch(() => null);
+  if (response?.ok) session.value = await response.json();
+}
+// Exchanges a token for a session. Returns false if the token is not valid.
+export async function signIn(token, keep) {
+  const response = await fetch(SESSION, { ...OWN, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, keep }) });
+  if (response.ok) session.value = await response.json();
+  if (response.ok) needsToken.value = false;
+  return response.ok;
+}
+export async function signOut() {
+  const response = await fetch(SESSION, { ...OWN, method: "DELETE" });
+  if (response.ok) session.value = await response.json();
 }
 
 // Returns the response envelope. Throws ServiceError for error responses and TypeError if the service is unreachable.
 export async function request(path, { method = "GET", query, body, signal, isShown = false } = {}) {
   const url = address(path, query);
   const started = performance.now();
-  const options = { method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), signal, credentials: "omit", cache: "no-store" };
+  const options = { ...OWN, method, headers: body === undefined ? {} : { "Content-Type": "application/json" }, signal };
   if (body !== undefined) options.body = JSON.stringify(body);
   let response;
   try {
@@ -81,21 +97,21 @@ function updateState(status, envelope) {
   if (envelope?.data?.is_experimental === true) isExperimental.value = true;
 }
 
-// Fetches an image or a sound as a blob. A plain src attribute could not carry the token.
+// Fetches an image or a sound as a blob, so that a refusal can be shown.
 export async function fetchBlob(path) {
   return (await fetchFile(path)).blob();
 }
 export async function fetchFile(path) {
-  const response = await fetch(path, { headers: headers(), credentials: "omit" });
+  const response = await fetch(path, { credentials: "same-origin" });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   return response;
 }
 
-// Reads server-sent events through fetch, because EventSource cannot send the token in a header.
+// Reads server-sent events through fetch, because EventSource hides the status of a refusal.
 // Calls `onEvent(name, data, id)`.
 export async function follow(path, onEvent, { signal, lastId } = {}) {
   const more = lastId ? { "Last-Event-ID": lastId } : {};
-  const response = await fetch(path, { headers: headers({ Accept: "text/event-stream", ...more }), signal, credentials: "omit", cache: "no-store" });
+  const response = await fetch(path, { ...OWN, headers: { Accept: "text/event-stream", ...more }, signal });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   if (response.status === 204) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,15 +1,16 @@
 // The page: frame, routing to views, token dialog and the status strips at the top.
-import { PATHS, request } from "./api.js";
+import { loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
 import { CheckField, ErrorNote, Icon, TextField } from "./parts/ui.js";
 import { link, refuseSecrets, route } from "./router.js";
-import { chooseLang, chooseTheme, chooseToken, isDemo, isExperimental, isOnline, isTokenKept, lang, lastExchange, needsToken, notices, setUp, theme, token } from "./state.js";
+import { chooseLang, chooseTheme, isDemo, isExperimental, isOnline, lang, lastExchange, needsToken, notices, session, setUp, theme } from "./state.js";
 import { HotView } from "./views/hot.js";
 
 const hadSecret = signal(refuseSecrets());
 const isMenuOpen = signal(false);
 const isTokenOpen = signal(false);
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 // Every view but the first is loaded when it is opened.
 const VIEWS = {
@@ -60,19 +61,28 @@ function Mark() {
   return html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="var(--accent)" /><g stroke="var(--accent-ink)" stroke-width="2.600" stroke-linecap="round"><path d="M7 13v6M11.500 9v14M16 12v8M20.500 9v14M25 13v6" /></g></svg>`;
 }
 
+// A session belongs to one host name, so on this machine the link takes the name of this page.
+function dagsterLink() {
+  if (!session.value.dagster_url) return null;
+  const found = new URL(session.value.dagster_url);
+  if (!/^https?:$/.test(found.protocol)) return null;
+  if (LOOPBACK.has(found.hostname) && LOOPBACK.has(location.hostname)) found.hostname = location.hostname;
+  return found.href;
+}
+
 function Side() {
   const here = route.value.path[0];
   const active = { job: "hot", jobs: "hot", evidence: "hot" }[here] ?? here;
   return html`<aside class="side" id="side" data-open=${String(isMenuOpen.value)}>
     <a class="brand" href=${link(["hot"])}><${Mark} />Sametrack</a>
     <nav aria-label=${t("nav.label")}>${GROUPS.map(([group, items]) => html`<div key=${group}><h2>${t(`nav.group_${group}`)}</h2><ul>${items.map(([name, icon]) => html`<li key=${name}><a href=${link([name])} aria-current=${active === name ? "page" : undefined} onClick=${() => { isMenuOpen.value = false; }}><${Icon} name=${icon} />${t(`nav.${name}`)}</a></li>`)}</ul></div>`)}</nav>
-    <footer><a href="/docs">${t("nav.docs")}</a><span class="soft tiny">${t("nav.promise")}</span></footer></aside>`;
+    <footer><a href="/docs">${t("nav.docs")}</a>${dagsterLink() && html`<a href=${dagsterLink()} target="_blank" rel="noopener">${t("nav.dagster")}</a>`}<span class="soft tiny">${t("nav.promise")}</span></footer></aside>`;
 }
 
 function Bar() {
   return html`<header class="bar"><button type="button" class="button icon menu" aria-label=${t("nav.menu")} aria-expanded=${String(isMenuOpen.value)} aria-controls="side" onClick=${() => { isMenuOpen.value = !isMenuOpen.value; }}><${Icon} name="menu" /></button>
     <a class="brand" href=${link(["hot"])} aria-label="Sametrack"><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"></span>
-    <button type="button" class="button little" aria-label=${t("bar.token")} onClick=${() => { isTokenOpen.value = true; }}><${Icon} name="key" /><span class="wide-only">${t(token.value ? "bar.token_set" : "bar.token")}</span></button>
+    <button type="button" class="button little" aria-label=${t("bar.token")} onClick=${() => { isTokenOpen.value = true; }}><${Icon} name="key" /><span class="wide-only">${t(session.value.required && session.value.role ? "bar.signed_in" : "bar.token", session.value)}</span></button>
     <button type="button" class="button little" lang=${lang.value === "zh" ? "en" : "zh-CN"} onClick=${() => chooseLang(lang.value === "zh" ? "en" : "zh")}>${lang.value === "zh" ? "English" : "中文"}</button>
     <button type="button" class="button icon" aria-label=${t(theme.value === "dark" ? "bar.light" : "bar.dark")} onClick=${() => chooseTheme(theme.value === "dark" ? "light" : "dark")}><${Icon} name=${theme.value === "dark" ? "sun" : "moon"} /></button></header>`;
 }
@@ -88,22 +98,32 @@ function Strips() {
 function TokenDialog() {
   const box = useRef(null);
   const [given, setGiven] = useState("");
-  const [isKept, setKept] = useState(isTokenKept());
+  const [isKept, setKept] = useState(false);
+  const [isWrong, setWrong] = useState(false);
   const isOpen = isTokenOpen.value || needsToken.value;
   useEffect(() => {
     if (isOpen && !box.current.open) box.current.showModal();
     if (!isOpen && box.current.open) box.current.close();
   }, [isOpen]);
-  const close = () => { isTokenOpen.value = false; needsToken.value = false; };
-  const save = (event) => { event.preventDefault(); chooseToken(given.trim(), isKept); setGiven(""); isTokenOpen.value = false; reload(); };
-  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft">${t(needsToken.value && token.value ? "token.wrong" : "token.lead")}</p>
+  const close = () => { isTokenOpen.value = false; needsToken.value = false; setWrong(false); };
+  const save = async (event) => {
+    event.preventDefault();
+    const isSignedIn = await signIn(given.trim(), isKept).catch(() => false);
+    setGiven("");
+    setWrong(!isSignedIn);
+    if (isSignedIn) { close(); reload(); }
+  };
+  const leave = async () => { await signOut(); close(); reload(); };
+  const { required, role } = session.value;
+  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft" role="status">${isWrong ? t("token.wrong") : required && role ? t("token.role", { role }) : t("token.lead")}</p>
     <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} /><${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
-    <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${token.value && html`<button type="button" class="button" onClick=${() => { chooseToken("", false); close(); reload(); }}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
+    <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${required && role && html`<button type="button" class="button" onClick=${leave}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
 }
 
 // Sends one small request: it shows whether the service responds, wants a token or has demo data.
 const rounds = signal(0);
 async function checkService() {
+  await loadSession();
   try { await request(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips show the error
   return true;
 }

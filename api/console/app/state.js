@@ -1,7 +1,9 @@
-// Global state: language, theme, token, connection. The token is stored only if the user asks for it.
+// Global state: language, theme, session, connection. The token itself is kept nowhere: a cookie that
+// scripts cannot read stands for it.
 import { computed, effect, signal } from "./html.js";
 
-const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme", token: "sametrack.token" };
+const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme" };
+const OLD_TOKEN = "sametrack.token"; // earlier releases stored the token here
 
 function readStored(key) {
   try { return localStorage.getItem(key); } catch { return null; }
@@ -23,7 +25,8 @@ prefersDark.addEventListener("change", (event) => { systemTheme.value = event.ma
 export const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
 export const theme = computed(() => chosenTheme.value ?? systemTheme.value);
 
-export const token = signal(readStored(KEYS.token) ?? "");
+writeStored(OLD_TOKEN, null);
+export const session = signal({ required: false, role: null, dagster_url: null }); // the answer of /session
 export const needsToken = signal(false);
 export const isOnline = signal(navigator.onLine);
 export const isDemo = signal(false);
@@ -47,14 +50,6 @@ export function chooseLang(value) {
 export function chooseTheme(value) {
   chosenTheme.value = value;
   writeStored(KEYS.theme, value);
-}
-export function chooseToken(value, remember) {
-  token.value = value;
-  needsToken.value = false;
-  writeStored(KEYS.token, remember && value ? value : null);
-}
-export function isTokenKept() {
-  return readStored(KEYS.token) !== null;
 }
 
 let counter = 0;

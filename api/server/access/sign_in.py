@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.responses.envelope import JsonResponse
 from api.responses.errors import (
+    OK,
     SEE_OTHER,
     BodyTooLargeError,
     MalformedJsonError,
@@ -157,12 +158,16 @@ class SignIn:
         page = self._template.substitute(
             next=html.escape(target, quote=True), refused="" if is_refused else "hidden"
         )
-        status = error_spec("unauthorized").status if is_refused else 200
+        status = error_spec("unauthorized").status if is_refused else OK
         return Response(
             page,
             status_code=status,
             media_type="text/html; charset=utf-8",
-            headers={"Content-Security-Policy": self._page_policy},
+            headers={
+                "Content-Security-Policy": self._page_policy,
+                # under `no-referrer` a browser sends the form with `Origin: null`
+                "Referrer-Policy": "same-origin",
+            },
         )
 
     @cached_property

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.times import to_utc_text
 
 MANIFEST = "bodies.json"
 BODIES = "bodies"
@@ -101,7 +102,7 @@ def _facts(kept: RecordedBody) -> dict[str, Any]:
     facts = asdict(kept)
     facts.pop("body")
     sha256 = hashlib.sha256(kept.body).hexdigest()
-    return {**facts, "observed_at": kept.observed_at.isoformat(), "sha256": sha256}
+    return {**facts, "observed_at": to_utc_text(kept.observed_at), "sha256": sha256}
 
 
 def _body(place: Path, entry: dict[str, Any]) -> RecordedBody:

@@ -40,6 +40,12 @@ _SPECIAL = tuple(
         # global according to the library, but leading to this machine, this site or a tunnel
         ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "64:ff9b:1::/48", "2002::/16", "::/96"),
     )
+) + tuple(
+    map(
+        ipaddress.ip_network,
+        # translated addresses, documentation and segment routing, which older libraries do not know
+        ("::ffff:0:0:0/96", "3fff::/20", "5f00::/16"),
+    )
 )
 
 

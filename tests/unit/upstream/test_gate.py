@@ -244,6 +244,8 @@ def test_host_rules_end_on_label_boundaries(host: str, rule: str, matches: bool)
         "192.0.0.8", "192.0.0.9", "192.88.99.1", "fec0::1", "64:ff9b:1::808:808", "2002:808:808::1",
         "::808:808", "64:ff9b::a00:1", "ff0e::1", "232.1.2.3",
         "::ffff:192.0.0.9", "::ffff:232.1.2.3",
+        # translated addresses, segment routing, documentation: reserved after some Pythons
+        "::ffff:0:8.8.8.8", "::ffff:0:7f00:1", "5f00::1", "5f00:ffff::1", "3fff::1", "3fff:fff::1",
     ],
 )  # fmt: skip
 def test_special_addresses_are_not_public(special: str) -> None:
@@ -254,7 +256,7 @@ def test_special_addresses_are_not_public(special: str) -> None:
     "public",
     [
         FIRST, "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "::ffff:8.8.8.8", "64:ff9b::808:808",
-        "192.0.1.1", "192.88.98.1",
+        "192.0.1.1", "192.88.98.1", "2a00::1",
     ],
 )  # fmt: skip
 def test_ordinary_addresses_are_public(public: str) -> None:

@@ -4,6 +4,7 @@ All of them are children of this command and stop with it, however it ends.
 """
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
@@ -150,6 +151,7 @@ def _configure(
         dagster_url=settings.dagster_url,
         console_url=settings.console_url or f"http://127.0.0.1:{settings.api_port}",
     )
+    _check_env_file(plan)
     _check_ports(plan)
     return plan
 
@@ -177,6 +179,26 @@ def _suggest_sandbox() -> str:
         return "sandbox"
     show_error("profile_not_chosen", "choose a profile, then start again")
     raise typer.Exit(EXIT_INPUT)
+
+
+def _check_env_file(plan: UpConfig) -> None:
+    """Refuse a `.env` that would split the services.
+
+    Daemon and code server take the file before their environment, as Dagster does; all others take
+    their environment first. A different value would lead them to other stores, or another platform.
+    """
+    from dotenv import dotenv_values  # noqa: PLC0415 -- loads pydantic's reader of the file
+
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+
+    given = {**os.environ, **_environment(plan)}
+    names = {*(name.upper() for name in ApiSettings.model_fields), *_environment(plan)}
+    for name, value in dotenv_values(".env").items():
+        if name in names and name in given and value != given[name]:
+            exit_with_input_error(
+                f"{name} in .env differs from its value for this start",
+                hint=f"remove {name} from .env, or from the environment and the options",
+            )
 
 
 def _check_ports(plan: UpConfig) -> None:
@@ -228,6 +250,11 @@ def _has_worker(api_port: int) -> bool:
 
 
 def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
+    log = plan.logs / f"{name}.log"
+    return Program(name=name, command=command, log=log, env=_environment(plan))
+
+
+def _environment(plan: UpConfig) -> dict[str, str]:
     env = {
         "PROFILE": plan.profile,
         "DAGSTER_HOME": str(PROJECT),
@@ -238,7 +265,7 @@ def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
     }
     if plan.console_url is not None:
         env["CONSOLE_URL"] = plan.console_url
-    return Program(name=name, command=command, log=plan.logs / f"{name}.log", env=env)
+    return env
 
 
 def _announce(plan: UpConfig) -> None:

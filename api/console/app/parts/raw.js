@@ -1,11 +1,11 @@
 // Preview of a request as curl, Python or JSON, and of its response.
-import { lastExchange, needsToken, token } from "../state.js";
+import { lastExchange, session } from "../state.js";
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Copy, Segment } from "./ui.js";
 
 const SHOWN_CHARS = 60_000;
-const isGuarded = () => needsToken.value || token.value !== "";
+const isGuarded = () => session.value.required;
 
 function quoteShell(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;

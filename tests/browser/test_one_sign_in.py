@@ -1,0 +1,91 @@
+"""Signing in once, at the console, opens the orchestrator's UI too, with the same role."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import httpx2
+import pytest
+from dagster import DagsterRun
+from playwright.sync_api import Page, expect
+
+from api.cli.processes.child_processes import find_port
+from tests.stage import Stage, open_stage, wait_for
+from tests.visitor import PATIENCE_MS, Visitors
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+TOKEN = "token-to-look"
+RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
+DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'
+POST = """async query => (await fetch('/graphql', {
+  method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({query}),
+})).status"""
+
+
+class Town:
+    """Addresses of a service and of the orchestrator's UI, and the instance behind it."""
+
+    def __init__(self, stage: Stage, console: str, ui: str) -> None:
+        self.stage, self.console, self.ui = stage, console, ui
+
+    def has_run(self) -> bool:
+        with self.stage.instance() as instance:
+            return instance.get_run_by_id(RUN_ID) is not None
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    """A service and a UI for readers, with a run."""
+    root = tmp_path_factory.mktemp("guarded")
+    (root / "tokens").write_text(f"read {sha256(TOKEN.encode()).hexdigest()}\n")
+    with open_stage(root, root) as stage:
+        port = find_port()
+        ui = f"http://127.0.0.1:{port}"
+        stage.settings = {
+            "OWN_API_TOKENS": str(root / "tokens"),
+            "DAGSTER_URL": ui,
+            "DAGSTER_HOME": str(ROOT),
+            "SAMETRACK_DAGSTER_DIR": str(stage.home.dagster_dir),
+        }
+        with stage.instance() as instance:
+            instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
+        stage.start_dagster_ui(port)
+        yield Town(stage, str(stage.start_api().base_url), ui)
+
+
+def sign_in(page: Page) -> None:
+    page.locator("dialog[open] input[type=password]").fill(TOKEN)
+    page.locator("dialog[open] button[type=submit]").click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_who_signed_in_at_the_console_sees_the_ui_and_launches_nothing(
+    town: Town, visitors: Visitors
+) -> None:
+    view = visitors.of(town.console).open()
+    sign_in(view.page)
+    expect(view.page.get_by_role("button", name="Sign in")).to_contain_text("read")
+    with view.page.expect_popup() as opened:
+        view.page.get_by_role("link", name="Dagster UI").click()
+    page = opened.value
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{town.ui}/runs")
+    expect(page.get_by_text(RUN_ID[:8]).first).to_be_visible(timeout=PATIENCE_MS)
+    assert page.evaluate(POST, "{ version }") == 200
+    assert page.evaluate(POST, DELETE) == 403
+    assert town.has_run()
+
+
+def test_a_stranger_of_the_ui_is_led_to_its_page_and_back(town: Town, visitors: Visitors) -> None:
+    view = visitors.of(town.ui).open("runs?view=all", wait=False)
+    assert view.page.url == f"{town.ui}/login?next=%2Fruns%3Fview%3Dall"
+    assert view.axe() == []
+    view.page.get_by_label("Token").fill("wrong")
+    view.page.get_by_role("button").click()
+    expect(view.page.get_by_role("alert")).to_be_visible()
+    view.page.get_by_label("Token").fill(TOKEN)
+    view.page.get_by_role("button").click()
+    expect(view.page.get_by_text(RUN_ID[:8]).first).to_be_visible(timeout=PATIENCE_MS)
+    assert "/runs" in view.page.url
+    wait_for(lambda: httpx2.get(f"{town.ui}/runs").status_code == 401)
