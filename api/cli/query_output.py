@@ -11,6 +11,7 @@ from rich.table import Table as Shown
 
 from api.cli.terminal import exit_with_input_error, out, print_message, safe
 from api.services.report import messages
+from warehouse.records.times import to_utc_text
 
 if TYPE_CHECKING:
     from api.cli.commands.analysis_workspace import Workspace
@@ -71,7 +72,7 @@ def _encode(table: "ExportTable", form: str, workspace: "Workspace") -> Iterable
     )
 
     facts = {
-        "as_of": None if workspace.as_of is None else workspace.as_of.isoformat(),
+        "as_of": None if workspace.as_of is None else to_utc_text(workspace.as_of),
         "is_demo_data": "true" if workspace.is_demo else "false",
         "row_count": str(len(table.rows)),
     }
