@@ -169,6 +169,15 @@ SOURCE_ENDING_ERRORS: tuple[type[UpstreamError], ...] = (
 )
 """Errors after which a caller asks a question for no further item: they concern the visitor."""
 
+DEMANDS = frozenset(row.name for row in REFUSALS if row.policy == _DEMANDED)
+"""Rows that demand a verification or an account."""
+OF_THE_SURFACE = frozenset(
+    row.name
+    for row in REFUSALS
+    if {_P.BACK_OFF, _P.OPEN_CIRCUIT} & {*row.policy} and _P.RETRY not in row.policy
+)
+"""Rows that concern a surface rather than one item: the next item will hardly fare better."""
+
 _BY_NAME = {row.name: row for row in REFUSALS}
 # Rows with a reason are matched before the row that covers the rest of a class.
 _SPECIFIC_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
+from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.learned_health import LearnedHealth
@@ -95,14 +96,23 @@ class SurfaceReader:
     async def read_twice[T](
         self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
     ) -> Reading[T]:
-        """Read, and retry once if the first response only set the visitor's cookies."""
+        """Read, and retry once if the first response only set the visitor's cookies.
+
+        Raises:
+            UpstreamError: The response is a refusal, or unknown in structure. If the retry was
+                never sent, since the circuit opened meanwhile, it is that of the first response.
+        """
         with open_call_trace() as call_trace:
             try:
                 return await self.read(ask, entity_id, parse)
             except UpstreamError as error:
                 if not allows_policy(error, RefusalPolicy.ONCE_MORE):
                     raise
-            found = await self.read(ask, entity_id, parse)
+                refused = error
+            try:
+                found = await self.read(ask, entity_id, parse)
+            except UpstreamError as error:
+                raise (refused if error.reason in UNASKED_REASONS else error) from None
         return with_requests(found, call_trace.request_count)
 
     async def read[T](

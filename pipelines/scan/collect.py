@@ -21,6 +21,8 @@ from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
+REFUSED = "upstream_"
+"""How the stop reasons begin that an upstream refusal gives."""
 DETAIL_MAX_AGE_S = 6 * 3600  # an older stored detail is read again; with `refresh`, any is
 READS_IN_FLIGHT = 16  # the client's per-host limits are tighter; this only bounds memory
 
@@ -221,8 +223,12 @@ def add_coverage(
     new: int,
     stop: str,
 ) -> None:
-    """Add an entry to the coverage report, unless the source was not read at all."""
-    if not requests and not items:
+    """Add an entry to the coverage report, unless there was nothing to read.
+
+    A source that was refused without a request (a closed circuit, a host outside the profile) has
+    an entry, too: its stop reason is what a reader must know.
+    """
+    if not requests and not items and not stop.startswith(REFUSED):
         return
     session.findings.coverage_report.append(
         SourceCoverage(

@@ -6,6 +6,7 @@ screens of newly verified ids; repeat until nothing new is found or the pool is 
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 from pipelines.scan.collect import add_coverage, fill_pool, read_details, read_music_screen
@@ -88,14 +89,20 @@ def _expand(session: ScanRun) -> bool:
 def _verify_candidates(session: ScanRun) -> list[str]:
     """Verify the pool and record the downloads in the coverage; return newly verified music ids."""
     requests, files = session.captures.requests_used, session.findings.sounds_read
+    refused_before = session.findings.sound_refusals.copy()
     newly = session.run(_verify_pool(session))
     read = session.findings.sounds_read - files
+    refusals = session.findings.sound_refusals - refused_before
     add_coverage(
         session, "media",
         requests=session.captures.requests_used - requests, pages=read, items=read, new=read,
-        stop="completed" if read else "audio_unavailable",
+        stop="completed" if read else _most_frequent(refusals) or "audio_unavailable",
     )  # fmt: skip
     return newly
+
+
+def _most_frequent(counts: Counter[str]) -> str | None:
+    return max(counts, key=counts.__getitem__, default=None)
 
 
 async def _verify_pool(session: ScanRun) -> list[str]:

@@ -7,6 +7,7 @@ modules).
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -93,6 +94,7 @@ class ScanFindings:
     scanned_hashtags: set[str] = field(default_factory=set)
     sounds_wanted: int = 0
     sounds_read: int = 0
+    sound_refusals: Counter[str] = field(default_factory=Counter)
     profiles: dict[str, Account] = field(default_factory=dict)
     profiles_end: str = "completed"
     authors_left: tuple[str, ...] = ()

@@ -90,6 +90,7 @@ async def _measured(session: ScanRun, video: Video) -> MeasuredSound | NotCompar
         with session.stopwatch.waiting("upstream"):
             file = await _download(session, video)
     except UpstreamError as error:
+        session.findings.sound_refusals[error.type] += 1
         return NotComparable(sha256=None, reason=_reason_of(error))
     session.findings.sounds_read += 1
     path = Path(file.path)

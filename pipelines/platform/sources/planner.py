@@ -5,7 +5,7 @@ The order is in `rules.py`, the sources are in `table.py`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from pipelines.platform.call_trace import open_call_trace, record_verdict
@@ -13,7 +13,13 @@ from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import Reading
-from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS, RefusalPolicy, policy_of
+from pipelines.platform.refusal_table import (
+    DEMANDS,
+    SOURCE_ENDING_ERRORS,
+    RefusalPolicy,
+    policy_of,
+)
+from pipelines.platform.sources.pilots import SurfacePilots
 from pipelines.platform.sources.rules import (
     RankedSource,
     RefusalScope,
@@ -74,6 +80,7 @@ class Planner[R: SourceReader]:
         self._left_out = left_out
         self._is_web = is_web
         self._walks: dict[tuple[str, str], str] = {}
+        self._pilots = SurfacePilots()
 
     async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
         """Return the most complete answer of the first sources that give one.
@@ -126,17 +133,22 @@ class Planner[R: SourceReader]:
         self, question: Question[R, T], sources: dict[str, Source[R, T]]
     ) -> tuple[RankedSource, ...]:
         known = await self._at.health.answers()
-        return order_sources(
-            RankedSource(
-                surface=source.surface,
-                host=self._at.profile.host_of(source.surface),
-                place=place,
-                completeness=question.completeness(source) / source.requests,
-                prior=source.prior,
-                answers=known.get((self._at.profile.host_of(source.surface), source.surface), ()),
+        ranked = []
+        for place, source in enumerate(sources.values()):
+            host = self._at.profile.host_of(source.surface)
+            answers = known.get((host, source.surface), ())
+            ranked.append(
+                RankedSource(
+                    surface=source.surface,
+                    host=host,
+                    place=place,
+                    completeness=question.completeness(source) / source.requests,
+                    prior=source.prior,
+                    answers=_without_demands(answers),
+                    is_demanding=bool(answers) and answers[-1] in DEMANDS,
+                )
             )
-            for place, source in enumerate(sources.values())
-        )
+        return order_sources(ranked)
 
     async def _ask_displaced[T](
         self,
@@ -147,7 +159,7 @@ class Planner[R: SourceReader]:
         """Probe one source that used to come first, if its interval has passed."""
         for one in displaced_sources(ordered):
             if await self._at.health.claim_probe(one.host, one.surface):
-                await self._read(one, sources[one.surface], attempt)
+                await self._read(one, sources[one.surface], attempt, is_due=True)
                 return
 
     async def _ask_in_turn[T](
@@ -159,17 +171,18 @@ class Planner[R: SourceReader]:
         if not is_first and not may_follow(one, attempt.refused):
             attempt.report(one, SourceVerdict.HELD_BACK)
             return
-        is_probe = one.is_sick and not is_first
-        if is_probe and not await self._at.health.claim_probe(one.host, one.surface):
-            attempt.report(one, SourceVerdict.SICK)
-            return
-        await self._read(one, source, attempt)
+        await self._read(one, source, attempt, is_due=is_first)
 
     async def _read[T](
-        self, one: RankedSource, source: Source[R, T], attempt: _Attempt[R, T]
+        self, one: RankedSource, source: Source[R, T], attempt: _Attempt[R, T], *, is_due: bool
     ) -> None:
+        """Ask a source. Unless it is due, a sick one is asked only if its probe is."""
         try:
-            reading = await source.read(self._at, attempt.request)
+            async with self._pilots.turn(self._at.health, one.host, one.surface):
+                if not is_due and not await self._is_worth_a_request(one):
+                    attempt.report(one, SourceVerdict.SICK)
+                    return
+                reading = await source.read(self._at, attempt.request)
         except UpstreamError as error:
             is_closed = error.reason in UNASKED_REASONS
             attempt.report(one, SourceVerdict.CLOSED if is_closed else SourceVerdict.REFUSED)
@@ -181,6 +194,12 @@ class Planner[R: SourceReader]:
         missing = attempt.question.missing(reading.value)
         if attempt.found is None or len(missing) < len(attempt.missing):
             attempt.found, attempt.missing = reading, missing
+
+    async def _is_worth_a_request(self, one: RankedSource) -> bool:
+        """Return True unless the source is sick by what is known now, and its probe is not due."""
+        known = (await self._at.health.answers()).get((one.host, one.surface), ())
+        now = replace(one, answers=_without_demands(known))
+        return not now.is_sick or await self._at.health.claim_probe(one.host, one.surface)
 
     def _remember_walk[T](self, attempt: _Attempt[R, T]) -> None:
         is_begun = attempt.question.is_walk and attempt.request.is_first
@@ -204,6 +223,15 @@ def refusal_scope(error: UpstreamError) -> RefusalScope:
     if RefusalPolicy.OTHER_SOURCE in policies:
         return RefusalScope.ANY
     return RefusalScope.NOT_INSTEAD if RefusalPolicy.OPEN_CIRCUIT in policies else RefusalScope.NONE
+
+
+def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return the answers that say what a source is worth.
+
+    A demand says nothing about that, and its circuit handles it. If it counted, the next source of
+    the same host would move before it and be asked in its place.
+    """
+    return tuple(kind for kind in kinds if kind not in DEMANDS)
 
 
 def _most_useful(errors: Sequence[UpstreamError]) -> UpstreamError:

@@ -44,7 +44,8 @@ class RankedSource:
         place: Place in the declared order, from 0.
         completeness: Share of the question's fields that it gives, 0 to 1.
         prior: Share of answers with data that is expected before any answer is known.
-        answers: Kinds of its latest answers, oldest first.
+        answers: Kinds of its latest answers, oldest first, without demands.
+        is_demanding: Its latest answer demanded a verification or an account.
     """
 
     surface: str
@@ -53,6 +54,7 @@ class RankedSource:
     completeness: float
     prior: float
     answers: Sequence[str] = ()
+    is_demanding: bool = False
 
     @property
     def success_share(self) -> float:
@@ -79,14 +81,17 @@ def order_sources(sources: Iterable[RankedSource]) -> tuple[RankedSource, ...]:
 def displaced_sources(ordered: Sequence[RankedSource]) -> tuple[RankedSource, ...]:
     """Return the sources that would be asked first if they answered as declared.
 
-    One of them is probed once per interval; otherwise its recovery would never be noticed.
+    One of them is probed once per interval; otherwise its recovery would never be noticed. None is
+    probed in place of an earlier source of its host that demanded something.
     """
     first = min(ordered[:1], key=lambda one: one.place, default=None)
     if first is None:
         return ()
-    return tuple(
-        sorted((one for one in ordered[1:] if one.place < first.place), key=lambda one: one.place)
+    demanding = [(one, RefusalScope.NOT_INSTEAD) for one in ordered if one.is_demanding]
+    displaced = (
+        one for one in ordered[1:] if one.place < first.place and may_follow(one, demanding)
     )
+    return tuple(sorted(displaced, key=lambda one: one.place))
 
 
 def may_follow(source: RankedSource, refused: Iterable[tuple[RankedSource, RefusalScope]]) -> bool:

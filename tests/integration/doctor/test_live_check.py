@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -15,22 +14,18 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.doctor.live_check.limits import REQUEST_LIMIT
 from pipelines.doctor.live_check.round import LiveCheckTimes
 from pipelines.doctor.live_check.run import PATCH, LiveCheckRequest, LiveCheckResult, run_live_check
-from pipelines.parameters.scan import scan_parameters
 from pipelines.platform.profiles import load_profile
-from pipelines.scan.runtime import open_runtime
-from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.verify_audio import measure_videos
 from pipelines.settings import Settings
-from warehouse.control import NewJob
-from warehouse.records.videos import VideoDetail
+from tests.stage import open_stage
+from warehouse.queries.results import read_candidates, read_result_document
 
 ROOT = Path(__file__).parents[3]
 SANDBOX = (Path(load_profile.__code__.co_filename).parent / "sandbox.toml").read_text("utf-8")
 PATIENCE_S = 600.0  # a machine may be busy with other things
+BY_SOUND = ("audio_fingerprint_match", "verified_music_id_graph")
 OTHER_HOSTS = ('"v3.cdnplat.localhost"', '"scripts.cdnplat.localhost"')
 
 
@@ -134,27 +129,54 @@ def test_what_autumn_withholds_is_named_and_a_login_is_switched_off(live: LivePl
     assert not any(one["surface"].startswith("search") for one in live.requests())
 
 
-def measure(live: LivePlatform, job: str, **values: Any) -> list[MeasuredSound | NotComparable]:
-    """The sounds of three videos, as the audio step of a scan reads and measures them."""
-    tracks = httpx2.get(f"{live.world}/tracks?limit=3&counts=0").json()["tracks"]
-    with ExitStack() as stack:
-        settings = live.settings(data_home=live.place / job, **values)
-        runtime = open_runtime(settings, stack)
-        stack.callback(runtime.control.close)
-        stack.callback(runtime.engine.close)
-        new = NewJob(
-            kind="scan", input="7300000000000000001", target="7300000000000000001",
-            music_id="7300000000000000001", parameters=scan_parameters({}).to_document(),
-            fingerprint=job, scan_key=None, origin="cli", priority=0,
+@dataclass(frozen=True)
+class ScanResult:
+    """A completed scan: its result document, and the outcome and reason of every candidate."""
+
+    document: dict[str, Any]
+    candidates: frozenset[tuple[str, str | None]]
+
+    @property
+    def stops(self) -> dict[str, str]:
+        sources = self.document["coverage"]["sources"]
+        return {one["surface"]: one["stop_reason"] for one in sources}
+
+    def count(self, *links: str) -> int:
+        return sum(video["link_type"] in links for video in self.document["ranked"])
+
+
+def track_with_reuploads(live: LivePlatform) -> str:
+    """The music id of the track that most videos use under other music ids a guest can reach."""
+    found = {}
+    for track in httpx2.get(f"{live.world}/tracks?counts=0").json()["tracks"]:
+        own = track["music_id"]
+        works = httpx2.get(f"{live.world}/truth/{own}").json()["works"]
+        found[own] = sum(
+            work["carries_recording"] and work["is_public"]
+            and work["round"] is not None and work["music_id"] != own
+            for work in works
         )  # fmt: skip
-        created, _ = runtime.control.create_or_join(new)
-        with ScanRun(runtime, created, music_id="7300000000000000001") as session:
-            for track in tracks:
-                detail = session.run(session.captures.video(track["aweme_id"]))
-                assert isinstance(detail, VideoDetail)
-                session.findings.details[track["aweme_id"]] = detail
-            works = [detail.video for detail in session.findings.details.values()]
-            return [one.sound for one in session.run(measure_videos(session, works))]
+    count, best = max((count, str(music_id)) for music_id, count in found.items())
+    assert count > 0
+    return best
+
+
+def scan(live: LivePlatform, music_id: str, name: str, sounds: Path, **settings: str) -> ScanResult:
+    """A whole scan by a worker with these settings, in a home of its own."""
+    root = live.place / name
+    root.mkdir()
+    with open_stage(root, sounds) as stage:
+        stage.port = live.port
+        stage.settings.update(settings)
+        stage.start_worker()
+        asked = {"candidate_limit": 40, "search_enabled": False, "account_profile_limit": 1}
+        job = stage.ended(stage.ask(music_id, music_id=music_id, **asked))
+        assert (job.status, job.error) == ("completed", None)
+        stage.engine.refresh()
+        document = read_result_document(stage.engine, job.job_id)
+        assert document is not None
+        rows = read_candidates(stage.engine, job.job_id)
+        return ScanResult(document, frozenset((row["outcome"], row["reason"]) for row in rows))
 
 
 def run_command(live: LivePlatform, profile: Path, *arguments: str) -> CompletedProcess[str]:
@@ -173,9 +195,10 @@ def run_command(live: LivePlatform, profile: Path, *arguments: str) -> Completed
     )  # fmt: skip
 
 
-def test_with_the_proposed_patch_a_scan_hears_what_it_lost_before(
-    live: LivePlatform, lacking: Path
+def test_with_the_proposed_patch_the_next_scan_hears_what_it_lost_before(
+    live: LivePlatform, lacking: Path, sound_cache: Path
 ) -> None:
+    """As an operator does it: a scan, the doctor's proposal, the same scan with PROFILE_PATCH."""
     live.switch("page_scripts_elsewhere", mode="autumn-2026")
     ended = run_command(
         live, lacking, "doctor", "--live-check", "--json", "--pseudonymise", "--out", "first",
@@ -189,18 +212,20 @@ def test_with_the_proposed_patch_a_scan_hears_what_it_lost_before(
     assert outcomes(report)["media"] == "refused"
     assert "✗ refused media" in ended.stderr
 
-    before = measure(live, "before", profile=str(lacking))
-    assert {(type(one), one.reason) for one in before if isinstance(one, NotComparable)} == {
-        (NotComparable, "upstream_substitution")
-    }
-    assert len(before) == 3
+    wrong = {"PROFILE": str(lacking)}
+    music_id = track_with_reuploads(live)
+    before = scan(live, music_id, "before", sound_cache, **wrong)
+    assert before.stops["media"] == "upstream_substitution"
+    assert ("not_comparable", "no_reference_sound") in before.candidates
+    assert (before.count("exact_music_id") > 0, before.count(*BY_SOUND)) == (True, 0)
 
-    patched: dict[str, Any] = {
-        "profile": str(lacking),
-        "profile_patch": live.place / "first" / PATCH,
-    }
-    after = measure(live, "after", **patched)
-    assert [type(one) for one in after] == [MeasuredSound] * 3
+    patch = live.place / "first" / PATCH
+    after = scan(live, music_id, "after", sound_cache, **wrong, PROFILE_PATCH=str(patch))
+    assert after.count("exact_music_id") == before.count("exact_music_id")
+    assert after.count(*BY_SOUND) > 0
+    assert after.stops["media"] == "completed"
+    assert ("not_comparable", "no_reference_sound") not in after.candidates
+    patched: dict[str, Any] = {"profile": str(lacking), "profile_patch": patch}
     again = live.check("second", **patched)
     assert outcomes(again.report)["media"] == "works"
     assert not any(not one["is_permitted"] for one in again.report["hosts"])

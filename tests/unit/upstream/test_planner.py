@@ -1,5 +1,6 @@
 """Which sources of a question are asked, with what is known of them and what they answer."""
 
+import asyncio
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from warehouse.records.errors import (
     ForbiddenError,
     LoginRequiredError,
     PageWithoutDataError,
+    RateLimitedError,
     RegionBlockedError,
     SametrackError,
     StructureChangedError,
@@ -41,6 +43,7 @@ class Platform:
         self.profile = SimpleNamespace(host_of=hosts.__getitem__)
         self.answers: dict[str, Answer] = dict.fromkeys(hosts, FULL)
         self.asked: list[str] = []
+        self.at_once = self.most_at_once = 0
         self.planner: Planner[Any] = Planner(self)
 
     def source(self, name: str, **values: Any) -> Source[Any, frozenset[str]]:
@@ -61,6 +64,22 @@ class Platform:
 
         defaults: dict[str, Any] = {"surface": name, "gives": FULL, "read": read}
         return Source(**(defaults | values))
+
+    def read_slowly(self, name: str) -> Any:
+        """The reading function of a source that lets others go on before it answers."""
+        read = self.source(name).read
+
+        async def slowly(at: Any, request: SourceRequest) -> Reading[frozenset[str]]:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            try:
+                for _ in range(50):
+                    await asyncio.sleep(0)
+                return await read(at, request)
+            finally:
+                self.at_once -= 1
+
+        return slowly
 
     def question(self, *sources: Source[Any, frozenset[str]]) -> Question[Any, frozenset[str]]:
         return Question(
@@ -119,6 +138,61 @@ async def test_demand_holds_back_the_later_source_of_its_host(
     platform.answers["first"] = demand
     assert await platform.surface(question) == "elsewhere"
     assert platform.asked == ["first", "elsewhere"]
+
+
+@pytest.mark.parametrize("demand", [VerificationDemandedError, LoginRequiredError])
+async def test_no_number_of_demands_moves_the_later_source_of_the_host_to_the_front(
+    demand: type[UpstreamError], platform: Any, question: Any
+) -> None:
+    platform.answers["first"] = demand
+    for _ in range(20):
+        assert await platform.surface(question) == "elsewhere"
+    assert "second" not in platform.asked
+
+
+async def ask_at_once(platform: Any, question: Any, count: int) -> list[Any]:
+    asks = (platform.surface(question) for _ in range(count))
+    return await asyncio.gather(*asks, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    "refusal", [RateLimitedError, LoginRequiredError, VerificationDemandedError, RegionBlockedError]
+)
+async def test_a_burst_that_waits_for_the_first_answer_is_refused_with_it(
+    refusal: type[UpstreamError], platform: Any
+) -> None:
+    question = platform.question(platform.source("first", read=platform.read_slowly("first")))
+    platform.answers["first"] = refusal
+    found = await ask_at_once(platform, question, 9)
+    assert {type(one) for one in found} == {refusal}
+    assert [one.reason for one in found[1:]] == [OPEN_REASON] * 8
+    assert platform.asked == ["first"]
+
+
+async def test_a_burst_goes_on_side_by_side_after_the_first_answer(platform: Any) -> None:
+    question = platform.question(platform.source("first", read=platform.read_slowly("first")))
+    assert await ask_at_once(platform, question, 9) == ["first"] * 9
+    assert platform.most_at_once == 8
+    assert len(platform.asked) == 9
+
+
+async def test_a_silent_surface_holds_nobody_up_after_its_first_silence(platform: Any) -> None:
+    question = platform.question(platform.source("first", read=platform.read_slowly("first")))
+    platform.answers["first"] = UnreachableError
+    await ask_at_once(platform, question, 9)
+    assert platform.most_at_once == 8
+
+
+async def test_a_burst_asks_a_fallback_that_shows_shells_until_it_is_known_as_sick(
+    platform: Any, question: Any
+) -> None:
+    platform.answers = {
+        "first": EmptyAnswerError,
+        "second": PageWithoutDataError,
+        "elsewhere": FULL,
+    }
+    assert await ask_at_once(platform, question, 9) == ["elsewhere"] * 9
+    assert Counter(platform.asked)["second"] < 9
 
 
 async def test_closed_circuit_holds_back_as_the_demand_did(platform: Any, question: Any) -> None:

@@ -1,0 +1,74 @@
+"""Feels surfaces out: one request at a time until a surface answers.
+
+A scan asks for many items at once. A surface that refuses would get a whole burst of requests
+before the first refusal is read; with one request ahead of the others it gets one.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.learned_health import LearnedHealth
+from pipelines.platform.refusal_table import OF_THE_SURFACE, SOURCE_ENDING_ERRORS
+from warehouse.records.errors import UpstreamError
+
+
+@dataclass(slots=True)
+class _Pilot:
+    """The request ahead of the others. `refusals` counts those that end a source."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    refusals: int = 0
+    latest: UpstreamError | None = None
+
+
+class SurfacePilots:
+    """The pilots of one client, one per surface."""
+
+    def __init__(self) -> None:
+        self._pilots: defaultdict[tuple[str, str], _Pilot] = defaultdict(_Pilot)
+
+    @asynccontextmanager
+    async def turn(self, health: LearnedHealth, host: str, surface: str) -> AsyncIterator[None]:
+        """Wait while another request feels the surface out, if it is new or refused the latest one.
+
+        Raises:
+            UpstreamError: The request that was waited for met a refusal that ends the source; it
+                holds for everybody who waited, so no request was made.
+        """
+        pilot = self._pilots[host, surface]
+        before = pilot.refusals
+        async with AsyncExitStack() as stack:
+            if not await _is_open(health, host, surface):
+                await stack.enter_async_context(pilot.lock)
+                if pilot.refusals > before and pilot.latest is not None:
+                    raise _same_refusal(pilot.latest, surface)
+                if await _is_open(health, host, surface):
+                    await stack.aclose()  # the others need not wait any longer
+            try:
+                yield
+            except SOURCE_ENDING_ERRORS as error:
+                pilot.refusals += 1
+                pilot.latest = error
+                raise
+
+
+async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
+    """Return True unless nothing is known of the surface, or its latest answer concerns it all.
+
+    A surface that is silent holds nobody up: whoever waits for it would wait once more.
+    """
+    known = (await health.answers()).get((host, surface), ())
+    return bool(known) and known[-1] not in OF_THE_SURFACE
+
+
+def _same_refusal(error: UpstreamError, surface: str) -> UpstreamError:
+    return type(error)(
+        f"{surface} refused while this request waited for its answer",
+        surface=surface,
+        reason=OPEN_REASON,
+        retry_after=error.retry_after,
+    )
