@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check coverage soak duckdb-1 validate-package fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check coverage soak duckdb-1 validate-package fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -123,6 +123,9 @@ bench-start: env ## what starting costs: commands, the service, everything toget
 
 bench-truth: env ## precision and recall by link type, on ten generated sandboxes in each mode
 	@$(BIN)/python -m tests.bench.truth
+
+bench-switches: env ## a whole scan with each switch of the sandbox, against what is declared (SWITCH=name)
+	@$(BIN)/python -m tests.bench.switches --switch '$(SWITCH)'
 
 bench-week: env ## a simulated week of a watchlist, against the ground truth
 	@$(BIN)/python -m tests.bench.week

@@ -10,6 +10,7 @@ from pipelines.sandbox.server.faults import KINDS
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.switches import MODES, SWITCHES, value_hint
 from pipelines.sandbox.world.world import SandboxWorld
+from tests.switch_outcomes import FURTHER_OUTCOMES, OUTCOMES
 
 TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
 
@@ -20,7 +21,11 @@ def test_every_fault_is_described() -> None:
 
 def test_the_table_of_switches_is_that_of_the_declaration() -> None:
     rows = [line for line in TEXT.splitlines() if line.startswith("| `")]
-    declared = [f"| `{switch.name}`{value_hint(switch)} | {switch.effect} |" for switch in SWITCHES]
+    declared = [
+        f"| `{switch.name}`{value_hint(switch)} | {switch.effect} | {outcome.to_sentence()} |"
+        for switch, outcome in zip(SWITCHES, OUTCOMES, strict=True)
+    ]
+    declared += [f"| `{row.name}` | {row.to_sentence()} |" for row in FURTHER_OUTCOMES]
     assert [row for row in declared if row not in rows] == []
     assert [name for name in MODES["autumn-2026"] if f"`{name}`" not in TEXT] == []
 

@@ -1,0 +1,116 @@
+"""Whole scans with switches of the sandbox on, and what the sandbox counted meanwhile."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from pipelines.platform import profiles
+from tests.stage import HOUR_S, Stage, open_stage
+from tests.switch_outcomes import MeasuredScan, SwitchOutcome, forbidden_requests
+from warehouse.queries.results import read_candidates, read_result_document
+
+SEED, SIZE, PLACE = 11, 0.2, 0
+"""A small world, and a track in it with several music ids."""
+LATENCY_MS = 20
+"""Requests that are under way at a challenge arrive before its response is complete."""
+PARAMETERS: Mapping[str, Any] = {
+    "candidate_limit": 30,
+    "search_candidate_limit": 100,
+    "search_page_limit": 2,
+    "search_request_budget": 10,
+    "account_profile_limit": 5,
+}
+_SANDBOX = Path(profiles.__file__).parent / "sandbox.toml"
+_SHORT_TIMES = ("open_s = 1.0\n", "longest_s = 5.0\n")
+
+
+def profile_with_long_circuits(folder: Path) -> Path:
+    """Write the sandbox's profile with the circuits of the real platform.
+
+    With those of the sandbox, a second after a challenge a probe is due, and cannot be told from a
+    request too many.
+    """
+    text = _SANDBOX.read_text("utf-8")
+    for line in _SHORT_TIMES:
+        assert line in text
+        text = text.replace(line, "")
+    path = folder / "long-circuits.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def switch_to(port: int, outcome: SwitchOutcome) -> None:
+    """Turn on what a row names, and nothing else; nothing counts as asked."""
+    world = f"http://127.0.0.1:{port}/_world"
+    httpx2.delete(f"{world}/switches").raise_for_status()
+    chosen = {"mode": outcome.mode, "switches": [outcome.switch] if outcome.switch else []}
+    httpx2.post(f"{world}/switches", json=chosen).raise_for_status()
+    httpx2.delete(f"{world}/access-log/summary").raise_for_status()
+
+
+def measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
+    """Return what an ended scan did since the last switch."""
+    stage.engine.refresh()
+    document: dict[str, Any] = read_result_document(stage.engine, job_id) or {}
+    coverage = document.get("coverage", {})
+    challenges = stage.world("/_world/access-log/challenges")["challenges"]
+    return MeasuredScan(
+        status=stage.job(job_id).status,
+        stops=frozenset(
+            (one["surface"], one["stop_reason"]) for one in coverage.get("sources", ())
+        ),
+        decisions=tuple(coverage.get("decisions", ())),
+        not_reached=len(coverage.get("not_reached", ())),
+        requests=stage.world("/_world/access-log/summary")["surfaces"],
+        forbidden=forbidden_requests(challenges),
+        candidates=frozenset(
+            (row["outcome"], row["reason"]) for row in read_candidates(stage.engine, job_id)
+        ),
+        confirmed=frozenset(video["aweme_id"] for video in document.get("ranked", ())),
+        seconds=seconds,
+    )
+
+
+def _is_at_work(stage: Stage) -> bool:
+    assert stage.worker is not None
+    assert stage.worker.exit_code() is None, "the worker ended before it began"
+    return bool(stage.control.live_workers(HOUR_S))
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchedPlatform:
+    """A sandbox that runs for many scans, each with a home and a worker of its own."""
+
+    stage: Stage
+    cache: Path
+    profile: Path
+    track: Mapping[str, Any]
+
+    def scan(self, root: Path, outcome: SwitchOutcome) -> MeasuredScan:
+        """Scan the track in a new home as a row says, and measure it."""
+        switch_to(self.stage.port, outcome)
+        root.mkdir(parents=True)
+        with open_stage(root, self.cache) as stage:
+            stage.port = self.stage.port
+            stage.settings["PROFILE"] = str(self.profile)
+            stage.start_worker(WORKER_GIVES_WAY="false", LISTENING_WORKERS="1")
+            stage.wait(lambda: _is_at_work(stage))
+            began = time.monotonic()
+            job = stage.ended(stage.ask(self.track["prose"], **PARAMETERS))
+            return measure(stage, job.job_id, seconds=time.monotonic() - began)
+
+
+@contextmanager
+def open_switched_platform(root: Path, cache: Path) -> Iterator[SwitchedPlatform]:
+    """Start the sandbox with every switch off."""
+    home = root / "platform"
+    home.mkdir(parents=True)
+    with open_stage(home, cache) as stage:
+        stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
+        track = stage.world("/_world/tracks?counts=0")["tracks"][PLACE]
+        yield SwitchedPlatform(stage, cache, profile_with_long_circuits(root), track)
