@@ -178,18 +178,19 @@ OUTCOMES: tuple[SwitchOutcome, ...] = (
     SwitchOutcome(switch="search_stream_glued"),
     SwitchOutcome(switch="search_stream_lines"),
     SwitchOutcome(switch="media_other_host"),
-    SwitchOutcome(switch="media_needs_referer"),
+    SwitchOutcome(switch="media_needs_referer", possible_stops=(("service_audio", "audio_unavailable"),)),
     SwitchOutcome(switch="media_altered", stops=(("media", "audio_unavailable"),), possible_stops=(("service_audio", "audio_unavailable"),), candidates=(("not_comparable", "reference_altered_by_host"),), is_same=False),
     SwitchOutcome(switch="chart_1002"),
     SwitchOutcome(switch="chart_late"),
 )
 FURTHER_OUTCOMES: tuple[SwitchOutcome, ...] = (
-    # The same states where a scan cannot do without the surface.
+    # The same states where a scan cannot do without the surface. After a pause it is asked once more,
+    # for the candidates that the search found meanwhile.
     SwitchOutcome(switch="captcha_json=slides_info", stops=(("video_detail", "upstream_verification"),), at_most={"slides_info": 1, "video_page": 0}, is_same=False),
-    SwitchOutcome(switch="code_10001010A=slides_info", stops=(("video_detail", "upstream_rate_limited"),), at_most={"slides_info": 1, "video_page": 0}, is_same=False),
+    SwitchOutcome(switch="code_10001010A=slides_info", stops=(("video_detail", "upstream_rate_limited"),), at_most={"slides_info": 2, "video_page": 0}, is_same=False),
     SwitchOutcome(switch="status_code_8=music_list", stops=(("music_list", "upstream_login_required"),), at_most={"music_list": 1, "trends_list": 0}, is_same=False),
     SwitchOutcome(switch="captcha_json=hashtag_list+user_posts", stops=(("user_posts", "upstream_verification"), ("hashtag_list", "upstream_verification")), possible_stops=(("music_list", "upstream_verification"), ("video_detail", "upstream_verification"), ("user_info", "upstream_verification")), at_most={"user_posts": 1, "hashtag_list": 1, "user_page": 0, "user_info": 0}, is_same=False),
-    SwitchOutcome(mode="autumn-2026", stops=(("search", "upstream_login_required"), ("user_posts", "upstream_empty")), at_most={"search_stream": 1, "user_posts": 8, "user_page": 8, "video_page": 0}),
+    SwitchOutcome(mode="autumn-2026", stops=(("search", "upstream_login_required"), ("user_posts", "upstream_empty")), at_most={"search_stream": 1, "user_posts": 8, "user_page": 8, "video_page": 0}, is_same=False),
 )
 # fmt: on
 GENEROUS = SwitchOutcome()
