@@ -42,6 +42,7 @@ HINTS_ZH: Mapping[str, str] = {
     "upstream_rate_limited": "请按 Retry-After 等待后重试",
     "upstream_region_blocked": "请更换网络",
     "upstream_substitution": "请核对 ID",
+    "upstream_refused_lately": "请稍后重试: 每十分钟会试探一次平台是否恢复",
     "upstream_structure_changed": "请升级 Sametrack, 或反馈 upstream.reason 中的字段名",
     "upstream_unreachable": "请检查网络后重试",
     "audio_unavailable": "请稍后重试, 或设置 verify_audio=false",

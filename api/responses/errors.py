@@ -284,6 +284,12 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         "平台数据结构已变化",
         "Update Sametrack, or report the keys in upstream.reason",
     ),
+    "upstream_refused_lately": ErrorSpec(
+        502,
+        "The platform refused its latest answers, so it was not asked",
+        "平台近期一直拒绝该内容, 本次未再请求",
+        "Try again later: one request in ten minutes probes whether it answers again",
+    ),
     "upstream_unreachable": ErrorSpec(
         502, "The platform is unreachable", "无法连接平台", "Check the network and try again"
     ),

@@ -17,6 +17,7 @@ from warehouse.records.errors import (
     LoginRequiredError,
     ProviderUnsupportedError,
     RateLimitedError,
+    RefusedLatelyError,
     RegionBlockedError,
     SametrackError,
     VerificationDemandedError,
@@ -32,6 +33,7 @@ ENDS_ALL_TERMS = (
     RateLimitedError,
     RegionBlockedError,
     BudgetSpentError,
+    RefusedLatelyError,
     ProviderUnsupportedError,
 )
 """Refusals that concern the visitor, not the term: the next term would be refused as well."""

@@ -20,9 +20,11 @@ from pipelines.captures.sharing import CaptureSharing
 from pipelines.captures.songs import choose_music_of_song, most_used_music, song_terms
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import open_call_trace, watch_items
+from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers import Provider
 from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
@@ -85,6 +87,7 @@ class Captures:
     ) -> None:
         self._provider = provider
         self._songs = songs
+        self._control = control
         self._engine = engine
         self._sounds_dir = sounds_dir
         self._recall = RecentDetails(engine)
@@ -130,10 +133,14 @@ class Captures:
         """Requests made so far; updated when a call ends."""
         return self._call_recorder.requests_used
 
-    @property
-    def decisions(self) -> list[SourceDecision]:
-        """What the planner decided about each source so far."""
-        return to_source_decisions(self._call_recorder.verdicts)
+    def read_decisions(self) -> list[SourceDecision]:
+        """Return what the planner decided about each source so far, with its latest answers."""
+        known = self._control.surface_answers(max_age_s=HEALTH_TTL_S)
+        latest = {
+            surface: (len(answers), sum(kind != ANSWERED for kind in answers))
+            for (_, surface), answers in known.items()
+        }
+        return to_source_decisions(self._call_recorder.verdicts, latest)
 
     @property
     def used_fallback(self) -> bool:

@@ -22,6 +22,7 @@ from warehouse.queries.captures import ObservationTable, read_observations, read
 from warehouse.records.charts import ChartPage
 from warehouse.records.errors import (
     InvalidMusicInputError,
+    RefusedLatelyError,
     SametrackError,
     UnresolvedIdError,
     UpstreamError,
@@ -60,7 +61,8 @@ def raise_refusal(capture: SharedCaptureRow) -> None:
     if outcome in _UNKNOWN:
         raise _UNKNOWN[outcome](f"{capture['entity_id']}: a concurrent request found no such item")
     kind = upstream_errors().get(outcome)
-    if kind is not None:
+    # Nothing was asked then; this process may be allowed to.
+    if kind is not None and kind is not RefusedLatelyError:
         raise kind(detail, surface=surface, reason=capture["reason"], status=capture["http_status"])
 
 

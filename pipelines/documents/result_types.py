@@ -168,7 +168,10 @@ class ListGenuineShareDocument(ClosedDocument):
 
 
 class SourceDecisionDocument(ClosedDocument):
-    """What the planner decided about one source of a question."""
+    """What the planner decided about one source of a question.
+
+    `latest_answers` and `latest_refusals` are absent in results of earlier versions.
+    """
 
     question: str
     surface: str
@@ -177,6 +180,12 @@ class SourceDecisionDocument(ClosedDocument):
     left_closed: Annotated[int, Field(ge=0, description="its circuit was open")]
     left_sick: Annotated[int, Field(ge=0, description="it rarely answers")]
     left_held_back: Annotated[int, Field(ge=0, description="another source was refused")]
+    latest_answers: NotRequired[
+        Annotated[int, Field(ge=0, description="its latest answers, to any job")]
+    ]
+    latest_refusals: NotRequired[
+        Annotated[int, Field(ge=0, description="how many of `latest_answers` were refusals")]
+    ]
 
 
 class Coverage(ClosedDocument):

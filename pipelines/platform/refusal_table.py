@@ -20,6 +20,7 @@ from warehouse.records.errors import (
     LoginRequiredError,
     PageWithoutDataError,
     RateLimitedError,
+    RefusedLatelyError,
     RegionBlockedError,
     SametrackError,
     StructureChangedError,
@@ -139,6 +140,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("unreachable", "http", "5xx, time-out, reset, or a name without an address", UnreachableError, None, (_P.RETRY, _P.OTHER_SOURCE, _P.OPEN_CIRCUIT)),
     Refusal("surface_off", "ours", "a surface that our own profile patch switches off", ForbiddenError, "surface_off", (_P.OTHER_SOURCE, _P.STOP)),
     Refusal("budget_spent", "ours", "our own budget of the day is used up", BudgetSpentError, None, (_P.STOP, _P.OTHER_HOST)),
+    Refusal("refused_lately", "ours", "surfaces that refused their latest requests, none due for a probe", RefusedLatelyError, None, (_P.STOP,)),
     # The chart.
     Refusal("chart_denied", "chart", "200 with the firewall's text", ChartUnavailableError, "access_denied", _WITHHELD),
     Refusal("chart_wrong_id", "chart", "200 with the text about a wrong id", ChartUnavailableError, "wrong_id", _WITHHELD),

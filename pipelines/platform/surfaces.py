@@ -18,6 +18,7 @@ from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
+from pipelines.platform.sources.rules import ANSWERED
 from warehouse.records.errors import (
     PageWithoutDataError,
     SametrackError,
@@ -33,6 +34,7 @@ class SurfaceReader:
         self.client = client
         self.profile = client.profile
         self.health = client.learned_health or LearnedHealth()
+        self._repeated_in_vain: set[str] = set()
         self._words = RefusalMarkers(
             verification_title=self.profile.markers.verification_title,
             verification_body=self.profile.markers.verification_body,
@@ -98,6 +100,9 @@ class SurfaceReader:
     ) -> Reading[T]:
         """Read, and retry once if the first response only set the visitor's cookies.
 
+        Cookies are set once: a surface that refused the retry, too, and never had data is not
+        retried again.
+
         Raises:
             UpstreamError: The response is a refusal, or unknown in structure. If the retry was
                 never sent, since the circuit opened meanwhile, it is that of the first response.
@@ -106,14 +111,22 @@ class SurfaceReader:
             try:
                 return await self.read(ask, entity_id, parse)
             except UpstreamError as error:
-                if not allows_policy(error, RefusalPolicy.ONCE_MORE):
+                if not allows_policy(error, RefusalPolicy.ONCE_MORE) or await self._is_vain(ask):
                     raise
                 refused = error
+            self._repeated_in_vain.add(ask.surface)
             try:
                 found = await self.read(ask, entity_id, parse)
             except UpstreamError as error:
                 raise (refused if error.reason in UNASKED_REASONS else error) from None
+            self._repeated_in_vain.discard(ask.surface)
         return with_requests(found, call_trace.request_count)
+
+    async def _is_vain(self, ask: HttpRequest) -> bool:
+        """Return True if a retry did not help before, and the surface never had data."""
+        known = await self.health.answers()
+        answers = known.get((self.profile.host_of(ask.surface), ask.surface), ())
+        return ask.surface in self._repeated_in_vain and ANSWERED not in answers
 
     async def read[T](
         self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]

@@ -18,7 +18,7 @@ from pipelines.scan.rules.candidate_pool import (
 from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.scan_run import SONG_SURFACE, ScanRun
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
+from warehouse.records.errors import ProviderUnsupportedError, RefusedLatelyError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
 REFUSED = "upstream_"
@@ -133,9 +133,10 @@ def read_details(session: ScanRun) -> list[Video]:
 async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
     stop = "completed"
+    unasked = 0
 
     async def one(aweme_id: str) -> None:
-        nonlocal stop
+        nonlocal stop, unasked
         async with gate:
             session.check_cancelled()
             if stop != "completed":
@@ -146,12 +147,15 @@ async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
                 _store_detail(session, aweme_id, await _detail(session, aweme_id))
             except UpstreamError as error:
                 session.findings.outcomes[aweme_id] = (error.type, error.detail)
+                if isinstance(error, RefusedLatelyError):
+                    unasked += 1
+                    session.findings.not_reached.append(f"video_detail:{aweme_id}")
                 if isinstance(error, SOURCE_ENDING_ERRORS):
                     stop = error.type
             session.count()
 
     await run_all(one(aweme_id) for aweme_id in aweme_ids)
-    return stop
+    return RefusedLatelyError.type if unasked and stop == "completed" else stop
 
 
 async def _detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:

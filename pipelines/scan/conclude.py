@@ -147,7 +147,7 @@ def coverage_document(session: ScanRun) -> Coverage:
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
         "sources": [_source(entry) for entry in merge_coverage(found.coverage_report)],
-        "decisions": [_decision(entry) for entry in session.captures.decisions],
+        "decisions": [_decision(entry) for entry in session.captures.read_decisions()],
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
         "list_genuine_share": _genuine_shares(session),
@@ -175,6 +175,8 @@ def _decision(entry: SourceDecision) -> SourceDecisionDocument:
         "left_closed": entry.left_closed,
         "left_sick": entry.left_sick,
         "left_held_back": entry.left_held_back,
+        "latest_answers": entry.latest_answers,
+        "latest_refusals": entry.latest_refusals,
     }
 
 

@@ -18,6 +18,7 @@ from pipelines.scan.collect import (
 )
 from pipelines.scan.rules.expansion import authors_to_scan, hashtags_to_scan
 from pipelines.scan.scan_run import ScanRun
+from warehouse.records.errors import RefusedLatelyError
 from warehouse.records.videos import Video
 
 CANDIDATES_PER_AUTHOR = 3  # one author screen is read per so many places in the pool
@@ -74,6 +75,8 @@ async def _read(
             scanned.add(name)
             seen = [to_sighting(session, video, surface, name) for video in walk.videos]
             new += add_sightings(session, seen, walk.coverage)
+            if isinstance(walk.error, RefusedLatelyError):
+                found.not_reached.append(f"{surface}:{name}")
             if isinstance(walk.error, SOURCE_ENDING_ERRORS):
                 ended = True
 

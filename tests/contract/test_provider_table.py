@@ -144,7 +144,7 @@ async def test_demo_data_stands_in_only_where_that_is_wanted_and_nothing_is_kept
     off = settings(data_provider=name)
     kinds = []
     for values, may in ((chosen, True), (chosen, False), (off, True)):
-        built = build_data_provider(values, choose_profile(values), control=BOOK, may_fall_back=may)
+        built = build_data_provider(values, choose_profile(values), control=BOOK, for_user=may)
         await built.aclose()
         kinds.append(type(built).__name__ == "FallbackProvider")
     assert kinds == [True, False, False]

@@ -23,6 +23,7 @@ from warehouse.records.errors import (
     LoginRequiredError,
     ProviderUnsupportedError,
     RateLimitedError,
+    RefusedLatelyError,
     RegionBlockedError,
     StructureChangedError,
     SubstitutionError,
@@ -202,6 +203,7 @@ REFUSALS: list[tuple[type[UpstreamError], str]] = [
     (SubstitutionError, "upstream_substitution"),
     (StructureChangedError, "upstream_structure_changed"),
     (UnreachableError, "upstream_unreachable"),
+    (RefusedLatelyError, "upstream_refused_lately"),
 ]
 ASKED = {
     PROFILE: ("fetch_account", {"sec_user_id": OTHER}, "user_info"),

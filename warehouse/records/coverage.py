@@ -37,6 +37,8 @@ class SourceDecision:
         left_closed: Times that it was passed over because its circuit was open.
         left_sick: Times that it was passed over because it rarely answers.
         left_held_back: Times that the refusal of another source ruled it out.
+        latest_answers: How many of its latest answers, to any job, were known.
+        latest_refusals: How many of these were refusals.
     """
 
     question: str
@@ -46,20 +48,32 @@ class SourceDecision:
     left_closed: int
     left_sick: int
     left_held_back: int
+    latest_answers: int = 0
+    latest_refusals: int = 0
 
 
-def to_source_decisions(verdicts: Mapping[tuple[str, str, str], int]) -> list[SourceDecision]:
+type LatestAnswers = Mapping[str, tuple[int, int]]
+"""By surface: how many of its latest answers are known, and how many of these were refusals."""
+
+
+def to_source_decisions(
+    verdicts: Mapping[tuple[str, str, str], int], latest: LatestAnswers
+) -> list[SourceDecision]:
     """Sum verdicts by question, surface and verdict to one decision per question and surface."""
     sources = dict.fromkeys((question, surface) for question, surface, _ in verdicts)
-    return [_decision(question, surface, verdicts) for question, surface in sources]
+    return [_decision(question, surface, verdicts, latest) for question, surface in sources]
 
 
 def _decision(
-    question: str, surface: str, verdicts: Mapping[tuple[str, str, str], int]
+    question: str,
+    surface: str,
+    verdicts: Mapping[tuple[str, str, str], int],
+    latest: LatestAnswers,
 ) -> SourceDecision:
     def count(verdict: str) -> int:
         return verdicts.get((question, surface, verdict), 0)
 
+    known, refusals = latest.get(surface, (0, 0))
     return SourceDecision(
         question=question,
         surface=surface,
@@ -68,6 +82,8 @@ def _decision(
         left_closed=count("closed"),
         left_sick=count("sick"),
         left_held_back=count("held_back"),
+        latest_answers=known,
+        latest_refusals=refusals,
     )
 
 

@@ -8,7 +8,7 @@ SametrackError
 │   ├── EmptyAnswerError           PageWithoutDataError     VerificationDemandedError
 │   ├── LoginRequiredError         ForbiddenError           RateLimitedError
 │   ├── RegionBlockedError         SubstitutionError        StructureChangedError
-│   ├── UnreachableError           BudgetSpentError
+│   ├── UnreachableError           BudgetSpentError         RefusedLatelyError
 │   ├── DeviceUnavailableError     AppUnreadableError       of the operator's own device
 │   └── AudioUnavailableError      ChartUnavailableError
 ├── ProviderUnsupportedError       ProfileNotChosenError     RunCancelledError
@@ -191,6 +191,15 @@ class BudgetSpentError(UpstreamError):
     """The daily request budget for this host is used up."""
 
     type = "upstream_budget_spent"
+
+
+class RefusedLatelyError(UpstreamError):
+    """Every surface that could answer refused lately, and none is due for a probe: none was asked.
+
+    `reason` is the kind of the latest refusal.
+    """
+
+    type = "upstream_refused_lately"
 
 
 class DeviceUnavailableError(UpstreamError):

@@ -159,6 +159,7 @@ _ADVICE: Mapping[str, str] = {
     "upstream_forbidden": "wait some hours, or use another network",
     "upstream_rate_limited": "wait as long as told; lower `per_second` in the platform profile",
     "upstream_region_blocked": "run this from a network in the platform's own region",
+    "upstream_refused_lately": "wait: after several refusals the surface is probed now and then",
     "upstream_substitution": "try another id; if all are replaced, the platform misleads guests",
     "upstream_structure_changed": "the parser must be updated: report the list of keys",
     "server_fault": "wait: the platform's own servers fail",

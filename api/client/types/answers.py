@@ -217,7 +217,8 @@ SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", 
     "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
 SourceDecisionDocument = TypedDict("SourceDecisionDocument", {"question": "str", "surface": "str",
     "tried": "int", "answered": "int", "left_closed": "int", "left_sick": "int",
-    "left_held_back": "int"})
+    "left_held_back": "int", "latest_answers": "NotRequired[int]",
+    "latest_refusals": "NotRequired[int]"})
 StatisticsDocument = TypedDict("StatisticsDocument", {"digg_count": "int | None",
     "comment_count": "int | None", "collect_count": "int | None", "share_count": "int | None"})
 TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "title": "str | None",

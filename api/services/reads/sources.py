@@ -166,7 +166,7 @@ class Sources:
         data first.
         """
         async with self._semaphore(name):
-            provider = await run_sync(self._build, partial(build, may_fall_back=True))
+            provider = await run_sync(self._build, partial(build, for_user=True))
             async with self._recorded(provider) as captures:
                 yield captures
 

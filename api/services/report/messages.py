@@ -103,6 +103,9 @@ STOPS: Mapping[str, Message] = {
         "the platform returned a different item", "平台返回了其他内容"
     ),
     "upstream_structure_changed": Message("the page structure has changed", "页面结构已变化"),
+    "upstream_refused_lately": Message(
+        "the platform refused it lately, so it was not asked again", "平台近期一直拒绝, 未再请求"
+    ),
     "upstream_unreachable": Message("the platform was unreachable", "无法连接平台"),
     "upstream_budget_spent": Message("the daily request budget was used up", "今日请求预算已用完"),
     "audio_unavailable": Message("the audio could not be read", "无法读取音频"),
@@ -286,11 +289,23 @@ def _source_decided(source: ReadOnlyDocument) -> Message:
         for reason in LEFT_OUT
         if source[f"left_{reason}"]
     ]
+    left = [(_with_latest(why, source), number) for why, number in left]
     en = [f"{surface.en} answered {answered:,} of {tried:,}"]
     zh = [f"{surface.zh} {tried:,} 次请求中有数据 {answered:,} 次"]
     en += [f"not asked {counted(number, 'time')} because {why.en}" for why, number in left]
     zh += [f"因{why.zh}未请求 {number:,} 次" for why, number in left]
     return Message(", ".join(en), "，".join(zh))
+
+
+def _with_latest(why: Message, source: ReadOnlyDocument) -> Message:
+    """Say how often a source that rarely answers refused; results of earlier versions do not."""
+    known, refused = source.get("latest_answers", 0), source.get("latest_refusals", 0)
+    if why is not LEFT_OUT["sick"] or not refused:
+        return why
+    return Message(
+        f"it refused {refused:,} of its last {known:,} requests",
+        f"最近 {known:,} 次请求中被拒绝 {refused:,} 次",
+    )
 
 
 def not_reached_sentences(names: Iterable[str]) -> list[Message]:

@@ -74,7 +74,7 @@ def _public(name: str, dependencies: "ProviderDependencies") -> Provider:
     # Listing jobs needs the names of this table, and neither a provider nor its HTTP client.
     from pipelines.platform.providers.vidplat_public import VidplatPublic  # noqa: PLC0415
 
-    return VidplatPublic(dependencies.guest(), name=name)
+    return VidplatPublic(dependencies.guest(), name=name, for_user=dependencies.for_user)
 
 
 def _vidplat_web(name: str, dependencies: "ProviderDependencies") -> Provider:
@@ -201,12 +201,12 @@ def build_data_provider(
     control: "HostPolicyStore",
     limits: "HttpLimits | None" = None,
     bodies: "BodyArchive | None" = None,
-    may_fall_back: bool = False,
+    for_user: bool = False,
 ) -> Provider:
     """Build the source of users, posts and single videos; close it after use.
 
-    `may_fall_back` is for direct answers to users only: with `PUBLIC_FALLBACK_TO_MOCK` demo data
-    then replaces what the public source refuses.
+    `for_user` is for direct answers to users only: a sick source is then asked once all the same,
+    and with `PUBLIC_FALLBACK_TO_MOCK` demo data replaces what the public source refuses.
 
     Raises:
         ProviderUnsupportedError: The source is unavailable in this release.
@@ -214,9 +214,14 @@ def build_data_provider(
     from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
 
     dependencies = ProviderDependencies(
-        settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+        settings=settings,
+        profile=profile,
+        control=control,
+        limits=limits,
+        bodies=bodies,
+        for_user=for_user,
     )
-    return _build(data_provider_name(settings), dependencies, may_fall_back=may_fall_back)
+    return _build(data_provider_name(settings), dependencies)
 
 
 def build_music_provider(
@@ -226,11 +231,11 @@ def build_music_provider(
     control: "HostPolicyStore",
     limits: "HttpLimits | None" = None,
     bodies: "BodyArchive | None" = None,
-    may_fall_back: bool = False,
+    for_user: bool = False,
 ) -> Provider:
     """Build the source of music data, with its own client; close it after use.
 
-    `may_fall_back` as for `build_data_provider`; a scan never sets it, since it stores its results.
+    `for_user` as for `build_data_provider`; a scan never sets it, since it stores its results.
 
     Raises:
         ProviderUnsupportedError: The source is unavailable in this release.
@@ -238,9 +243,14 @@ def build_music_provider(
     from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
 
     dependencies = ProviderDependencies(
-        settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
+        settings=settings,
+        profile=profile,
+        control=control,
+        limits=limits,
+        bodies=bodies,
+        for_user=for_user,
     )
-    return _build(music_provider_name(settings), dependencies, may_fall_back=may_fall_back)
+    return _build(music_provider_name(settings), dependencies)
 
 
 def build_song_source(
@@ -301,7 +311,7 @@ def build_chart_provider(
     return ChartPublic(dependencies.guest())
 
 
-def _build(name: str, dependencies: "ProviderDependencies", *, may_fall_back: bool) -> Provider:
+def _build(name: str, dependencies: "ProviderDependencies") -> Provider:
     source = _TABLE[name]
     if source.build is None:
         raise ProviderUnsupportedError(
@@ -309,5 +319,5 @@ def _build(name: str, dependencies: "ProviderDependencies", *, may_fall_back: bo
             hint="set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
         )
     built = source.build(name, dependencies)
-    wants_stand_in = may_fall_back and dependencies.settings.public_fallback_to_mock
+    wants_stand_in = dependencies.for_user and dependencies.settings.public_fallback_to_mock
     return _with_fallback(built, dependencies) if wants_stand_in and source.world is None else built

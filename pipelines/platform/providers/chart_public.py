@@ -12,7 +12,7 @@ from pipelines.platform.sources.chart_table import (
     LATEST,
     ChartReader,
 )
-from pipelines.platform.sources.planner import Planner
+from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import SourceRequest
 from warehouse.records.charts import ChartIndex, ChartPage
 
@@ -30,7 +30,8 @@ class ChartPublic:
         self.name = name
         self._client = client
         self._reader = ChartReader(client)
-        self._planner = Planner(self._reader)
+        # Issues may be missing one by one, and none is asked for unless somebody wants it.
+        self._planner = Planner(self._reader, sick_policy=SickPolicy.ALWAYS)
         self._latest: str | None = None
 
     async def fetch_issues(self) -> Reading[ChartIndex]:

@@ -18,7 +18,8 @@ from pipelines.settings import Settings
 class ProviderDependencies:
     """Dependencies of the providers in one process. Nothing is opened before a source needs it.
 
-    `bodies` is the archive; without it no request is conditional.
+    `bodies` is the archive; without it no request is conditional. `for_user`: the answers go to a
+    user directly, not to a job.
     """
 
     settings: Settings
@@ -27,6 +28,7 @@ class ProviderDependencies:
     limits: HttpLimits | None = None
     bodies: BodyArchive | None = None
     clock: Clock = MACHINE_CLOCK
+    for_user: bool = False
 
     def turns(self) -> HostRateLimiter:
         """Rate limiter of the platform's hosts."""

@@ -130,7 +130,7 @@ class MobileAppGuest(VidplatPublic):
         turns: HostRateLimiter,
     ) -> None:
         client: GuestClient = dependencies.guest()
-        super().__init__(client, name=name)
+        super().__init__(client, name=name, for_user=dependencies.for_user)
         self._app = app
         self._host_policy: HostPolicy = dependencies.host_policy()
         self._shown: dict[str, _Shown] = {}

@@ -12,7 +12,7 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.sources.planner import Planner
+from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import (
     DETAIL,
     HASHTAG,
@@ -46,15 +46,23 @@ class VidplatPublic:
     """Music, author and detail surfaces of the platform in the profile. Owns its client.
 
     `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
+    `for_user`: it answers a user directly, so a sick source is asked once for the user's item.
     """
 
     left_out: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, client: GuestClient, *, name: str, is_web: bool = False) -> None:
+    def __init__(
+        self, client: GuestClient, *, name: str, is_web: bool = False, for_user: bool = False
+    ) -> None:
         self.name = name
         self._client = client
         self._surfaces = SurfaceReader(client)
-        self._planner = Planner(self._surfaces, is_web=is_web, left_out=self.left_out)
+        self._planner = Planner(
+            self._surfaces,
+            is_web=is_web,
+            left_out=self.left_out,
+            sick_policy=SickPolicy.ONCE if for_user else SickPolicy.IF_DUE,
+        )
         self._photos: set[str] = set()
 
     def find_target(self, text: str) -> LinkTarget | None:

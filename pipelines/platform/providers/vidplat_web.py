@@ -29,7 +29,9 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatP
     """Build the source, with the operator's cookie if one is set."""
     cookie = dependencies.settings.vidplat_cookie
     if cookie is None:
-        return VidplatPublic(dependencies.guest(), name=name, is_web=True)
+        return VidplatPublic(
+            dependencies.guest(), name=name, is_web=True, for_user=dependencies.for_user
+        )
     client = CookieClient(
         dependencies.profile,
         dependencies.turns(),
@@ -39,7 +41,7 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatP
             dependencies, bodies=None
         ).host_policy(),  # never revalidate what an account sees
     )
-    return VidplatPublic(client, name=name, is_web=True)
+    return VidplatPublic(client, name=name, is_web=True, for_user=dependencies.for_user)
 
 
 class CookieClient(GuestClient):

@@ -6,6 +6,7 @@ The order is in `rules.py`, the sources are in `table.py`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Protocol
 
 from pipelines.platform.call_trace import open_call_trace, record_verdict
@@ -30,9 +31,17 @@ from pipelines.platform.sources.rules import (
 )
 from pipelines.platform.sources.table import Question, Source, SourceRequest
 from pipelines.platform.surfaces import with_requests
-from warehouse.records.errors import UnreachableError, UpstreamError
+from warehouse.records.errors import RefusedLatelyError, UnreachableError, UpstreamError
 
 WALKS_KEPT = 4096
+
+
+class SickPolicy(StrEnum):
+    """When the best source of a question is asked although all its sources withhold their data."""
+
+    ALWAYS = "always"
+    ONCE = "once"  # a user asks for one item, which counts as a probe
+    IF_DUE = "if_due"  # once per interval by all processes together
 
 
 @dataclass(slots=True)
@@ -43,6 +52,7 @@ class _Attempt[R, T]:
     request: SourceRequest
     refused: list[tuple[RankedSource, RefusalScope]] = field(default_factory=list)
     errors: list[UpstreamError] = field(default_factory=list)
+    sick: list[RankedSource] = field(default_factory=list)
     found: Reading[T] | None = None
     missing: frozenset[str] = frozenset()
 
@@ -74,9 +84,16 @@ class Planner[R: SourceReader]:
     """
 
     def __init__(
-        self, at: R, *, is_web: bool = False, left_out: frozenset[str] = frozenset()
+        self,
+        at: R,
+        *,
+        is_web: bool = False,
+        left_out: frozenset[str] = frozenset(),
+        sick_policy: SickPolicy = SickPolicy.IF_DUE,
     ) -> None:
         self._at = at
+        self._sick_policy = sick_policy
+        self._asked_though_sick: set[str] = set()
         self._left_out = left_out
         self._is_web = is_web
         self._walks: dict[tuple[str, str], str] = {}
@@ -86,7 +103,8 @@ class Planner[R: SourceReader]:
         """Return the most complete answer of the first sources that give one.
 
         Raises:
-            UpstreamError: Every source that the plan allows refused.
+            UpstreamError: Every source that the plan allows refused; `RefusedLatelyError` if it
+                allows none, because all withhold their data.
         """
         sources = {source.surface: source for source in self._serving(question, request)}
         attempt = _Attempt(question, request)
@@ -98,7 +116,7 @@ class Planner[R: SourceReader]:
                     one, sources[one.surface], attempt, is_first=one is ordered[0]
                 )
         if attempt.found is None:
-            raise _most_useful(attempt.errors)
+            raise _most_useful(attempt)
         self._remember_walk(attempt)
         return with_requests(attempt.found, call_trace.request_count)
 
@@ -159,7 +177,7 @@ class Planner[R: SourceReader]:
         """Probe one source that used to come first, if its interval has passed."""
         for one in displaced_sources(ordered):
             if await self._at.health.claim_probe(one.host, one.surface):
-                await self._read(one, sources[one.surface], attempt, is_due=True)
+                await self._read(one, sources[one.surface], attempt, is_probe=True)
                 return
 
     async def _ask_in_turn[T](
@@ -171,16 +189,39 @@ class Planner[R: SourceReader]:
         if not is_first and not may_follow(one, attempt.refused):
             attempt.report(one, SourceVerdict.HELD_BACK)
             return
-        await self._read(one, source, attempt, is_due=is_first)
+        await self._read(one, source, attempt, is_first=is_first)
+
+    async def _asks_sick[T](
+        self, one: RankedSource, attempt: _Attempt[R, T], *, is_first: bool
+    ) -> bool:
+        """Return True if a sick source may be asked now."""
+        question, policy = attempt.question, self._sick_policy
+        if question.is_essential and policy is SickPolicy.IF_DUE:
+            policy = SickPolicy.ONCE
+        if is_first and (policy is SickPolicy.ALWAYS or not one.withholds):
+            return True  # what answers at times is better than nothing
+        if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
+            self._asked_though_sick.add(question.name)
+            return True
+        return await self._at.health.claim_probe(one.host, one.surface)
 
     async def _read[T](
-        self, one: RankedSource, source: Source[R, T], attempt: _Attempt[R, T], *, is_due: bool
+        self,
+        one: RankedSource,
+        source: Source[R, T],
+        attempt: _Attempt[R, T],
+        *,
+        is_first: bool = False,
+        is_probe: bool = False,
     ) -> None:
-        """Ask a source. Unless it is due, a sick one is asked only if its probe is."""
+        """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
         try:
             async with self._pilots.turn(self._at.health, one.host, one.surface):
-                if not is_due and not await self._is_worth_a_request(one):
+                now = await self._now(one)
+                may_ask = is_probe or not now.is_sick
+                if not may_ask and not await self._asks_sick(now, attempt, is_first=is_first):
                     attempt.report(one, SourceVerdict.SICK)
+                    attempt.sick.append(now)
                     return
                 reading = await source.read(self._at, attempt.request)
         except UpstreamError as error:
@@ -195,11 +236,10 @@ class Planner[R: SourceReader]:
         if attempt.found is None or len(missing) < len(attempt.missing):
             attempt.found, attempt.missing = reading, missing
 
-    async def _is_worth_a_request(self, one: RankedSource) -> bool:
-        """Return True unless the source is sick by what is known now, and its probe is not due."""
+    async def _now(self, one: RankedSource) -> RankedSource:
+        """Return the source with what is known of it by now."""
         known = (await self._at.health.answers()).get((one.host, one.surface), ())
-        now = replace(one, answers=_without_demands(known))
-        return not now.is_sick or await self._at.health.claim_probe(one.host, one.surface)
+        return replace(one, answers=_without_demands(known))
 
     def _remember_walk[T](self, attempt: _Attempt[R, T]) -> None:
         is_begun = attempt.question.is_walk and attempt.request.is_first
@@ -234,6 +274,15 @@ def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if kind not in DEMANDS)
 
 
-def _most_useful(errors: Sequence[UpstreamError]) -> UpstreamError:
+def _most_useful[R: SourceReader, T](attempt: _Attempt[R, T]) -> UpstreamError:
     """Return the error of the best source; one that ends a source only if all errors do."""
-    return min(errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))
+    if attempt.errors:
+        return min(attempt.errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))
+    best = attempt.sick[0]
+    return RefusedLatelyError(
+        f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "
+        "requests, so it was not asked",
+        surface=best.surface,
+        reason=best.answers[-1],
+        hint="one request in ten minutes probes whether it answers again",
+    )

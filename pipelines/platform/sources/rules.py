@@ -13,6 +13,13 @@ ANSWERED = "ok"
 PRIOR_WEIGHT = 2.0  # answers that the declared share of a source counts for
 CHALLENGES_THAT_CLOSE_A_HOST = 2
 SICK_BELOW = 0.2  # success share below which a source costs more requests than it saves
+SICK_AFTER = 3  # refusals without any data between them: two items, of which one was repeated
+WITHHELD_KINDS = frozenset({
+    "empty_body", "blocked", "page_without_data", "no_container", "not_json", "structure",
+    "unknown_code", "unknown_status", "forbidden", "restricted_page",
+})  # fmt: skip
+"""Kinds of refusals that say something about the surface: not about one item, the host's network or
+the chart, whose issues may be missing one by one."""
 
 
 class RefusalScope(StrEnum):
@@ -69,8 +76,19 @@ class RankedSource:
 
     @property
     def is_sick(self) -> bool:
-        """True if it rarely answers. Without answers nothing is known against it."""
-        return bool(self.answers) and self.success_share < SICK_BELOW
+        """True if it rarely answers, or never did so far. Without answers it is not."""
+        return bool(self.answers) and (self.success_share < SICK_BELOW or self.withholds)
+
+    @property
+    def refusals(self) -> int:
+        """Number of its latest answers that were refusals."""
+        return sum(kind != ANSWERED for kind in self.answers)
+
+    @property
+    def withholds(self) -> bool:
+        """True if it had no data in all its latest answers, and withheld it several times."""
+        withheld = sum(kind in WITHHELD_KINDS for kind in self.answers)
+        return withheld >= SICK_AFTER and ANSWERED not in self.answers
 
 
 def order_sources(sources: Iterable[RankedSource]) -> tuple[RankedSource, ...]:

@@ -125,13 +125,15 @@ class Question[R, T]:
     """A question and its sources in declared order; `R` is what its sources read with.
 
     `is_walk`: a cursor belongs to the source that gave it. `missing` returns the fields that an
-    answer leaves unknown and another source may give.
+    answer leaves unknown and another source may give. `is_essential`: a job is nothing without an
+    answer, so each job asks the best source once, however often it refused others.
     """
 
     name: str
     fields: frozenset[str]
     sources: tuple[Source[R, T], ...]
     is_walk: bool = False
+    is_essential: bool = False
     missing: Callable[[T], frozenset[str]] = field(default=lambda _: frozenset())
 
     def completeness(self, source: Source[R, T]) -> float:
@@ -366,6 +368,7 @@ DETAIL: Question[SurfaceReader, DetailOrUnavailable] = Question(
 )  # fmt: skip
 TRACK: Question[SurfaceReader, Track] = Question(
     name="track",
+    is_essential=True,
     fields=frozenset({"title", "author", "duration"}),
     sources=(
         Source(
@@ -377,6 +380,7 @@ TRACK: Question[SurfaceReader, Track] = Question(
 MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
     name="music_list",
     is_walk=True,
+    is_essential=True,
     fields=_MUSIC_LIST,
     sources=(
         # Collects, author and date of a listed video are unknown: its detail has them.

@@ -168,6 +168,32 @@ def test_a_scan_of_a_platform_that_withholds_most_says_what_it_chose_and_why_it_
     assert stops <= STOPS.keys()
 
 
+def answer(town: Stage, surface: str, kind: str) -> None:
+    """Let the last three answers of a surface have been of one kind, whatever was before."""
+    host = "share.vidplat.localhost"
+    for _ in range(3):
+        town.control.note_answer(host, surface, kind=kind, keep=3, max_age_s=3600)
+
+
+def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(town: Stage) -> None:
+    surfaces = ("user_posts", "user_page")
+    for surface in surfaces:
+        answer(town, surface, "empty_body")
+    job = town.ended(ask(town, 6, candidate_limit=30, search_enabled=False))
+    town.engine.refresh()
+    document = read_result_document(town.engine, job.job_id)
+    assert document is not None
+    coverage = document["coverage"]
+    chosen = {one["surface"]: one for one in coverage["decisions"]}
+    for surface in surfaces:
+        one = chosen[surface]
+        assert (one["tried"], one["latest_answers"], one["latest_refusals"]) == (0, 3, 3)
+    left = [name for name in coverage["not_reached"] if name.startswith("user_posts:")]
+    assert len(left) == chosen["user_posts"]["left_sick"] > 0
+    stops = {one["stop_reason"]: one["requests"] for one in coverage["sources"]}
+    assert stops["upstream_refused_lately"] == 0
+
+
 def test_a_track_that_does_not_exist_fails_the_job_by_name(town: Stage) -> None:
     job = town.ended(town.ask("1234567890123456789", music_id="1234567890123456789"))
     assert failure(job)["type"] == "invalid_music_input"

@@ -1,5 +1,6 @@
 """The planner at the sandbox: what it asks, what it learns, and what processes share."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.http.learned_health import PROBE_EVERY_S
 from pipelines.platform.providers import Provider
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
@@ -19,7 +21,11 @@ from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import PATIENT, Sandbox
 from warehouse.control import ControlStore, open_control
-from warehouse.records.errors import UpstreamError, VerificationDemandedError
+from warehouse.records.errors import (
+    RefusedLatelyError,
+    UpstreamError,
+    VerificationDemandedError,
+)
 from warehouse.records.videos import VideoDetail
 
 LIMITS = replace(PATIENT, body_bytes=HttpLimits().body_bytes)
@@ -81,18 +87,19 @@ async def connect(
     """Another provider over the same control store, as another process would have it."""
     async with AsyncExitStack() as stack:
 
-        def connect(*, is_web: bool = False) -> Provider:
+        def connect(*, is_web: bool = False, for_user: bool = False) -> Provider:
             dependencies = ProviderDependencies(
                 settings=Settings(_env_file=None, sandbox_port=sandbox.port),
                 profile=sandbox.profile,
                 control=control,
                 limits=LIMITS,
                 clock=clock,
+                for_user=for_user,
             )
             provider: Provider = (
                 build_vidplat_web("vidplat-web", dependencies)
                 if is_web
-                else VidplatPublic(dependencies.guest(), name="public-graph")
+                else VidplatPublic(dependencies.guest(), name="public-graph", for_user=for_user)
             )
             stack.push_async_callback(provider.aclose)
             return provider
@@ -192,3 +199,53 @@ async def test_one_process_learns_of_another_what_a_source_is_worth(
     for sec_uid in accounts[5:]:
         await refusal(connect().fetch_author_page(sec_uid, 0))
     assert platform.requests("user_page") == asked
+
+
+async def screens(provider: Provider, accounts: list[str]) -> list[object]:
+    """Read first screens as a scan does: many at once."""
+    asked = (provider.fetch_author_page(sec_uid, 0) for sec_uid in accounts)
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+def asked_for_posts(platform: Platform) -> tuple[int, int]:
+    return platform.requests("user_posts"), platform.requests("user_page")
+
+
+async def test_a_scan_asks_for_posts_that_guests_do_not_get_three_times_at_most(
+    connect: Connect, platform: Platform, clock: FakeClock
+) -> None:
+    platform.switch("no_user_posts")
+    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:12]]
+    found = await screens(connect(), accounts)
+    assert sum(isinstance(error, RefusedLatelyError) for error in found) == 10
+    assert asked_for_posts(platform) == (3, 3)
+    await screens(connect(), accounts)
+    assert asked_for_posts(platform) == (3, 3)
+    clock.advance(PROBE_EVERY_S)
+    await screens(connect(), accounts)
+    assert asked_for_posts(platform) == (5, 5)  # one item; new visitors have no cookies yet
+
+
+async def test_posts_are_read_again_once_a_probe_found_them(
+    connect: Connect, platform: Platform, clock: FakeClock
+) -> None:
+    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:12]]
+    platform.switch("no_user_posts")
+    await screens(connect(), accounts)
+    platform.settle()
+    clock.advance(PROBE_EVERY_S)
+    found = await screens(connect(), accounts)
+    assert [error for error in found if isinstance(error, Exception)] == []
+
+
+async def test_a_user_is_answered_by_the_platform_although_scans_do_not_ask(
+    connect: Connect, platform: Platform
+) -> None:
+    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:12]]
+    platform.switch("no_user_posts")
+    await screens(connect(), accounts)
+    refused = await refusal(connect(for_user=True).fetch_author_page(accounts[0], 0))
+    assert refused.type == "upstream_empty"
+    platform.settle()
+    page = await connect(for_user=True).fetch_author_page(accounts[0], 0)
+    assert page.surface == "user_posts"

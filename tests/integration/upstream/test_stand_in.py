@@ -46,7 +46,7 @@ def source(tmp_path: Path, wire_profile: PlatformProfile, control: ControlStore)
         _env_file=None, public_fallback_to_mock=True, mock_size=0.1, data_home=tmp_path / "home"
     )
     return build_data_provider(
-        settings, wire_profile, control=control, limits=LIMITS, may_fall_back=True
+        settings, wire_profile, control=control, limits=LIMITS, for_user=True
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,8 @@ from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
 from pipelines.platform.reading import Reading
-from pipelines.platform.sources.planner import Planner
+from pipelines.platform.sources.planner import Planner, SickPolicy
+from pipelines.platform.sources.rules import SICK_AFTER
 from pipelines.platform.sources.table import Question, Source, SourcePages, SourceRequest
 from tests.fake_clock import START, FakeClock
 from warehouse.records.errors import (
@@ -21,6 +23,7 @@ from warehouse.records.errors import (
     LoginRequiredError,
     PageWithoutDataError,
     RateLimitedError,
+    RefusedLatelyError,
     RegionBlockedError,
     SametrackError,
     StructureChangedError,
@@ -49,6 +52,7 @@ class Platform:
     def source(self, name: str, **values: Any) -> Source[Any, frozenset[str]]:
         async def read(_at: Any, _request: SourceRequest) -> Reading[frozenset[str]]:
             self.asked.append(name)
+            await asyncio.sleep(0)
             answer = self.answers[name]
             host = self.profile.host_of(name)
             if not isinstance(answer, frozenset):
@@ -81,8 +85,11 @@ class Platform:
 
         return slowly
 
-    def question(self, *sources: Source[Any, frozenset[str]]) -> Question[Any, frozenset[str]]:
+    def question(
+        self, *sources: Source[Any, frozenset[str]], **values: Any
+    ) -> Question[Any, frozenset[str]]:
         return Question(
+            **values,
             name="detail",
             is_walk=True,
             fields=FULL,
@@ -93,6 +100,10 @@ class Platform:
     async def surface(self, question: Question[Any, frozenset[str]], cursor: int = 0) -> str:
         request = SourceRequest(entity_id="1", cursor=cursor)
         return (await self.planner.ask(question, request)).surface
+
+
+def empty(surface: str) -> UpstreamError:
+    return EmptyAnswerError("no", surface=surface, reason="empty_body")
 
 
 @pytest.fixture
@@ -379,3 +390,96 @@ async def test_a_world_of_shells_costs_little_more_than_one_request_each(platfor
         except UpstreamError:
             continue
     assert len(platform.asked) <= 200 * 1.15
+
+
+async def refusals(platform: Platform, question: Any, *, times: int) -> Counter[str]:
+    """Ask for many items at once, as a scan does; count the errors by type."""
+    asked = (platform.surface(question) for _ in range(times))
+    errors = await asyncio.gather(*asked, return_exceptions=True)
+    return Counter(error.type for error in errors if isinstance(error, UpstreamError))
+
+
+async def test_sources_that_all_refuse_are_asked_for_three_items_at_most(
+    platform: Any, question: Any
+) -> None:
+    platform.answers = {name: empty(name) for name in platform.answers}
+    errors = await refusals(platform, question, times=16)
+    assert errors["upstream_refused_lately"] == 16 - SICK_AFTER
+    assert max(Counter(platform.asked).values()) == SICK_AFTER
+
+
+async def test_what_is_not_asked_says_what_the_surface_did(platform: Any, question: Any) -> None:
+    platform.answers = {name: empty(name) for name in platform.answers}
+    await refusals(platform, question, times=SICK_AFTER)
+    platform.asked.clear()
+    with open_call_trace() as call_trace, pytest.raises(RefusedLatelyError) as caught:
+        await platform.surface(question)
+    assert platform.asked == []
+    assert (caught.value.surface, caught.value.reason) == ("first", "empty_body")
+    assert "refused 3 of its last 3 requests" in caught.value.detail
+    assert set(call_trace.verdicts) == {("detail", name, "sick") for name in platform.answers}
+
+
+async def test_sick_sources_are_probed_once_per_interval_and_recover(
+    platform: Any, clock: FakeClock
+) -> None:
+    question = platform.question(platform.source("first"))
+    platform.answers["first"] = empty("first")
+    await refusals(platform, question, times=8)
+    for _ in range(3):
+        platform.asked.clear()
+        clock.advance(PROBE_EVERY_S)
+        assert (await refusals(platform, question, times=8))["upstream_refused_lately"] == 7
+        assert platform.asked == ["first"]
+    platform.answers["first"] = FULL
+    clock.advance(PROBE_EVERY_S)
+    assert (await refusals(platform, question, times=1)) == {}
+    assert (await refusals(platform, question, times=16)) == {}
+
+
+async def test_a_user_is_answered_by_one_request_although_the_source_is_sick(
+    platform: Any, question: Any
+) -> None:
+    platform.answers = {name: empty(name) for name in platform.answers}
+    await refusals(platform, question, times=8)
+    platform.asked.clear()
+    platform.planner = Planner(platform, sick_policy=SickPolicy.ONCE)
+    assert await refusals(platform, question, times=1) == {"upstream_empty": 1}
+    assert await refusals(platform, question, times=1) == {"upstream_refused_lately": 1}
+    assert platform.asked == ["first"]
+
+
+async def test_what_a_job_cannot_do_without_is_asked_once_by_each_job(platform: Any) -> None:
+    question = platform.question(platform.source("first"), is_essential=True)
+    platform.answers["first"] = empty("first")
+    await refusals(platform, question, times=8)
+    platform.asked.clear()
+    for _ in range(3):
+        platform.planner = Planner(platform)
+        await refusals(platform, question, times=4)
+    assert platform.asked == ["first"] * 3
+
+
+async def test_a_policy_that_always_asks_the_best_source_does(platform: Any, question: Any) -> None:
+    platform.planner = Planner(platform, sick_policy=SickPolicy.ALWAYS)
+    platform.answers = {name: empty(name) for name in platform.answers}
+    await refusals(platform, question, times=10)
+    assert Counter(platform.asked)["first"] == 10
+
+
+@pytest.mark.parametrize("at_once", [1, 5, 16])
+@pytest.mark.parametrize("answering", [1, 3, 10])
+async def test_a_source_with_data_is_asked_for_every_item(
+    answering: int, at_once: int, platform: Any
+) -> None:
+    """Refusals of single items, however many, do not end the reading of the others."""
+    question = platform.question(platform.source("first"))
+    refused: Mapping[int, UpstreamError] = {
+        number: EmptyAnswerError("no", surface="first", reason="empty_detail")
+        for number in range(40)
+        if number % (answering + 1)
+    }
+    for start in range(0, 40, at_once):
+        platform.answers["first"] = refused.get(start, FULL)
+        await refusals(platform, question, times=at_once)
+    assert len(platform.asked) >= 40

@@ -3,8 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.platform.refusal_table import REFUSALS
 from pipelines.platform.sources.rules import (
     ANSWERED,
+    SICK_AFTER,
+    WITHHELD_KINDS,
     RankedSource,
     RefusalScope,
     closes_host,
@@ -119,6 +122,34 @@ def test_a_source_that_shows_shells_is_sick_after_a_few_and_healthy_again_with_d
     assert page.is_sick
     assert not source(answers=(SHELL,) * 40 + (ANSWERED,) * 10).is_sick
     assert not source(answers=()).is_sick
+
+
+@given(st.lists(st.sampled_from(sorted(WITHHELD_KINDS)), max_size=6), SHARES)
+def test_a_source_without_any_data_is_sick_after_three_refusals(
+    kinds: list[str], prior: float
+) -> None:
+    one = RankedSource(
+        surface="posts", host="a", place=0, completeness=1.0, prior=prior, answers=kinds
+    )
+    assert one.refusals == len(kinds)
+    if len(kinds) >= SICK_AFTER:
+        assert one.is_sick
+
+
+@given(st.lists(st.sampled_from(["empty_detail", "another_item", "unreachable", "chart_empty"])))
+def test_refusals_of_items_and_faults_of_the_host_count_less(kinds: list[str]) -> None:
+    one = source(answers=tuple(kinds))
+    assert one.is_sick is (one.success_share < 0.2)
+
+
+@given(st.lists(KINDS, min_size=1, max_size=8))
+def test_one_answer_with_data_among_few_refusals_heals(kinds: list[str]) -> None:
+    healed = source(answers=(*kinds[:6], ANSWERED))
+    assert not healed.is_sick
+
+
+def test_what_counts_against_a_surface_is_a_row_of_the_refusals() -> None:
+    assert {row.name for row in REFUSALS} >= WITHHELD_KINDS
 
 
 def test_one_shell_in_three_costs_the_first_place_against_a_healthy_equal() -> None:
