@@ -23,7 +23,11 @@ from pipelines.platform.chartsrc.songs import (
     parse_song_page,
     parse_songs,
 )
-from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.accounts import (
+    parse_account_page,
+    parse_user_by_handle,
+    parse_user_info,
+)
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
@@ -152,6 +156,7 @@ PARSERS: dict[str, Parse] = {
     "user_page": lambda body, asked, seen: parse_user_page(body, sec_uid=asked, seen=seen),
     "user_account": lambda body, asked, seen: parse_account_page(body, sec_uid=asked, seen=seen),
     "user_info": lambda body, asked, seen: parse_user_info(body, sec_uid=asked, seen=seen),
+    "user_by_handle": lambda body, asked, seen: parse_user_by_handle(body, handle=asked, seen=seen),
     "search_stream": lambda body, _, seen: parse_search_stream(
         body, place=SearchPosition(), seen=seen
     ),

@@ -107,7 +107,7 @@ class Operations:
 
     @operation("GET", f"{WEB}/get_sec_user_id", number=1)
     def sec_user_id(self, url: str) -> answers.SecUserIdData:
-        """Resolve a profile link, a short link or text with one to its `sec_user_id`."""
+        """Resolve a profile link, a short link, `@` and a handle, or text to a `sec_user_id`."""
 
     @operation("GET", f"{APP}/handler_user_profile", number=2)
     def user_profile(self, sec_user_id: str) -> answers.UserProfileData:

@@ -30,7 +30,7 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 
 ToolResult = dict[str, object]  # not a `type` alias: the protocol package evaluates the annotation
-UserInput = Annotated[str, Field(description="sec_user_id, or a profile link")]
+UserInput = Annotated[str, Field(description="sec_user_id, @handle, or a profile link")]
 MusicId = Annotated[str, Field(description="music id, 5 to 30 digits")]
 Cursor = Annotated[
     int, Field(description="0 for the first page, then the cursor of the previous page")
@@ -141,8 +141,9 @@ class Tools:
         return _with_coverage({**answer.data, "result": None})
 
     async def _id_of(self, user: str) -> str:
-        if "/" not in user and " " not in user.strip():
-            return user.strip()
+        user = user.strip()
+        if "/" not in user and " " not in user and not user.startswith("@"):
+            return user
         return (await _await_response(self._client.sec_user_id(user))).data["sec_user_id"]
 
 

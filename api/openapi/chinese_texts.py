@@ -13,7 +13,7 @@ HINTS_ZH: Mapping[str, str] = {
     "missing_parameter": "请补充 detail 中指出的参数",
     "invalid_parameter": "请按 detail 修改参数值, 取值范围见接口文档",
     "unknown_parameter": "请删除或更正该参数名, 全部参数见接口文档",
-    "unresolvable_sec_user_id": "请提供主页链接、主页分享短链接或 sec_user_id",
+    "unresolvable_sec_user_id": "请提供主页链接、主页分享短链接、@账号名或 sec_user_id",
     "invalid_music_input": "请提供音乐 ID (5 至 30 位数字)、音乐链接或使用该音乐的视频链接",
     "invalid_inputs": "请以文本数组提供 1 至 10 个 ID 或链接",
     "invalid_date_range": "start_date 与 end_date 使用 YYYY-MM-DD 格式, 最早 2021-01-01",
@@ -69,7 +69,7 @@ TAGS_ZH: Mapping[str, str] = {
 }
 
 SUMMARIES_ZH: Mapping[str, str] = {
-    "get_sec_user_id": "从链接解析 sec_user_id",
+    "get_sec_user_id": "从链接或账号名解析 sec_user_id",
     "handler_user_profile": "用户主页信息",
     "fetch_user_post_videos": "用户作品列表",
     "fetch_user_metrics": "创作者指标",
@@ -104,8 +104,8 @@ SUMMARIES_ZH: Mapping[str, str] = {
 
 DESCRIPTIONS_ZH: Mapping[str, str] = {
     "get_sec_user_id": (
-        "输入主页链接、分享短链接、作品链接或包含链接的文本, 返回对应的 sec_user_id. "
-        "作品链接解析为作者账号; 短链接只解析一次, 结果会保存."
+        "输入主页链接、分享短链接、作品链接、@账号名或包含链接的文本, 返回对应的 sec_user_id. "
+        "作品链接解析为作者账号; 短链接和账号名只解析一次, 结果会保存."
     ),
     "handler_user_profile": "读取账号公开主页: 昵称、粉丝数、获赞数、作品数等; 未展示的值为 null.",
     "fetch_user_post_videos": (

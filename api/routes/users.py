@@ -27,16 +27,17 @@ _APP = "/api/v1/vidplat/app/v3"
 
 @router.get(
     "/api/v1/vidplat/web/get_sec_user_id",
-    summary="Resolve a link to a sec_user_id",
+    summary="Resolve a link or a handle to a sec_user_id",
     response_model=None,
     responses=RESOLVE_RESPONSES,
 )
 async def get_sec_user_id(
     request: Request, query: Annotated[ResolveQuery, Query()], sources: SourcesDep
 ) -> Response:
-    """Resolve a profile link, short link, video link or text to an account. 解析 sec_user_id.
+    """Resolve a profile link, short link, video link, handle or text. 解析 sec_user_id.
 
-    A video link resolves to the author. Short links are followed once and then remembered.
+    A video link resolves to the author. `@` and a handle, alone, is looked up. Short links and
+    handles are followed once and then remembered.
     """
     record_parameters(request.scope, query.model_dump())
     now, deadline = (

@@ -15,6 +15,7 @@ MAX_INPUT_LENGTH = 2048
 MIN_ID_DIGITS, MAX_ID_DIGITS = 5, 30
 _DIGITS = re.compile(r"[0-9]+")
 _ID = re.compile(rf"[0-9]{{{MIN_ID_DIGITS},{MAX_ID_DIGITS}}}")
+_HANDLE = re.compile(r"@[A-Za-z0-9_.-]{2,64}")
 ACCEPTED_INPUT_HINT = (
     "Give a music id (5 to 30 digits), a share link of the track, or a link of a video that uses it"
 )
@@ -79,6 +80,16 @@ class MusicInput:
 def is_id(text: str) -> bool:
     """Return True for 5 to 30 ASCII digits."""
     return _ID.fullmatch(text) is not None
+
+
+def read_handle(text: str) -> str | None:
+    """Return the public handle of an account, `@name` in lower case; None if the text is none.
+
+    The `@` is required, so that no word is taken for a handle, and nothing may stand around it:
+    share texts mention other accounts.
+    """
+    text = text.strip()
+    return text.lower() if _HANDLE.fullmatch(text) else None
 
 
 def read_music_input(text: str, *, find_target: Callable[[str], InputTarget | None]) -> MusicInput:

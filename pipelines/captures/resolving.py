@@ -14,6 +14,7 @@ from pipelines.captures.inputs import (
     describe_target,
     hint_for_target,
     is_id,
+    read_handle,
     read_music_input,
 )
 from pipelines.captures.recording.calls import CallRecorder
@@ -30,10 +31,13 @@ from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 LINK_TTL_S = 30 * 24 * 3600
 _TRACK_HINT = "give the music id, or a link of another video that uses the track"
-_USER_HINT = "give the sec_user_id, a link of the account, or a link of one of its videos"
+_USER_HINT = (
+    "give the sec_user_id, @ and the handle, a link of the account, or a link of one of its videos"
+)
 _HASHTAG_HINT = "give the ch_id, or a link of the hashtag"
 
 type ReadVideo = Callable[[str], Awaitable[VideoDetail | UnavailableVideo]]
+type ReadHandle = Callable[[str], Awaitable[str]]
 type FindMusic = Callable[[str], Awaitable[str]]
 type TargetKind = Literal["music", "user", "hashtag"]
 
@@ -41,8 +45,9 @@ type TargetKind = Literal["music", "user", "hashtag"]
 class Resolver:
     """Resolves through a provider.
 
-    `read_work` returns the video behind a link, `find_music` the music id of a song of the music
-    service, `find_music_of_trend` that of a trending topic.
+    `read_work` returns the video behind a link, `read_handle` the `sec_user_id` of a handle,
+    `find_music` the music id of a song of the music service, `find_music_of_trend` that of a
+    trending topic.
     """
 
     def __init__(
@@ -52,6 +57,7 @@ class Resolver:
         control: ControlStore,
         call_recorder: CallRecorder,
         read_work: ReadVideo,
+        read_handle: ReadHandle,
         find_music: FindMusic,
         find_music_of_trend: FindMusic,
         link_ttl_s: float,
@@ -60,6 +66,7 @@ class Resolver:
         self._control = control
         self._call_recorder = call_recorder
         self._read_work = read_work
+        self._read_handle = read_handle
         self._find_music: Mapping[str, FindMusic] = {
             "service_track": find_music,
             "trends": find_music_of_trend,
@@ -78,12 +85,15 @@ class Resolver:
         return await self._remembered("music", given.value, lambda: self._track_behind(given))
 
     async def user(self, text: str) -> str:
-        """Return the `sec_user_id` for an id, a link, or text around a link.
+        """Return the `sec_user_id` for an id, `@` and a handle, a link, or text around a link.
 
         Raises:
             UnresolvedIdError: It leads to no account.
         """
         text = _trimmed(text, UnresolvedIdError, _USER_HINT)
+        handle = read_handle(text)
+        if handle is not None:
+            return await self._remembered("user", handle, lambda: self._read_handle(handle))
         target = self._provider.find_target(text)
         if target is None:
             return _bare_sec_uid(text)

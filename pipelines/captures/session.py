@@ -110,6 +110,7 @@ class Captures:
             control=control,
             call_recorder=self._call_recorder,
             read_work=self.video,
+            read_handle=self._account_with_handle,
             find_music=self._music_of_song,
             find_music_of_trend=self._music_of_trend,
             link_ttl_s=link_ttl_s,
@@ -163,7 +164,7 @@ class Captures:
         return await self._resolver.music(text)
 
     async def resolve_user(self, text: str) -> str:
-        """Return the `sec_user_id` for an id, a link of an account or video, or text around one.
+        """Return the `sec_user_id` for an id, `@` and a handle, or text around a link.
 
         Raises:
             UnresolvedIdError: It leads to no account.
@@ -344,6 +345,10 @@ class Captures:
                 hint="give the music id, or a link of a video that uses the track",
             )
         return self._songs
+
+    async def _account_with_handle(self, handle: str) -> str:
+        fetch = self._provider.fetch_account_by_handle
+        return (await self._single("account", "user_by_handle", handle, fetch)).sec_uid
 
     async def _music_of_song(self, track_id: str) -> str:
         """Return the music id that publishes a song, from observations or by the guest search."""

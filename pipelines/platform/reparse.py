@@ -25,7 +25,11 @@ from pipelines.platform.chartsrc.songs import (
 )
 from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_video
 from pipelines.platform.mobileapp.layouts import load_app
-from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.accounts import (
+    parse_account_page,
+    parse_user_by_handle,
+    parse_user_info,
+)
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
@@ -130,6 +134,7 @@ _PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
     "web_detail": _detail,
     "slides_info": lambda k, s: parse_slides_info(k.body, aweme_id=k.entity_id, seen=s),
     "user_info": lambda k, s: parse_user_info(k.body, sec_uid=k.entity_id, seen=s),
+    "user_by_handle": lambda k, s: parse_user_by_handle(k.body, handle=k.entity_id, seen=s),
     "user_posts": lambda k, s: parse_user_posts(k.body, sec_uid=k.entity_id, seen=s),
     "user_page": _user_page,
     "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),

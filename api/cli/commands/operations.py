@@ -75,9 +75,10 @@ def _command[Data](
 
 
 async def _id_of(client: AsyncClient, text: str) -> str:
-    """Return an id unchanged; resolve a link, or text with a link in it."""
-    if "/" not in text and " " not in text.strip():
-        return text.strip()
+    """Return an id unchanged; resolve `@` and a handle, a link, or text with a link in it."""
+    text = text.strip()
+    if "/" not in text and " " not in text and not text.startswith("@"):
+        return text
     return (await client.sec_user_id(text)).data["sec_user_id"]
 
 
@@ -92,7 +93,7 @@ def _group(summary: str, **commands: Callable[..., None]) -> typer.Typer:
     return group
 
 
-_USER = "sec_user_id, profile link, or text with a link in it."
+_USER = "sec_user_id, @handle, profile link, or text with a link in it."
 _ACCOUNT = _argument(_LINKED_ID, _USER, "USER")
 _TRACK = _argument("music", "Link, text with a link in it, or music id.", "INPUT")
 _KEYWORD = _argument("keyword", "Search term.")
@@ -101,7 +102,7 @@ _REFUSED = "Always refused: the platform demands verification. Prints alternativ
 user = _group(
     "Accounts: id, profile, posts, metrics.",
     id=_command(
-        "Print the sec_user_id of a profile link.",
+        "Print the sec_user_id of a profile link or a handle.",
         Operations.sec_user_id, reads.print_id, _argument("url", _USER, "USER"),
     ),
     profile=_command(

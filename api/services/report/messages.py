@@ -21,6 +21,7 @@ class Message:
 SURFACES: Mapping[str, Message] = {
     "music_info": Message("the music page of the track", "音乐信息页"),
     "music_list": Message("the video list of a music id", "音乐作品列表"),
+    "user_by_handle": Message("accounts by handle", "按账号名查询账号"),
     "trends_list": Message("the trends list of a music id", "热门话题作品列表"),
     "service_track": Message("the song's page in the music service", "音乐服务的歌曲页"),
     "service_audio": Message("the song's audio in the music service", "音乐服务的歌曲音频"),
@@ -57,6 +58,7 @@ QUESTIONS: Mapping[str, Message] = {
     "track": Message("the track", "音乐信息"),
     "music_list": Message("videos of a music id", "音乐作品列表"),
     "profile": Message("accounts", "账号资料"),
+    "handle": Message("accounts by handle", "按账号名查询账号"),
     "posts": Message("posts of an account", "账号作品"),
     "hashtag": Message("hashtags", "话题信息"),
     "hashtag_list": Message("videos of a hashtag", "话题作品"),

@@ -72,6 +72,8 @@ class BodyPseudonymiser:
 
     def entity(self, surface: str, entity_id: str) -> str:
         """Return what an id of a request becomes: the same as in the body."""
+        if surface == "user_by_handle":
+            return "@" + self._account(entity_id.removeprefix("@"))
         if surface.startswith("user_"):
             return self._account(entity_id)
         if surface.startswith(("music_", "trends_", "service_", "hashtag_", "chart_")):

@@ -19,8 +19,10 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.sources.planner import SickPolicy
 from pipelines.platform.sources.table import (
     SourceRequest,
+    read_music_list,
     read_user_info,
     read_user_page,
     read_user_posts,
@@ -47,7 +49,7 @@ class ProbeReader:
         self.client = client
         self.profile = client.profile
         self.surfaces = SurfaceReader(client)
-        self.provider = VidplatPublic(client, name="doctor")
+        self.provider = VidplatPublic(client, name="doctor", sick_policy=SickPolicy.ALWAYS)
         self.sound_pages: dict[str, str] = {}
 
     async def aclose(self) -> None:
@@ -94,7 +96,7 @@ async def ask_music_info(reader: ProbeReader, music_id: str) -> object:
 
 async def ask_music_list(reader: ProbeReader, music_id: str) -> object:
     """The first videos under a track."""
-    return (await reader.provider.fetch_music_page(music_id, 0)).value
+    return (await read_music_list(reader.surfaces, SourceRequest(entity_id=music_id))).value
 
 
 async def ask_hashtag_info(reader: ProbeReader, ch_id: str) -> object:

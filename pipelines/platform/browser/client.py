@@ -85,7 +85,7 @@ class BrowserClient(GuestClient):
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Load a page, or a surface that a page loads, in the browser; anything else directly."""
         screen = FIRST_SCREENS.get(ask.surface)
-        if screen is not None:
+        if screen is not None and screen.asked_by in ask.params:  # an account also by its handle
             return await self._screen(ask, screen)
         if ask.surface in PAGES:
             await self._permit(ask)

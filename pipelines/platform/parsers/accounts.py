@@ -36,23 +36,28 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account
 
 
 def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Account:
-    """The account with a public handle.
+    """Parse the account with a public handle, given with or without its `@`.
+
+    Case does not count: the platform finds a handle in any.
 
     Raises:
         UnresolvedIdError: The platform knows no such account.
-        SubstitutionError: Another account came.
-        UpstreamError: The surface refuses, or its keys or types are not as known.
+        SubstitutionError: The response is another account.
+        UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     if says_unknown(answer):
-        raise UnresolvedIdError("the platform knows no such account")
+        raise UnresolvedIdError(
+            "the platform knows no account with this handle", hint="check the handle after the @"
+        )
     refuse_status(answer)
     info = answer.must_node("user_info")
     sec_uid = info.name("sec_uid")
     if sec_uid is None:
         raise info.missing("sec_uid")
-    if handle not in {info.name("unique_id"), info.id("short_id")}:
-        raise SubstitutionError("asked for one account, another came", surface=seen.surface)
+    shown = {name.casefold() for name in (info.name("unique_id"), info.id("short_id")) if name}
+    if handle.removeprefix("@").casefold() not in shown:
+        raise SubstitutionError("the response is another account", surface=seen.surface)
     return _account(info, sec_uid, seen)
 
 

@@ -94,6 +94,7 @@ class SurfacePaths(_Part):
     user_page: UrlPath
     music_info: UrlPath
     music_list: UrlPath
+    user_by_handle: UrlPath = "/web/api/v2/user/info/"
     trends_list: UrlPath = "/aweme/v1/trends/aweme/"
     music_page: UrlPath
     hashtag_info: UrlPath

@@ -74,7 +74,7 @@ def _public(name: str, dependencies: "ProviderDependencies") -> Provider:
     # Listing jobs needs the names of this table, and neither a provider nor its HTTP client.
     from pipelines.platform.providers.vidplat_public import VidplatPublic  # noqa: PLC0415
 
-    return VidplatPublic(dependencies.guest(), name=name, for_user=dependencies.for_user)
+    return VidplatPublic(dependencies.guest(), name=name, sick_policy=dependencies.sick_policy)
 
 
 def _vidplat_web(name: str, dependencies: "ProviderDependencies") -> Provider:

@@ -37,7 +37,7 @@ def build_browser_public(name: str, dependencies: ProviderDependencies) -> "Brow
         limits=dependencies.limits,
         host_policy=dependencies.host_policy(),
     )
-    return BrowserPublic(client, name=name, for_user=dependencies.for_user)
+    return BrowserPublic(client, name=name, sick_policy=dependencies.sick_policy)
 
 
 class BrowserPublic(VidplatPublic):

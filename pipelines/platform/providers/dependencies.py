@@ -11,6 +11,7 @@ from pipelines.platform.http.host_policy import HostPolicy, HostPolicyStore, bui
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.http.revalidation import BodyArchive
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
 
 
@@ -29,6 +30,11 @@ class ProviderDependencies:
     bodies: BodyArchive | None = None
     clock: Clock = MACHINE_CLOCK
     for_user: bool = False
+
+    @property
+    def sick_policy(self) -> SickPolicy:
+        """When sources are asked although all of them withhold their data."""
+        return SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE
 
     def turns(self) -> HostRateLimiter:
         """Rate limiter of the platform's hosts."""

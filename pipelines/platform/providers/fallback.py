@@ -73,6 +73,13 @@ class FallbackProvider:
             sec_uid, self._real.fetch_account, self._mock.fetch_account, self._mock.sec_uids()
         )
 
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        """Fetch an account by its handle through the public source only.
+
+        The answer is an id to go on with: one of the demo world would lead away from the account.
+        """
+        return await self._real.fetch_account_by_handle(handle)
+
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
         """Fetch one video, or a video of the demo world."""
         return await self._or(

@@ -27,12 +27,15 @@ from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
-from pipelines.platform.parsers.accounts import parse_user_by_handle
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import PARSER_VERSION, Reading
-from pipelines.platform.sources.table import DetailOrUnavailable
+from pipelines.platform.sources.table import (
+    DetailOrUnavailable,
+    SourceRequest,
+    read_user_by_handle,
+)
 from pipelines.platform.surfaces import with_requests
 from pipelines.settings import Settings
 from warehouse.records.errors import (
@@ -130,7 +133,7 @@ class MobileAppGuest(VidplatPublic):
         turns: HostRateLimiter,
     ) -> None:
         client: GuestClient = dependencies.guest()
-        super().__init__(client, name=name, for_user=dependencies.for_user)
+        super().__init__(client, name=name, sick_policy=dependencies.sick_policy)
         self._app = app
         self._host_policy: HostPolicy = dependencies.host_policy()
         self._shown: dict[str, _Shown] = {}
@@ -244,12 +247,7 @@ class MobileAppGuest(VidplatPublic):
             handle = await self._reader.read_handle(link)
         if handle is None:
             return None
-        at = self._surfaces
-        found = await at.read_twice(
-            at.ask("user_info", unique_id=handle),
-            handle,
-            lambda a: parse_user_by_handle(a.body, handle=handle, seen=at.seen(a)),
-        )
+        found = await read_user_by_handle(self._surfaces, SourceRequest(entity_id=f"@{handle}"))
         account = found.value
         return Author(
             sec_uid=account.sec_uid,

@@ -46,6 +46,9 @@ class Provider(Protocol):
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
         """Fetch one account; `UnresolvedIdError` if it is unknown."""
 
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        """Fetch the account with a public handle (`@name`); `UnresolvedIdError` if unknown."""
+
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
         """Fetch one video with its four counts, or the reason why it is unavailable."""
 

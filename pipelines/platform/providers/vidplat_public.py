@@ -15,6 +15,7 @@ from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import (
     DETAIL,
+    HANDLE,
     HASHTAG,
     HASHTAG_LIST,
     MUSIC_LIST,
@@ -46,13 +47,18 @@ class VidplatPublic:
     """Music, author and detail surfaces of the platform in the profile. Owns its client.
 
     `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
-    `for_user`: it answers a user directly, so a sick source is asked once for the user's item.
+    `sick_policy`: when sources are asked although all of them withhold their data.
     """
 
     left_out: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(
-        self, client: GuestClient, *, name: str, is_web: bool = False, for_user: bool = False
+        self,
+        client: GuestClient,
+        *,
+        name: str,
+        is_web: bool = False,
+        sick_policy: SickPolicy = SickPolicy.IF_DUE,
     ) -> None:
         self.name = name
         self._client = client
@@ -61,7 +67,7 @@ class VidplatPublic:
             self._surfaces,
             is_web=is_web,
             left_out=self.left_out,
-            sick_policy=SickPolicy.ONCE if for_user else SickPolicy.IF_DUE,
+            sick_policy=sick_policy,
         )
         self._photos: set[str] = set()
 
@@ -84,6 +90,10 @@ class VidplatPublic:
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
         """Fetch one account."""
         return await self._planner.ask(PROFILE, SourceRequest(entity_id=sec_uid))
+
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        """Fetch the account with a public handle (`@name`)."""
+        return await self._planner.ask(HANDLE, SourceRequest(entity_id=handle))
 
     async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
         """Fetch one video."""

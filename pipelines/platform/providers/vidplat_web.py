@@ -30,7 +30,7 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatP
     cookie = dependencies.settings.vidplat_cookie
     if cookie is None:
         return VidplatPublic(
-            dependencies.guest(), name=name, is_web=True, for_user=dependencies.for_user
+            dependencies.guest(), name=name, is_web=True, sick_policy=dependencies.sick_policy
         )
     client = CookieClient(
         dependencies.profile,
@@ -41,7 +41,7 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatP
             dependencies, bodies=None
         ).host_policy(),  # never revalidate what an account sees
     )
-    return VidplatPublic(client, name=name, is_web=True, for_user=dependencies.for_user)
+    return VidplatPublic(client, name=name, is_web=True, sick_policy=dependencies.sick_policy)
 
 
 class CookieClient(GuestClient):

@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.accounts import (
+    parse_account_page,
+    parse_user_by_handle,
+    parse_user_info,
+)
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
@@ -255,6 +259,16 @@ async def read_user_info(at: SurfaceReader, request: SourceRequest) -> Reading[A
     )
 
 
+async def read_user_by_handle(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
+    """Read an account by its public handle, which is asked for as `@name`."""
+    handle = request.entity_id
+    return await at.read_twice(
+        at.ask("user_by_handle", unique_id=handle.removeprefix("@")),
+        handle,
+        lambda a: parse_user_by_handle(a.body, handle=handle, seen=at.seen(a)),
+    )
+
+
 async def read_account_page(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
     """Read an account from its share page."""
     sec_uid = request.entity_id
@@ -402,6 +416,12 @@ PROFILE: Question[SurfaceReader, Account] = Question(
         Source(surface="user_page", gives=_PROFILE, read=read_account_page, prior=0.5),
     ),
 )
+HANDLE: Question[SurfaceReader, Account] = Question(
+    name="handle",
+    fields=_ACCOUNT,
+    # No other public source finds an account by its handle.
+    sources=(Source(surface="user_by_handle", gives=_ACCOUNT, read=read_user_by_handle),),
+)
 POSTS: Question[SurfaceReader, VideoPage] = Question(
     name="posts",
     is_walk=True,
@@ -452,7 +472,7 @@ SEARCH: Question[SurfaceReader, SearchPage] = Question(
     ),
 )  # fmt: skip
 QUESTIONS: tuple[Question[SurfaceReader, object], ...] = (
-    DETAIL, TRACK, MUSIC_LIST, PROFILE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
+    DETAIL, TRACK, MUSIC_LIST, PROFILE, HANDLE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
 )  # type: ignore[assignment]  # fmt: skip
 """Every question of the platform, for the documentation and for tests."""
 WALKS = tuple(question for question in QUESTIONS if question.is_walk)

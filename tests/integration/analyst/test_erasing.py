@@ -45,6 +45,7 @@ GONE = "MS4wLjABAAAAgone_account-0001"
 STAYS = "MS4wLjABAAAAstays_account-0002"
 NICKNAME = "一个名字"
 GONE_IDS = (GONE, "99887766551", "7410000000000000001", "7410000000000000002")
+HANDLES = {GONE: "@handle_1", STAYS: "@handle_12"}
 JOB = "0a000000-0000-4000-8000-000000000001"
 OTHER_JOB = "0a000000-0000-4000-8000-000000000002"
 
@@ -87,6 +88,8 @@ def full_home(
     with closing(open_control(small.home.control_url, world="sandbox")) as control:
         for name in (GONE, STAYS):
             control.cache_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
+            control.cache_link(f"user {HANDLES[name]}", "user", name, ttl_s=1000)
+            control.next_sequences([("user_by_handle", HANDLES[name])])
             control.next_sequences([("user_posts", name)])[0]
             control.create_or_join(new_job(name))
     return root
@@ -167,6 +170,27 @@ def add_marts(lake: Any) -> None:
         "duration_s": 9, "is_original_sound": True, "data_provider": "mock",
     }  # fmt: skip
     lake.append("raw.tracks", [track])
+
+
+def add_refused_handles(lake: Any, *handles: str) -> None:
+    """Refused attempts, which know nothing but the handle that was asked for."""
+    optional = [column.name for column in BY_NAME["raw.captures"].columns if not column.required]
+    rows: list[dict[str, object]] = [
+        {
+            **dict.fromkeys(optional),
+            "capture_id": f"refused {handle}", "surface": "user_by_handle", "entity_id": handle,
+            "observed_at": datetime.now(UTC), "outcome": "upstream_empty", "request_count": 1,
+            "sequence": number, "data_provider": "mock", "item_count": 0, "parser_version": "1",
+        }
+        for number, handle in enumerate(handles)
+    ]  # fmt: skip
+    lake.append("raw.captures", rows)
+
+
+def handles_asked(full: Full) -> list[str]:
+    sql = "select entity_id from raw.captures where surface = 'user_by_handle' order by 1"
+    with full.engine() as engine:
+        return [str(row["entity_id"]) for row in engine.rows(sql)]
 
 
 def add_files(root: Path) -> None:
@@ -278,6 +302,38 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
     assert places(full.small.home.root, GONE) != ()
     assert command("erase", "handle_1", given="y\n").status == 0
     assert places(full.small.home.root, GONE) == ()
+
+
+def test_what_was_asked_by_its_handle_goes_and_longer_handles_stay(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    add_refused_handles(full.small.lake, "@handle_1", "@handle_12")
+    assert command("erase", "@Handle_1", "--yes").status == 0
+    assert places(full.small.home.root, GONE, "@handle_1") == ()
+    assert handles_asked(full) == ["@handle_12"]
+    assert full.control.read_cached_link("user @handle_1") is None
+    assert full.control.read_cached_link("user @handle_12") is not None
+
+
+def test_a_handle_that_led_to_nobody_is_erased_and_not_asked_again(
+    full: Full, command: Callable[..., Any]
+) -> None:
+    add_refused_handles(full.small.lake, "@unknown_one", "@unknown_one_too")
+    said = command("erase", "@unknown_one", "--yes", "--json").document
+    assert (said["is_clean"], said["rows"]) == (True, {"raw.captures": 1})
+    assert handles_asked(full) == ["@unknown_one_too"]
+    with full.engine() as engine:
+        assert read_marks(engine).hold("@unknown_one")
+        assert not read_marks(engine).hold("@unknown_one_too")
+
+
+def test_the_pattern_of_a_handle_finds_requests_and_not_mentions() -> None:
+    pattern = to_pattern({"@mia_00"})
+    for text in ("@mia_00", "user @Mia_00", "x\n@mia_00\ny", '{"input": "@mia_00"}', "a\0@mia_00"):
+        assert pattern.search(text.encode()), text
+    assert pattern.search(b"/user/info/?unique_id=mia_00&aid=1")
+    for text in ("with @mia_00 again", "@mia_001", "@mia_00.x", "unique_id=mia_001", "mia_00"):
+        assert not pattern.search(text.encode()), text
 
 
 @pytest.mark.parametrize("account", ["nobody", "", "12345"])

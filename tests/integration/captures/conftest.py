@@ -92,6 +92,13 @@ class Source:
         account = Account(sec_uid=sec_uid, surface="user_info", observed_at=datetime.now(UTC))
         return await self._read("user_info", sec_uid, account)
 
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        account = Account(
+            sec_uid=f"sec of {handle}", surface="user_by_handle", observed_at=datetime.now(UTC),
+            unique_id=handle.removeprefix("@"),
+        )  # fmt: skip
+        return await self._read("user_by_handle", handle, account)
+
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
         found = HashtagInfo(
             ch_id=ch_id, surface="hashtag_info", observed_at=datetime.now(UTC), view_count=7

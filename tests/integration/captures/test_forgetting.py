@@ -51,6 +51,28 @@ async def test_nothing_is_asked_about_it(stores: Any, source: Any, begin: Any) -
     assert stores.rows("select * from raw.captures") == []
 
 
+async def test_its_handle_is_not_asked_for_again(stores: Any, source: Any, begin: Any) -> None:
+    mark(stores, "sec", "@mia_00")
+    async with begin() as captures:
+        for text in ("@mia_00", " @Mia_00 "):
+            with pytest.raises(UnresolvedIdError, match="erased"):
+                await captures.resolve_user(text)
+    assert source.asked == []
+    assert stores.rows("select * from raw.captures") == []
+
+
+async def test_what_another_handle_leads_to_is_not_kept(
+    stores: Any, source: Any, begin: Any
+) -> None:
+    """An account may take another handle after its erasure."""
+    mark(stores, "sec of @mia_00")
+    async with begin() as captures:
+        with pytest.raises(UnresolvedIdError, match="erased"):
+            await captures.resolve_user("@mia_00")
+    assert stores.rows("select * from raw.accounts") == []
+    assert stores.rows("select * from raw.captures") == []
+
+
 async def test_a_new_work_of_it_is_not_shown_and_leaves_no_row(
     stores: Any, source: Any, begin: Any
 ) -> None:

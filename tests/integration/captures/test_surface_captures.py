@@ -125,10 +125,15 @@ async def test_user_is_resolved_from_every_form_and_remembered(begin: Begin, sou
         assert await captures.resolve_user(SEC) == SEC
         assert await captures.resolve_user(f"look http://p/user/{SEC}!") == SEC
         assert captures.requests_used == 0
+        for text in ("@mia_00", "@Mia_00"):  # asked for once, and then remembered
+            assert await captures.resolve_user(text) == "sec of @mia_00"
+        assert [asked for asked in source.asked if "@mia_00" in asked] == [
+            ("user_by_handle", "@mia_00")
+        ]
         assert await captures.resolve_user("http://v/short/") == "sec"
         used = captures.requests_used
         assert await captures.resolve_user("http://v/short/") == "sec"
-        assert captures.requests_used == used == 2
+        assert captures.requests_used == used == 3
 
 
 async def test_hashtag_is_resolved_from_id_link_and_short_link(begin: Begin, source: Any) -> None:

@@ -33,8 +33,8 @@ class Platform:
     def told(self, path: str) -> Any:
         return self.control.get(f"/_world/{path}").raise_for_status().json()
 
-    def switch(self, *names: str) -> None:
-        asked = {"switches": list(names)}
+    def switch(self, *names: str, mode: str = "generous") -> None:
+        asked = {"mode": mode, "switches": list(names)}
         self.control.post("/_world/switches", json=asked).raise_for_status()
 
     def break_surface(self, surface: str, kind: str, *, times: int = 0) -> None:
@@ -238,6 +238,19 @@ async def test_a_guest_reads_followers_over_all_platforms_without_the_long_id(
     assert (found.sec_uid, found.follower_count) == (facts.sec_uid, usual.follower_count)
     assert usual.follower_count_source == "follower_count"
     assert found.follower_count_source == "mplatform_followers_count"
+
+
+@pytest.mark.parametrize("mode", ["generous", "autumn-2026"])
+async def test_an_account_is_found_by_its_handle(
+    mode: str, vidplat: VidplatPublic, platform: Platform, facts: Facts
+) -> None:
+    by_id = (await vidplat.fetch_account(facts.sec_uid)).value
+    platform.switch(mode=mode)
+    found = await vidplat.fetch_account_by_handle(f"@{by_id.unique_id}")
+    assert (found.surface, found.value.sec_uid) == ("user_by_handle", facts.sec_uid)
+    assert found.value.follower_count == by_id.follower_count
+    with pytest.raises(UnresolvedIdError, match="handle"):
+        await vidplat.fetch_account_by_handle("@nobody-here-999999")
 
 
 async def test_a_list_of_foreign_rows_is_read_with_the_music_that_each_names(

@@ -99,7 +99,9 @@ async def connect(
             provider: Provider = (
                 build_vidplat_web("vidplat-web", dependencies)
                 if is_web
-                else VidplatPublic(dependencies.guest(), name="public-graph", for_user=for_user)
+                else VidplatPublic(
+                    dependencies.guest(), name="public-graph", sick_policy=dependencies.sick_policy
+                )
             )
             stack.push_async_callback(provider.aclose)
             return provider

@@ -79,6 +79,17 @@ def test_every_form_of_a_link_leads_to_the_account(
         assert data["resolved_url"].endswith(f"/user/{data['sec_user_id']}")
 
 
+def test_a_handle_leads_to_the_account_and_an_unknown_one_to_nobody(
+    client: TestClient, account: dict[str, Any]
+) -> None:
+    data = read(client, RESOLVE, url=f"@{account['unique_id'].upper()}")
+    assert (data["sec_user_id"], data["source"]) == (account["sec_uid"], "text")
+    answer = client.get(RESOLVE, params={"url": "@nobody-here-999999"})
+    error = answer.json()["data"]["error"]
+    assert (answer.status_code, error["type"]) == (400, "unresolvable_sec_user_id")
+    assert "no account with this handle" in error["detail"]
+
+
 @pytest.mark.parametrize("kind", ["music", "challenge"])
 def test_a_link_to_something_else_leads_to_nobody(client: TestClient, kind: str) -> None:
     url = f"http://share.vidplat.localhost/share/{kind}/7300000000000000001/"

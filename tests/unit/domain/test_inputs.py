@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.captures.inputs import MusicInput, is_id, read_music_input
+from pipelines.captures.inputs import MusicInput, is_id, read_handle, read_music_input
 from warehouse.records.errors import InvalidMusicInputError
 
 
@@ -123,3 +123,29 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         return
     assert found.value.isascii()
     assert found.value.isdigit()
+
+
+@pytest.mark.parametrize(
+    ("text", "handle"),
+    [
+        ("@mia_00", "@mia_00"),
+        (" @Mia.Sings-1\n", "@mia.sings-1"),
+        ("mia_00", None),
+        ("look @mia_00", None),
+        ("@mia_00 and more", None),
+        ("@", None),
+        ("@a", None),
+        ("@小满", None),
+        ("@@mia", None),
+        ("https://p.example/@mia_00", None),
+    ],
+)
+def test_a_handle_is_at_and_a_name_alone(text: str, handle: str | None) -> None:
+    assert read_handle(text) == handle
+
+
+@given(st.text(max_size=80))
+def test_no_other_text_is_a_handle(text: str) -> None:
+    handle = read_handle(text)
+    assert handle is None or handle == text.strip().lower()
+    assert handle is None or read_handle(handle) == handle

@@ -204,3 +204,11 @@ async def test_the_demo_chart_has_issues_and_five_hundred_songs(tmp_path: Path) 
 
 def _found(world: SandboxWorld, aweme_id: str) -> Any:
     return world.video_of_id(aweme_id)
+
+
+async def test_an_account_is_found_by_its_handle(mock: MockProvider) -> None:
+    account = (await mock.fetch_account(mock.sec_uids()[3])).value
+    found = await mock.fetch_account_by_handle(f"@{(account.unique_id or '').upper()}")
+    assert found.value.sec_uid == account.sec_uid
+    with pytest.raises(UnresolvedIdError, match="handle"):
+        await mock.fetch_account_by_handle("@nobody")

@@ -40,6 +40,7 @@ REQUIRED: dict[str, tuple[set[str], ...]] = {
     "user_page": ({"postListData"}, {"aweme_list", "awemeList", "items"}, {"has_more", "hasMore"}),
     "user_account": ({"userInfoRes"}, {"user_info"}, {"sec_uid", "lastPath"}),
     "user_info": ({"user_info"}, {"sec_uid", "uid", "short_id", "unique_id"}),
+    "user_by_handle": ({"user_info"}, {"sec_uid"}, {"unique_id", "short_id"}),
     "search_stream": ({"data"}, {"has_more"}, {"cursor"}, {"aweme_id"}),
     "search_single": ({"data"}, {"aweme_id"}),
     "chart_issues": ({"data"}, {"info"}, {"vols"}, {"volid"}),

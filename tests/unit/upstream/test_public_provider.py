@@ -218,6 +218,14 @@ async def test_lists_and_accounts_are_read(play: Any) -> None:
     assert account.value.total_favorited == 34000
 
 
+async def test_account_is_read_by_its_handle_in_any_case(play: Any) -> None:
+    provider, client = play("user_by_handle/account.json")
+    found = await provider.fetch_account_by_handle("@XiaoMan88")
+    assert (found.value.sec_uid, found.value.unique_id) == (SEC, "xiaoman88")
+    assert client.asked[0].params == {"unique_id": "XiaoMan88"}
+    assert _surfaces(client) == ["user_by_handle"]
+
+
 async def test_list_of_a_music_id_is_read_from_its_trend_where_it_is_refused(play: Any) -> None:
     refused = "video_page/forbidden.html"
     provider, client = play(refused, "trends_list/page.json", "trends_list/last_page.json")

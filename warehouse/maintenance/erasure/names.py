@@ -13,6 +13,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import UnresolvedIdError
 
 _SEC_UID = re.compile(r"[0-9A-Za-z_.-]{16,200}")
+_HANDLE = re.compile(r"@[0-9a-z_.-]{2,64}")
 _MIN_ID_CHARS = 6  # a shorter number occurs in too many other places
 _MIN_WORD_CHARS = 4
 _MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
@@ -20,9 +21,14 @@ _MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountNames:
-    """Names of one account. `sounds`: hashes of the sounds of its videos."""
+    """Names of one account. `sounds`: hashes of the sounds of its videos.
+
+    `handles` are its public handles as inputs name them: `@name` in lower case. `sec_uid` is itself
+    a handle if that is all that is known: it was asked for, and no account was found.
+    """
 
     sec_uid: str
+    handles: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     works: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
@@ -31,12 +37,13 @@ class AccountNames:
     @property
     def ids(self) -> frozenset[str]:
         """Ids that must not occur anywhere afterwards, and are not collected again."""
-        return frozenset({self.sec_uid, *self.numbers, *self.works})
+        return frozenset({self.sec_uid, *self.numbers, *self.works, *self.handles})
 
     def with_more(self, other: "AccountNames") -> "AccountNames":
         """Combine with names found while the first ones were being erased."""
         return AccountNames(
             sec_uid=self.sec_uid,
+            handles=self.handles | other.handles,
             numbers=self.numbers | other.numbers,
             works=self.works | other.works,
             words=self.words | other.words,
@@ -47,20 +54,28 @@ class AccountNames:
 def find_sec_uid(engine: Engine, account: str) -> str:
     """Return the sec_user_id of an account, given as such, as its number or as its handle.
 
+    `@` and a handle that no observed account has is returned as such: what was asked for under it
+    can be erased all the same.
+
     Raises:
         UnresolvedIdError: No account or several accounts match.
     """
+    handle = account.strip().lower()
+    is_handle = _HANDLE.fullmatch(handle) is not None
     found = engine.rows(
         """
         select distinct sec_uid from (
             select sec_uid, uid, unique_id from raw.videos
             union all select sec_uid, uid, unique_id from raw.accounts
-        ) where $account in (uid, unique_id) and sec_uid is not null
+        ) where sec_uid is not null
+            and ($account in (uid, unique_id) or '@' || lower(unique_id) = $handle)
         """,
-        {"account": account},
+        {"account": account, "handle": handle},
     )
     if len(found) == 1:
         return str(found[0]["sec_uid"])
+    if not found and is_handle:
+        return handle
     if not found and _SEC_UID.fullmatch(account):
         return account
     wrong = f"{len(found)} accounts have" if found else "no observed account has"
@@ -77,6 +92,7 @@ def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
     videos = engine.rows(_ACCOUNT_VIDEOS_SQL, {"id": sec_uid, "uids": sorted(numbers)})
     ids = sorted({str(row["aweme_id"]) for row in videos})
     sounds = engine.rows(_SOUNDS_SQL, {"works": ids})
+    handles = {f"@{row[name]}".lower() for row in shown for name in _HANDLE_COLUMNS if row[name]}
     words = {
         str(row[name])
         for row in shown
@@ -85,6 +101,7 @@ def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
     }
     return AccountNames(
         sec_uid=sec_uid,
+        handles=frozenset(name for name in handles if _HANDLE.fullmatch(name)),
         numbers=numbers,
         works=frozenset(ids),
         words=frozenset(word for word in words if _is_distinctive(word)),
@@ -93,15 +110,34 @@ def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
 
 
 def to_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
-    """Return a pattern that finds any of these names in bytes, as text or JSON-escaped."""
-    forms = {form for name in names for form in (name.encode(), json.dumps(name)[1:-1].encode())}
+    """Return a pattern that finds any of these names in bytes, as text or JSON-escaped.
+
+    A handle (`@name`) is found where it is all of a text, or the parameter of a request: texts of
+    others mention it, and longer handles begin with it.
+    """
+    names = frozenset(names)
+    handles = sorted(name for name in names if _HANDLE.fullmatch(name))
+    forms = {
+        form
+        for name in names.difference(handles)
+        for form in (name.encode(), json.dumps(name)[1:-1].encode())
+    }
     forms |= {form.replace(b"/", rb"\/") for form in forms} | {
         form.replace(b"/", rb"\u002F") for form in forms
     }
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
-    return re.compile(b"|".join(re.escape(form) for form in longest_first) or b"(?!)")
+    found = [re.escape(form) for form in longest_first] + [_handle_form(one) for one in handles]
+    return re.compile(b"|".join(found) or b"(?!)")
 
 
+def _handle_form(handle: str) -> bytes:
+    name = re.escape(handle[1:].encode())
+    ends = rb'[\x00\n"]'
+    alone = rb"(?:(?<![^\x00\n\"])|(?<=user ))@" + name + rb"(?:" + ends + rb"|\Z)"
+    return rb"(?i:" + alone + rb"|unique_id=" + name + rb"(?![0-9a-z_.-]))"
+
+
+_HANDLE_COLUMNS = ("unique_id", "short_id")
 _DISPLAYED_SQL = """
     select uid, unique_id, null as short_id, nickname from raw.videos where sec_uid = $id
     union select uid, unique_id, short_id, nickname from raw.accounts where sec_uid = $id

@@ -75,11 +75,11 @@ export default {
   "time.title": ["Over time", "历史趋势"],
   "time.track": ["Track", "音乐"],
   "time.video": ["Video", "作品"],
-  "user.empty_hint": ["Paste a profile link, or text that contains one.", "粘贴主页链接，或包含链接的文字。"],
+  "user.empty_hint": ["Paste a profile link, text that contains one, or @ and the handle.", "粘贴主页链接、包含链接的文字，或 @账号名。"],
   "user.hint": [
-    "A profile link, a short link, text that contains one, or a sec_user_id.",
-    "主页链接、短链接、包含链接的文字或 sec_user_id。",
+    "A profile link, a short link, text that contains one, @ and the handle, or a sec_user_id.",
+    "主页链接、短链接、包含链接的文字、@账号名或 sec_user_id。",
   ],
   "user.input": ["Account", "账号"],
-  "user.placeholder": ["https://… or MS4wLjABAAAA…", "https://… 或 MS4wLjABAAAA…"],
+  "user.placeholder": ["https://…, @handle or MS4wLjABAAAA…", "https://…、@账号名或 MS4wLjABAAAA…"],
 };

@@ -127,13 +127,15 @@ class FileProvider:
         user = self._users.get(sec_uid)
         if user is None:
             raise UnresolvedIdError("USERS_FILE contains no such account", hint=GUIDE)
-        account = Account(
-            surface="user_info",
-            observed_at=datetime.now(UTC),
-            follower_count_source=None if user.follower_count is None else "follower_count",
-            **user.model_dump(),
-        )
-        return self._reading("user_info", sec_uid, account)
+        return self._reading("user_info", sec_uid, _account(user, "user_info"))
+
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        """Return the account with a handle."""
+        wanted = handle.removeprefix("@").casefold()
+        for user in self._users.values():
+            if (user.unique_id or "").casefold() == wanted:
+                return self._reading("user_by_handle", handle, _account(user, "user_by_handle"))
+        raise UnresolvedIdError("USERS_FILE contains no account with this handle", hint=GUIDE)
 
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
         """Return one video; one that the file does not contain is unavailable."""
@@ -258,3 +260,12 @@ def _uses(video: VideoRecord, music_id: str) -> bool:
 
 def _not_in_files(what: str) -> ProviderUnsupportedError:
     return ProviderUnsupportedError(f"{what} cannot be answered from files", hint=_SUPPORTED_HINT)
+
+
+def _account(user: UserRecord, surface: str) -> Account:
+    return Account(
+        surface=surface,
+        observed_at=datetime.now(UTC),
+        follower_count_source=None if user.follower_count is None else "follower_count",
+        **user.model_dump(),
+    )

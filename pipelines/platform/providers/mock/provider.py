@@ -132,6 +132,15 @@ class MockProvider:
             raise UnresolvedIdError("the demo world knows no such account")
         return self._reading("user_info", sec_uid, to.to_account(self._view(), index))
 
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        """Return the account with a handle."""
+        wanted = handle.removeprefix("@").casefold()
+        for index in range(self._world.account_count):
+            if self._world.account(index).unique_id.casefold() == wanted:
+                account = to.to_account(self._view(), index)
+                return self._reading("user_by_handle", handle, account)
+        raise UnresolvedIdError("the demo world knows no account with this handle")
+
     async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
         """Return one video, or the reason why it is unavailable."""
         work = self._world.video_of_id(aweme_id)
