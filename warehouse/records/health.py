@@ -77,7 +77,12 @@ ENDPOINTS: Mapping[int, Endpoint] = {
 _SCAN_ENDPOINTS = (5, 6, 7, 9)
 SURFACE_USES: Mapping[str, SurfaceUse] = {
     "music_info": SurfaceUse(label="track data", endpoints=(*_SCAN_ENDPOINTS, 12)),
-    "music_list": SurfaceUse(label="videos of a track", endpoints=(*_SCAN_ENDPOINTS, 12)),
+    "music_list": SurfaceUse(
+        label="videos of a track", endpoints=(*_SCAN_ENDPOINTS, 12), other="trends_list"
+    ),
+    "trends_list": SurfaceUse(
+        label="trend of a track", endpoints=(*_SCAN_ENDPOINTS, 12), other="music_list"
+    ),
     "video_page": SurfaceUse(
         label="video share page", endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11), other="slides_info"
     ),
@@ -88,6 +93,7 @@ SURFACE_USES: Mapping[str, SurfaceUse] = {
     ),
     "media": SurfaceUse(label="video audio", endpoints=_SCAN_ENDPOINTS),
     "user_info": SurfaceUse(label="account data", endpoints=(1, 2, 4, 5, 6, 7)),
+    "user_by_handle": SurfaceUse(label="account by handle", endpoints=(1,)),
     "user_posts": SurfaceUse(label="account posts", endpoints=(3, 4, 5, 6, 7), other="user_page"),
     "user_page": SurfaceUse(
         label="account share page", endpoints=(3, 4, 5, 6, 7), other="user_posts"
@@ -96,6 +102,8 @@ SURFACE_USES: Mapping[str, SurfaceUse] = {
     "hashtag_info": SurfaceUse(label="hashtag data", endpoints=(13,)),
     "hashtag_list": SurfaceUse(label="videos of a hashtag", endpoints=(5, 6, 7, 13)),
     "search_stream": SurfaceUse(label="guest search, first page", endpoints=_SCAN_ENDPOINTS),
+    # Scans go on without it, so no endpoint depends on it.
+    "service_track": SurfaceUse(label="song in the music service", endpoints=()),
     "chart_issues": SurfaceUse(label="chart issues", endpoints=(16,)),
     "chart_songs": SurfaceUse(label="chart songs", endpoints=(16,), other="chart_latest"),
     "chart_latest": SurfaceUse(label="latest chart issue", endpoints=(16,), other="chart_songs"),
@@ -203,16 +211,19 @@ REASON_TEXTS: Mapping[str, str] = {
 PROBE_SETTINGS: Mapping[str, str] = {
     "music_info": "CANARY_MUSIC_ID",
     "music_list": "CANARY_MUSIC_ID",
+    "trends_list": "CANARY_MUSIC_ID",
     "video_page": "CANARY_AWEME_ID",
     "slides_info": "CANARY_AWEME_ID",
     "media": "CANARY_AWEME_ID",
     "user_info": "CANARY_SEC_UID",
+    "user_by_handle": "CANARY_SEC_UID",
     "user_posts": "CANARY_SEC_UID",
     "user_page": "CANARY_SEC_UID",
     "short_link": "CANARY_LINK",
     "hashtag_info": "CANARY_CH_ID",
     "hashtag_list": "CANARY_CH_ID",
     "search_stream": "CANARY_TERM",
+    "service_track": "CANARY_MUSIC_ID",
 }
 """Setting that holds the id to probe each surface with."""
 

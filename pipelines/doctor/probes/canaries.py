@@ -10,11 +10,14 @@ from typing import Any, Literal
 
 import httpx2
 
+from pipelines.captures.inputs import read_handle
 from pipelines.settings import Settings
 from warehouse.records.search import SearchPage
-from warehouse.records.videos import Track, Video, VideoDetail, VideoPage
+from warehouse.records.videos import Account, Track, Video, VideoDetail, VideoPage
 
-CanaryKind = Literal["music_id", "aweme_id", "sec_uid", "ch_id", "link", "term", "rank_id", "sound"]
+CanaryKind = Literal[
+    "music_id", "aweme_id", "sec_uid", "handle", "ch_id", "link", "term", "rank_id", "sound", "song"
+]
 _FROM_SETTINGS: Mapping[CanaryKind, str] = {
     "music_id": "canary_music_id",
     "aweme_id": "canary_aweme_id",
@@ -52,6 +55,9 @@ class Canaries:
         """Collect the ids in a probe's result."""
         if isinstance(seen, Track):
             self.offer("term", seen.title)
+            self.offer("song", seen.service_track_id)
+        elif isinstance(seen, Account):
+            self._learn_handle(seen.unique_id)
         elif isinstance(seen, VideoPage | SearchPage):
             for video in seen.videos:
                 self._learn_video(video)
@@ -66,10 +72,15 @@ class Canaries:
         self.offer("aweme_id", video.aweme_id)
         if video.author is not None:
             self.offer("sec_uid", video.author.sec_uid)
+            self._learn_handle(video.author.unique_id)
         if video.music is not None:
             self.offer("music_id", video.music.music_id)
+            self.offer("song", video.music.service_track_id)
         for hashtag in video.hashtags:
             self.offer("ch_id", hashtag.ch_id)
+
+    def _learn_handle(self, unique_id: str | None) -> None:
+        self.offer("handle", read_handle(f"@{unique_id}"))
 
 
 def add_configured_ids(canaries: Canaries, settings: Settings) -> None:

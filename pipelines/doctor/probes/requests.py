@@ -18,11 +18,14 @@ from pipelines.platform.chartsrc.songs import parse_latest, parse_song_page, par
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.sources.planner import SickPolicy
 from pipelines.platform.sources.table import (
     SourceRequest,
     read_music_list,
+    read_trends_list,
+    read_user_by_handle,
     read_user_info,
     read_user_page,
     read_user_posts,
@@ -50,6 +53,7 @@ class ProbeReader:
         self.profile = client.profile
         self.surfaces = SurfaceReader(client)
         self.provider = VidplatPublic(client, name="doctor", sick_policy=SickPolicy.ALWAYS)
+        self.songs = MusicServicePublic(client)
         self.sound_pages: dict[str, str] = {}
 
     async def aclose(self) -> None:
@@ -99,6 +103,16 @@ async def ask_music_list(reader: ProbeReader, music_id: str) -> object:
     return (await read_music_list(reader.surfaces, SourceRequest(entity_id=music_id))).value
 
 
+async def ask_trends_list(reader: ProbeReader, music_id: str) -> object:
+    """The first videos of the trend around a track."""
+    return (await read_trends_list(reader.surfaces, SourceRequest(entity_id=music_id))).value
+
+
+async def ask_service_track(reader: ProbeReader, track_id: str) -> object:
+    """A song in the music service."""
+    return (await reader.songs.fetch_song(track_id)).value
+
+
 async def ask_hashtag_info(reader: ProbeReader, ch_id: str) -> object:
     """A hashtag."""
     return (await reader.provider.fetch_hashtag(ch_id)).value
@@ -127,6 +141,11 @@ async def ask_short_link(reader: ProbeReader, url: str) -> object:
 async def ask_user_info(reader: ProbeReader, sec_uid: str) -> object:
     """An account."""
     return (await read_user_info(reader.surfaces, SourceRequest(entity_id=sec_uid))).value
+
+
+async def ask_user_by_handle(reader: ProbeReader, handle: str) -> object:
+    """An account by its public handle."""
+    return (await read_user_by_handle(reader.surfaces, SourceRequest(entity_id=handle))).value
 
 
 async def ask_user_posts(reader: ProbeReader, sec_uid: str) -> object:

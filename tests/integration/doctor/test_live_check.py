@@ -1,11 +1,13 @@
 """The live check against the running stand-in platform, and the patch that it proposes."""
 
+import asyncio
 import json
 import os
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -16,11 +18,22 @@ import pytest
 
 from pipelines.doctor.live_check.limits import REQUEST_LIMIT
 from pipelines.doctor.live_check.round import LiveCheckTimes
-from pipelines.doctor.live_check.run import PATCH, LiveCheckRequest, LiveCheckResult, run_live_check
+from pipelines.doctor.live_check.run import (
+    PATCH,
+    REPORT,
+    LiveCheckRequest,
+    LiveCheckResult,
+    run_live_check,
+)
 from pipelines.platform.profiles import load_profile
+from pipelines.platform.providers import build_data_provider, choose_profile
 from pipelines.settings import Settings
 from tests.stage import open_stage
+from warehouse.control import open_control
+from warehouse.home.folder import open_home
 from warehouse.queries.results import read_candidates, read_result_document
+from warehouse.records.errors import SametrackError
+from warehouse.records.videos import VideoDetail
 
 ROOT = Path(__file__).parents[3]
 SANDBOX = (Path(load_profile.__code__.co_filename).parent / "sandbox.toml").read_text("utf-8")
@@ -106,7 +119,8 @@ def test_a_generous_platform_is_asked_once_per_surface_and_needs_no_patch(
     asked = live.requests()
     assert len(asked) == result.report["requests"] <= REQUEST_LIMIT
     by_surface = [one["surface"] for one in asked if one["surface"] not in {"robots", "media"}]
-    assert len(by_surface) == len(set(by_surface))
+    assert by_surface.count("user_info") == 2  # by id, and by handle
+    assert len(by_surface) == len(set(by_surface)) + 1
     assert abs(result.report["clock_skew_s"]) < 60
     assert result.report["media"]["kind"] == ".mp4"
     assert {one["decision"] for one in result.report["robots"]} == {"allowed"}
@@ -127,6 +141,51 @@ def test_what_autumn_withholds_is_named_and_a_login_is_switched_off(live: LivePl
     again = live.check("again", profile_patch=live.place / "autumn" / PATCH)
     assert outcomes(again.report)["search_stream"] == "not_asked"
     assert not any(one["surface"].startswith("search") for one in live.requests())
+
+
+def test_the_new_sources_are_looked_at_where_much_is_withheld(live: LivePlatform) -> None:
+    """Trend, song and handle are what a guest can still read."""
+    live.switch(mode="autumn-2026")
+    result = live.check("sources")
+    found = outcomes(result.report)
+    for surface in ("trends_list", "service_track", "user_by_handle"):
+        assert found[surface] == "works", surface
+    fields = {one["surface"]: one["fields"] for one in result.report["surfaces"]}
+    assert fields["trends_list"]["create_time"][0] > 0
+    assert fields["service_track"]["title"] == [1, 1]
+    assert fields["user_by_handle"]["sec_uid"] == [1, 1]
+    text = (live.place / "sources" / REPORT).read_text("utf-8")
+    assert all(f"| {surface} | works" in text for surface in ("trends_list", "service_track"))
+
+
+async def read_sound(live: LivePlatform, name: str, **values: Any) -> str:
+    """What becomes of the sound of a video: its suffix, or the type of the error."""
+    settings = live.settings(data_home=live.place / name, **values)
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    track = httpx2.get(f"{live.world}/tracks?limit=1&counts=0").json()["tracks"][0]
+    with closing(open_control(home.control_url, world=home.world)) as control:
+        async with aclosing(build_data_provider(settings, profile, control=control)) as provider:
+            detail = (await provider.fetch_video(track["aweme_id"])).value
+            assert isinstance(detail, VideoDetail)
+            try:
+                return (await provider.download_sound(detail, live.place)).path.suffix
+            except SametrackError as error:
+                return error.type
+
+
+async def test_a_read_that_failed_succeeds_with_the_proposed_patch(
+    live: LivePlatform, lacking: Path
+) -> None:
+    live.switch("media_other_host")
+    given: dict[str, Any] = {"profile": str(lacking)}
+    assert await read_sound(live, "before", **given) == "upstream_substitution"
+    result = await asyncio.to_thread(live.check, "lacking", **given)
+    assert [rule for rule in result.patch.media if "cdnplat" in rule]
+    patch = live.place / "lacking" / PATCH
+    assert await read_sound(live, "after", profile_patch=patch, **given) == ".mp4"
+    again = await asyncio.to_thread(live.check, "patched", profile_patch=patch, **given)
+    assert (outcomes(again.report)["media"], again.patch.media) == ("works", {})
 
 
 @dataclass(frozen=True)

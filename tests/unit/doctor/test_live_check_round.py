@@ -16,6 +16,7 @@ from pipelines.doctor.probes.probe_runner import ProbeListener
 from pipelines.platform.http.client import HttpRequest
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.music_service import MusicServicePublic
 from tests.fake_clock import FakeClock
 from tests.unit.doctor.conftest import HEALTHY, MP4, FakeGuest, GenerousStore, LiveStage
 from warehouse.records.errors import (
@@ -46,6 +47,39 @@ async def test_each_surface_is_asked_once_and_ids_are_learned_on_the_way(live: L
     assert {one.health.outcome for one in checks} == {"works"}
     assert sorted(stage.guest.asked) == sorted(SURFACES)
     assert checks[3].sound_head == MP4
+
+
+async def test_a_song_is_asked_for_once_a_list_named_it(live: Live) -> None:
+    songs = {
+        "service_track": "service_track/song.html", "trends_list": "trends_list/page.json",
+    }  # fmt: skip
+    stage = live(HEALTHY | songs)
+    checks = await stage.round.run(("service_track", "trends_list"))
+    assert outcomes(checks) == dict.fromkeys(songs, ("works", None))
+    assert stage.guest.asked == ["trends_list", "service_track"]
+
+
+async def test_a_handle_is_asked_for_once_an_account_named_it(live: Live) -> None:
+    accounts = {
+        "user_by_handle": "user_by_handle/account.json", "user_info": "user_info/account.json",
+    }  # fmt: skip
+    stage = live(HEALTHY | accounts)
+    stage.round.canaries.offer("sec_uid", "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE")
+    checks = await stage.round.run(("user_by_handle", "user_info"))
+    assert outcomes(checks) == dict.fromkeys(accounts, ("works", None))
+    assert stage.guest.asked == ["user_info", "user_by_handle"]
+    assert checks[0].health.entity_id == "@xiaoman88"
+
+
+async def test_a_profile_without_a_music_service_is_asked_for_no_song(live: Live) -> None:
+    stage = live(HEALTHY)
+    profile = stage.guest.profile
+    hosts = profile.hosts.model_copy(update={"music_service": None})
+    stage.round.reader.profile = stage.guest.profile = profile.model_copy(update={"hosts": hosts})
+    stage.round.reader.songs = MusicServicePublic(stage.guest)
+    stage.round.canaries.offer("song", "7000000000000000001")
+    [check] = await stage.round.run(("service_track",))
+    assert (check.health.error_type, stage.guest.asked) == ("provider_unsupported", [])
 
 
 async def test_a_surface_whose_id_nobody_knows_is_named(live: Live) -> None:
