@@ -61,15 +61,17 @@ class LearnedHealth:
         self._touched: dict[SurfaceKey, float] = {}
         self._written: dict[SurfaceKey, float] = {}
         self._refreshed_at: float | None = None
+        self._refreshing = asyncio.Lock()
 
     async def answers(self) -> Mapping[SurfaceKey, Sequence[str]]:
         """Return the latest answers of every surface, oldest first."""
-        now = self._clock.monotonic()
-        is_due = self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S
-        if self._store is not None and is_due:
-            self._refreshed_at = now
-            found = await asyncio.to_thread(self._store.surface_answers, max_age_s=HEALTH_TTL_S)
-            self._known = dict(found)
+        if self._store is None:
+            return self._known
+        async with self._refreshing:  # who asks meanwhile waits, and does not take it for nothing
+            now = self._clock.monotonic()
+            if self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S:
+                found = await asyncio.to_thread(self._store.surface_answers, max_age_s=HEALTH_TTL_S)
+                self._known, self._refreshed_at = dict(found), now
         return self._known
 
     async def note(self, host: str, surface: str, error: SametrackError | None) -> None:

@@ -1,6 +1,7 @@
 """Which sources of a question are asked, with what is known of them and what they answer."""
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -373,6 +374,24 @@ async def test_only_what_a_surface_answered_is_learned(
     health = LearnedHealth(clock=clock)
     await health.note("a", "s", error)
     assert (await health.answers()).get(("a", "s"), ()) == (() if kind is None else (kind,))
+
+
+async def test_who_asks_while_the_answers_are_read_waits_for_them(clock: FakeClock) -> None:
+    """Otherwise a scan that begins takes every surface for one of which nothing is known."""
+    is_read = threading.Event()
+
+    def read(*, max_age_s: float) -> dict[tuple[str, str], tuple[str, ...]]:
+        assert is_read.wait(60), max_age_s
+        return {("a", "s"): ("empty_body",)}
+
+    store: Any = SimpleNamespace(surface_answers=read)
+    health = LearnedHealth(store, clock=clock)
+    asked = [asyncio.create_task(health.answers()) for _ in range(3)]
+    await asyncio.sleep(0)
+    is_read.set()
+    assert [dict(found) for found in await asyncio.gather(*asked)] == [
+        {("a", "s"): ("empty_body",)}
+    ] * 3
 
 
 async def test_a_world_of_shells_costs_little_more_than_one_request_each(platform: Any) -> None:
