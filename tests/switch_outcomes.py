@@ -179,7 +179,7 @@ OUTCOMES: tuple[SwitchOutcome, ...] = (
     SwitchOutcome(switch="search_stream_lines"),
     SwitchOutcome(switch="media_other_host"),
     SwitchOutcome(switch="media_needs_referer", possible_stops=(("service_audio", "audio_unavailable"),)),
-    SwitchOutcome(switch="media_altered", stops=(("media", "audio_unavailable"),), possible_stops=(("service_audio", "audio_unavailable"),), candidates=(("not_comparable", "reference_altered_by_host"),), is_same=False),
+    SwitchOutcome(switch="media_altered", stops=(("media", "audio_unavailable"),), possible_stops=(("service_audio", "altered_by_host"),), candidates=(("not_comparable", "reference_altered_by_host"),), is_same=False),
     SwitchOutcome(switch="chart_1002"),
     SwitchOutcome(switch="chart_late"),
 )
