@@ -69,7 +69,8 @@ class ChartHistoryDocument(ClosedDocument):
         Timestamp | None,
         Field(
             description="time by which today's issue is released, if the range reaches to today "
-            "and the issue is not listed yet; issues are dated 08:30 and released up to 10:00"
+            "and the issue is not listed yet, or is listed with a later release; until then the "
+            "latest one may lag: issues are dated 08:30 and released up to 10:00"
         ),
     ]
     issues_refreshed: Annotated[

@@ -149,6 +149,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("chart_too_frequent", "chart", "`errcode` 1002: requests come too often", RateLimitedError, "errcode 1002", (_P.WAIT,)),
     Refusal("chart_errcode", "chart", "`errcode` is not 0", ChartUnavailableError, "errcode", _WITHHELD),
     Refusal("chart_no_such", "chart", "`data` that holds only a timestamp", ChartUnavailableError, "no_such_chart", _WITHHELD),
+    Refusal("chart_of_charts", "chart", "`rank.list`, the list of charts, where songs are expected", ChartUnavailableError, "list_of_charts", _WITHHELD),
     Refusal("chart_empty", "chart", "an empty list (a cold edge node)", ChartUnavailableError, "empty_info", _WITHHELD),
     Refusal("chart_http", "chart", "an empty body, or another HTTP status than 200", ChartUnavailableError, None, _WITHHELD),
     Refusal("chart_other_issue", "chart", "songs of another issue than asked for, or of several", SubstitutionError, "another_issue", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),

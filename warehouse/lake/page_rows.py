@@ -11,7 +11,7 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Video
 
-_ISSUE = ("volid", "surface", "observed_at", "name", "chart_date")
+_ISSUE = ("volid", "surface", "observed_at", "name", "chart_date", "scheduled_at")
 SONG_COLUMNS = tuple(field.name for field in fields(ChartSong))
 
 

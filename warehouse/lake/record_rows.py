@@ -38,12 +38,13 @@ _MUSIC = {
     "music_duration_s": "duration_s",
     "music_is_original_sound": "is_original_sound",
     "music_mapped_title": "mapped_title",
+    "music_mapped_artist": "mapped_artist",
     "music_service_track_id": "service_track_id",
 }
 _STATISTICS = ("digg_count", "comment_count", "collect_count", "share_count")
 _TRACK = (
     "music_id", "surface", "observed_at", "title", "author", "owner_nickname", "duration_s",
-    "is_original_sound", "cover_url", "source_aweme_id", "mapped_title",
+    "is_original_sound", "cover_url", "source_aweme_id", "mapped_title", "mapped_artist",
     "service_track_id",
 )  # fmt: skip
 _ACCOUNT = (

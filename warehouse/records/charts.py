@@ -15,13 +15,17 @@ SONG_LIMIT = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartIssue:
-    """One observation of one issue. `chart_date` is None when the source does not give a date."""
+    """One observation of one issue. `chart_date` is None when the source does not give a date.
+
+    `scheduled_at` is the time at which the source plans to release it; it may list it before.
+    """
 
     volid: str
     surface: str
     observed_at: datetime
     name: str | None = None
     chart_date: date | None = None
+    scheduled_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

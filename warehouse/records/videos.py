@@ -71,7 +71,8 @@ class Music:
     """The music as shown with a video.
 
     `mapped_title` is the named song that the platform links a user sound to, where it does: a hint
-    for candidates, never a confirmation. `service_track_id` is its song on the music service.
+    for candidates, never a confirmation; `mapped_artist` its artist, if it is named apart.
+    `service_track_id` is its song on the music service.
     """
 
     music_id: str
@@ -80,6 +81,7 @@ class Music:
     duration_s: int | None = None
     is_original_sound: bool | None = None
     mapped_title: str | None = None
+    mapped_artist: str | None = None
     service_track_id: str | None = None
 
 
@@ -172,7 +174,7 @@ class UnavailableVideo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One observation of one music id. `mapped_title` is as in `Music`."""
+    """One observation of one music id. `mapped_title` and `mapped_artist` are as in `Music`."""
 
     music_id: str
     surface: str
@@ -185,6 +187,7 @@ class Track:
     cover_url: str | None = None
     source_aweme_id: str | None = None
     mapped_title: str | None = None
+    mapped_artist: str | None = None
     service_track_id: str | None = None
 
     @property

@@ -96,9 +96,7 @@ class ChartHistoryReader:
             songs,
             read.errors,
             latest=known.latest,
-            next_issue_by=next_issue_by(known.latest, now=datetime.now(UTC))
-            if span.is_cut
-            else None,
+            next_issue_by=_next_issue_by(known, span),
             is_refreshed=trouble is None,
             data_provider=self._sources.data_provider,
             is_demo=self._sources.is_demo,
@@ -141,6 +139,15 @@ class ChartHistoryReader:
         if read.late:
             return max(AGAIN_AFTER_S, math.ceil(len(read.late) / BACKLOG_RATE))
         return float(self._sources.settings.negative_ttl) if read.errors else None
+
+
+def _next_issue_by(known: KnownIssues, span: Span) -> datetime | None:
+    """Return by when the newest issue of the span is released, if it is not yet."""
+    if span.end < known.latest:
+        return None
+    found = next_issue_by(known.latest, now=datetime.now(UTC), scheduled_at=known.scheduled_at)
+    is_listed = known.scheduled_at is not None and found == known.scheduled_at
+    return found if span.is_cut or is_listed else None
 
 
 class _ChartReader:

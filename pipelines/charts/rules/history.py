@@ -116,13 +116,20 @@ def cut_span(span: Span, *, latest: date) -> Span:
     return Span(start=span.start, end=min(span.end, latest), asked_end=span.asked_end)
 
 
-def next_issue_by(latest: date, *, now: datetime) -> datetime | None:
+def next_issue_by(
+    latest: date, *, now: datetime, scheduled_at: datetime | None = None
+) -> datetime | None:
     """Return by when today's issue is released, if the latest issue is still that of yesterday.
+
+    An issue that the source lists before it releases it (`scheduled_at` of the latest one) is
+    released at that time: until then its songs may be those of the issue before.
 
     An issue is dated 08:30 and released up to 10:00 in Shanghai, so the latest one may lag behind
     its date. None if today's issue is listed, if it is overdue, or if older ones are missing too:
     the chart skips days.
     """
+    if scheduled_at is not None and now < scheduled_at:
+        return scheduled_at.astimezone(UTC)
     today = now.astimezone(_SHANGHAI).date()
     due = datetime.combine(today, RELEASED_BY, _SHANGHAI)
     is_awaited = latest == today - timedelta(days=1) and now < due

@@ -6,8 +6,9 @@ is. The contents of the documents are parsed in `issues.py` and `songs.py`.
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from http import HTTPStatus
+from zoneinfo import ZoneInfo
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.parsers.fields import MAX_INT, JsonNode, parse_json
@@ -18,7 +19,9 @@ _COMMENTS = re.compile(rb"\A(?:\s*<!--[^<>]*-->)+|(?:<!--[^<>]*-->\s*)+\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
 _TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
+_SONGS = frozenset({"data", "songs"})  # where documents with issues or songs have them
 _TOO_FREQUENT = 1002
+_SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,7 @@ def refuse_failure(document: JsonNode) -> None:
 
     Raises:
         RateLimitedError: Requests come too often for the chart.
-        ChartUnavailableError: It reports any other failure.
+        ChartUnavailableError: It reports any other failure, or is the list of charts.
     """
     status, code = non_negative_int(document, "status"), non_negative_int(document, "errcode")
     if code == _TOO_FREQUENT:
@@ -96,6 +99,10 @@ def refuse_failure(document: JsonNode) -> None:
     if code:
         detail = f"the chart answered with error {code}"
         raise refusal_error("chart_errcode", detail, surface=document.surface)
+    charts = document.values.get("rank")
+    if isinstance(charts, dict) and "list" in charts and not _SONGS & document.values.keys():
+        detail = "the chart sent its list of charts (`rank/list`), which has no songs"
+        raise refusal_error("chart_of_charts", detail, surface=document.surface)
 
 
 def chart_data(document: JsonNode) -> JsonNode:
@@ -137,6 +144,15 @@ def find_date(node: JsonNode, *keys: str) -> date | None:
             except ValueError:  # such as 0000-00-00
                 continue
     return None
+
+
+def find_time(node: JsonNode, key: str) -> datetime | None:
+    """Return the time of a text such as `2026-08-29 09:40:00`, which is Shanghai's, in UTC."""
+    try:
+        local = datetime.strptime(node.text(key) or "", "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
+        return local.replace(tzinfo=_SHANGHAI).astimezone(UTC)
+    except (ValueError, OverflowError):  # such as 0000-00-00 00:00:00
+        return None
 
 
 def _not_a_document(body: bytes, seen: ChartParseContext) -> UpstreamError:

@@ -7,6 +7,7 @@ from pipelines.platform.chartsrc.bodies import (
     chart_data,
     empty_list_error,
     find_date,
+    find_time,
     parse_document,
 )
 from pipelines.platform.parsers.fields import JsonNode
@@ -43,4 +44,5 @@ def _issue(entry: JsonNode, seen: ChartParseContext) -> ChartIssue:
         observed_at=seen.observed_at,
         name=entry.name("volname") or entry.name("voltitle"),
         chart_date=find_date(entry, "voltime", "outer_text"),
+        scheduled_at=find_time(entry, "scheduled_release_time"),
     )

@@ -5,7 +5,7 @@ from pipelines.platform.parsers.refusals import refuse_status, says_unknown
 from pipelines.platform.parsers.videos import (
     ParseContext,
     read_extra,
-    read_mapped_title,
+    read_mapped_song,
     read_service_track_id,
 )
 from warehouse.records.errors import InvalidMusicInputError, SubstitutionError
@@ -51,6 +51,7 @@ def _track(info: JsonNode, music_id: str, seen: ParseContext) -> Track:
         raise info.missing("title")
     extra = read_extra(info)
     covers = (first_address(info.node(key)) for key in _COVERS)
+    mapped_title, mapped_artist = read_mapped_song(info)
     return Track(
         music_id=music_id,
         surface=seen.surface,
@@ -62,7 +63,8 @@ def _track(info: JsonNode, music_id: str, seen: ParseContext) -> Track:
         is_original_sound=info.flag("is_original_sound"),
         cover_url=next((cover for cover in covers if cover), None),
         source_aweme_id=_id(extra.get("extract_item_id")),
-        mapped_title=read_mapped_title(info),
+        mapped_title=mapped_title,
+        mapped_artist=mapped_artist,
         service_track_id=read_service_track_id(info),
     )
 

@@ -189,26 +189,32 @@ def _music(node: JsonNode | None) -> Music | None:
     music_id = node.id("mid") or node.id("id_str") or node.id("id")
     if music_id is None:
         return None
+    mapped_title, mapped_artist = read_mapped_song(node)
     return Music(
         music_id=music_id,
         title=node.name("title"),
         author=node.name("author") or node.name("owner_nickname"),
         duration_s=node.whole("duration") or None,
         is_original_sound=node.flag("is_original_sound"),
-        mapped_title=read_mapped_title(node),
+        mapped_title=mapped_title,
+        mapped_artist=mapped_artist,
         service_track_id=read_service_track_id(node),
     )
 
 
-def read_mapped_title(node: JsonNode) -> str | None:
-    """Return the title of the song that the platform names inside a user sound, else None."""
-    extra = read_extra(node)
-    mapped = extra.get("music_display_mapping_title")
+def read_mapped_song(node: JsonNode) -> tuple[str | None, str | None]:
+    """Return title and artist of the song that the platform names inside a user sound.
+
+    Either is None if it is not named.
+    """
+    mapped = read_extra(node).get("music_display_mapping_title")
     if isinstance(mapped, str) and mapped.strip():
-        return mapped.strip()
+        return mapped.strip(), None
     matched = node.node("matched_pgc_sound")
-    named = None if matched is None else matched.name("title")
-    return named or _named_song(node.text("title") or "")
+    title = None if matched is None else matched.name("title")
+    if matched is not None and title is not None:
+        return title, matched.name("author")
+    return _named_song(node.text("title") or "")
 
 
 def read_service_track_id(node: JsonNode) -> str | None:
@@ -222,18 +228,22 @@ def read_service_track_id(node: JsonNode) -> str | None:
     return None
 
 
-def _named_song(title: str) -> str | None:
-    """Return the song of a title such as "…创作的原声（原声中的歌曲：Song-Artist）", else None.
+def _named_song(title: str) -> tuple[str | None, str | None]:
+    """Return song and artist of a title such as "…创作的原声（原声中的歌曲：Song-Artist）".
 
     The first hyphen ends the song: artists' names contain hyphens more often than titles do. If
-    hyphens between blanks are there, they are the separator.
+    hyphens between blanks are there, they are the separator. The artist is known only if there is
+    one separator: of two, either may be part of a name.
     """
     found = _NAMED_SONG.search(title)
     if found is None:
-        return None
+        return None, None
     named = found["song"].strip()
-    song = named.partition(" - " if " - " in named else "-")[0].strip()
-    return song or named
+    separator = " - " if " - " in named else "-"
+    song, _, artist = (part.strip() for part in named.partition(separator))
+    if not song:
+        return named, None
+    return song, artist if artist and separator not in artist else None
 
 
 def read_extra(node: JsonNode) -> dict[str, object]:

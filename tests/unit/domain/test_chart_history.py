@@ -199,3 +199,10 @@ def test_the_issue_of_today_is_awaited_until_ten_in_shanghai(
 ) -> None:
     expected = None if due is None else datetime.fromisoformat(due)
     assert next_issue_by(latest, now=datetime.fromisoformat(now)) == expected
+
+
+def test_an_issue_that_is_listed_before_its_release_is_awaited_until_then() -> None:
+    today, now = date(2026, 9, 17), datetime.fromisoformat("2026-09-17T01:00+00:00")
+    due = datetime.fromisoformat("2026-09-17T01:40+00:00")
+    assert next_issue_by(today, now=now, scheduled_at=due) == due
+    assert next_issue_by(today, now=due, scheduled_at=due) is None

@@ -87,19 +87,31 @@ def test_the_kind_of_a_post_is_known_without_pictures_and_length(
 
 
 @pytest.mark.parametrize(
-    ("title", "song"),
+    ("title", "song", "artist"),
     [
-        ("@小满创作的原声（原声中的歌曲：晚风海岸-某某乐队）", "晚风海岸"),
-        ("@a创作的原声(原声中的歌曲: Night Flight - A-Z)", "Night Flight"),
-        ("@a创作的原声（原声中的歌曲：海（Live）-K-9）", "海（Live）"),
-        ("@a创作的原声（原声中的歌曲：晚风）", "晚风"),
-        ("@a创作的原声（原声中的歌曲：-晚风）", "-晚风"),
-        ("@a创作的原声（原声中的歌曲：）", None),
-        ("@a创作的原声（原声中的歌曲：晚风）的翻唱", None),
-        ("@a创作的原声", None),
-        ("", None),
+        ("@小满创作的原声（原声中的歌曲：晚风海岸-某某乐队）", "晚风海岸", "某某乐队"),
+        ("@a创作的原声(原声中的歌曲: Night Flight - A-Z)", "Night Flight", "A-Z"),
+        ("@a创作的原声(原声中的歌曲: Night - Flight - A-Z)", "Night", None),
+        ("@a创作的原声（原声中的歌曲：海（Live）-K-9）", "海（Live）", None),
+        ("@a创作的原声（原声中的歌曲：晚风-）", "晚风", None),
+        ("@a创作的原声（原声中的歌曲：晚风）", "晚风", None),
+        ("@a创作的原声（原声中的歌曲：-晚风）", "-晚风", None),
+        ("@a创作的原声（原声中的歌曲：）", None, None),
+        ("@a创作的原声（原声中的歌曲：晚风）的翻唱", None, None),
+        ("@a创作的原声", None, None),
+        ("", None, None),
     ],
 )
-def test_the_song_named_in_a_title_is_the_mapped_title(title: str, song: str | None) -> None:
+def test_the_song_named_in_a_title_is_the_mapped_one(
+    title: str, song: str | None, artist: str | None
+) -> None:
     body = orjson.dumps({"music_info": {"mid": MUSIC, "title": title}})
-    assert parse_music_info(body, music_id=MUSIC, seen=SEEN).mapped_title == song
+    track = parse_music_info(body, music_id=MUSIC, seen=SEEN)
+    assert (track.mapped_title, track.mapped_artist) == (song, artist)
+
+
+def test_the_matched_song_gives_its_artist_as_the_mapped_one() -> None:
+    song = {"title": "晚风", "author": "海与灯"}
+    sound = {"mid": MUSIC, "title": "原声", "matched_pgc_sound": song}
+    track = parse_music_info(orjson.dumps({"music_info": sound}), music_id=MUSIC, seen=SEEN)
+    assert (track.mapped_title, track.mapped_artist) == ("晚风", "海与灯")

@@ -64,6 +64,7 @@ musics = st.builds(
     duration_s=counts,
     is_original_sound=flags,
     mapped_title=maybe,
+    mapped_artist=maybe,
 )
 videos = st.builds(
     Video,
@@ -163,7 +164,7 @@ VIDEO = Video(
     author=Author(sec_uid="a1", uid="a2", unique_id="a3", nickname="a4", avatar_url="a5"),
     music=Music(
         music_id="m1", title="m2", author="m3", duration_s=6, is_original_sound=False,
-        mapped_title="m4",
+        mapped_title="m4", mapped_artist="m5",
     ),
     hashtags=(Hashtag(ch_id="h1", name="one"), Hashtag(ch_id="h2", name="two")),
     statistics=Statistics(digg_count=7, comment_count=8, collect_count=9, share_count=10),
@@ -178,6 +179,7 @@ def test_each_field_of_a_video_stands_in_the_column_of_its_name() -> None:
         "is_exact": False, "sec_uid": "a1", "uid": "a2", "unique_id": "a3", "nickname": "a4",
         "avatar_url": "a5", "music_id": "m1", "music_title": "m2", "music_author": "m3",
         "music_duration_s": 6, "music_is_original_sound": False, "music_mapped_title": "m4",
+        "music_mapped_artist": "m5",
         "digg_count": 7, "comment_count": 8, "collect_count": 9, "share_count": 10,
         "hashtag_ids": ["h1", "h2"], "hashtag_names": ["one", "two"],
         "statistics_complete": VIDEO.statistics_complete, "capture_id": "c-1", "job_id": "j-1",

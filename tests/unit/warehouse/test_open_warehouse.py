@@ -29,8 +29,8 @@ TRACK: dict[str, object] = {
     "music_id": "7361729694329545668", "surface": "music_info", "capture_id": None,
     "observed_at": datetime(2026, 11, 1, tzinfo=UTC), "title": None, "author": None,
     "owner_nickname": None, "duration_s": 9, "is_original_sound": None, "cover_url": None,
-    "source_aweme_id": None, "mapped_title": None, "created_at": None, "created_at_source": None,
-    "service_track_id": None, "data_provider": "mock", "job_id": None,
+    "source_aweme_id": None, "mapped_title": None, "mapped_artist": None, "created_at": None,
+    "created_at_source": None, "service_track_id": None, "data_provider": "mock", "job_id": None,
 }  # fmt: skip
 
 

@@ -12,14 +12,46 @@ from warehouse.lake.page_rows import SONG_COLUMNS, chart_song_from_row
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.values import Row
 
+_KNOWN_ISSUES = """
+with listed as (
+    select
+        volid,
+        max(observed_at) as observed_at,
+        max_by(
+            {
+                'name': name, 'chart_date': chart_date, 'surface': surface,
+                'scheduled_at': scheduled_at
+            },
+            observed_at
+        ) as said
+    from seen.chart_issues
+    where chart_date is not null
+    group by volid
+),
+summary as (
+    select
+        max(said.chart_date) as latest,
+        max_by(said.scheduled_at, said.chart_date) as latest_scheduled_at,
+        max(observed_at) as listed_at
+    from listed
+)
+select latest, latest_scheduled_at, listed_at, volid, observed_at, unnest(said)
+from summary left join listed on said.chart_date between $first and $last
+order by said.chart_date desc, volid
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownIssues:
-    """Issues of some days, the day of the newest issue, and when a list was last read."""
+    """Issues of some days, the day of the newest issue, and when a list was last read.
+
+    `scheduled_at` is when that newest issue is to be released, if the source says so.
+    """
 
     issues: tuple[ChartIssue, ...]
     latest: date
     listed_at: datetime
+    scheduled_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,38 +65,25 @@ class KnownSongs:
 def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues | None:
     """Return issues dated between two days, as last listed. None before the first list."""
     found = engine.rows(
-        """
-        with listed as (
-            select
-                volid,
-                max(observed_at) as observed_at,
-                max_by(
-                    {'name': name, 'chart_date': chart_date, 'surface': surface}, observed_at
-                ) as said
-            from seen.chart_issues
-            where chart_date is not null
-            group by volid
-        ),
-        summary as (
-            select max(said.chart_date) as latest, max(observed_at) as listed_at from listed
-        )
-        select latest, listed_at, volid, observed_at, unnest(said)
-        from summary left join listed on said.chart_date between $first and $last
-        order by said.chart_date desc, volid
-        """,
+        _KNOWN_ISSUES,
         first=first,
         last=last,
     )
     latest, listed_at = found[0]["latest"], found[0]["listed_at"]
     if latest is None:
         return None
-    columns = ("volid", "name", "chart_date", "surface", "observed_at")
+    columns = ("volid", "name", "chart_date", "surface", "observed_at", "scheduled_at")
     issues = tuple(
         ChartIssue(**{name: row[name] for name in columns})
         for row in found
         if row["volid"] is not None
     )
-    return KnownIssues(issues=issues, latest=latest, listed_at=listed_at)
+    return KnownIssues(
+        issues=issues,
+        latest=latest,
+        listed_at=listed_at,
+        scheduled_at=found[0]["latest_scheduled_at"],
+    )
 
 
 def read_songs_of_issues(
