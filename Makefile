@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check coverage soak duckdb-1 validate-package fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -83,6 +83,13 @@ validate-package: env $(UV) ## by hand: check a data package with the tools of i
 	  && $(BIN)/frictionless validate "$$folder/datapackage.json" \
 	  && $(BIN)/mlcroissant validate --jsonld "$$folder/croissant.json" \
 	  && .venv-standards/bin/rocrate-validator validate --no-paging --profile-identifier ro-crate-1.3 "$$folder"
+
+wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment elsewhere and run its demo
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT \
+	  && $(UV) build --quiet --wheel --out-dir "$$folder" . \
+	  && $(UV) venv --quiet --python $(BIN)/python "$$folder/env" \
+	  && $(UV) pip install --quiet --compile-bytecode --python "$$folder/env/bin/python" --constraints requirements.lock "$$folder"/*.whl \
+	  && cd "$$folder" && env -u DAGSTER_HOME env/bin/sametrack demo --seed $(SEED) --size $(SIZE)
 
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .

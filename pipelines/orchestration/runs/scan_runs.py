@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from dagster import DagsterInstance, DagsterRunStatus, JobDefinition
 from dagster._core.definitions.job_base import InMemoryJob
@@ -23,6 +22,7 @@ from dagster._core.storage.dagster_run import DagsterRun
 
 from pipelines.logs import configure_logging
 from pipelines.orchestration.definitions import LOCATION, build_definitions
+from pipelines.orchestration.instance import INSTANCE_FOLDER
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.launcher import ORIGIN_TAG
@@ -59,7 +59,7 @@ def open_instance(home: Home) -> DagsterInstance:
     # Processes that create the tables of a new home concurrently would hit a locked database.
     with (home.dagster_dir / "opening.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
-        return DagsterInstance.from_config(str(Path(__file__).parents[3]))
+        return DagsterInstance.from_config(str(INSTANCE_FOLDER))
 
 
 def warm(settings: Settings) -> None:

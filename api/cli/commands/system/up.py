@@ -25,13 +25,13 @@ from api.cli.processes.child_processes import (
 )
 from api.cli.processes.supervisor import Service, Supervisor
 from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
+from pipelines.orchestration.instance import INSTANCE_FOLDER
 
 if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 DAGSTER_PORT = 8781
 READY_WITHIN_S = 2.0
-PROJECT = Path(__file__).parents[4]
 LOCATION = "sametrack"
 
 _Sandbox = Annotated[
@@ -257,7 +257,7 @@ def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
 def _environment(plan: UpConfig) -> dict[str, str]:
     env = {
         "PROFILE": plan.profile,
-        "DAGSTER_HOME": str(PROJECT),
+        "DAGSTER_HOME": str(INSTANCE_FOLDER),
         "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",

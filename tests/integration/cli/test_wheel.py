@@ -1,0 +1,102 @@
+"""The wheel contains everything that the product reads at run time, and nothing of its user."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PARTS = ("api", "notebooks", "pipelines", "warehouse", "pyproject.toml", "README.md", "LICENSE")
+NEEDED = {
+    "api/console/index.html", "api/console/app/main.js", "notebooks/track.ipynb",
+    "pipelines/orchestration/instance/dagster.yaml",
+    "pipelines/orchestration/instance/workspace.yaml",
+    "pipelines/platform/profiles/public.toml", "pipelines/platform/profiles/sandbox.toml",
+    "warehouse/analysis/named_queries/videos/top-videos.sql",
+}  # fmt: skip
+BUILD = "import sys, uv_build; print(uv_build.build_wheel(sys.argv[1]))"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy in which somebody has scanned already."""
+    copy, target = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
+    for path in tracked():
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path, copy / path)
+    collected = copy / "warehouse" / "data" / "sandbox" / "world.json"
+    collected.parent.mkdir(parents=True)
+    collected.write_text("{}")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # of the builder
+    subprocess.run(
+        [sys.executable, "-c", BUILD, str(target)],
+        cwd=copy,
+        env={**os.environ, "PATH": path},
+        check=True,
+    )
+    return next(target.glob("*.whl"))
+
+
+def tracked() -> list[str]:
+    said = subprocess.run(
+        ["git", "ls-files", *PARTS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return said.stdout.splitlines()
+
+
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_every_file_of_the_product_is_in_it(wheel: Path) -> None:
+    names = names_in(wheel)
+    assert sorted(NEEDED - names) == []
+    product = {name for name in tracked() if "/" in name}
+    assert sorted(product - names) == []
+
+
+def test_nothing_that_a_user_collected_is_in_it(wheel: Path) -> None:
+    packages = {"api", "notebooks", "pipelines", "warehouse"}
+    others = [name for name in names_in(wheel) if name.partition("/")[0] not in packages]
+    assert all(".dist-info/" in name for name in others)
+    assert [name for name in names_in(wheel) if name.startswith("warehouse/data")] == []
+
+
+def test_it_names_the_command_and_the_extras(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        info = next(name for name in archive.namelist() if name.endswith("/METADATA"))
+        metadata = Parser().parsestr(archive.read(info).decode())
+        scripts = archive.read(info.replace("METADATA", "entry_points.txt")).decode()
+    assert set(metadata.get_all("Provides-Extra") or []) >= {"analysis", "mobileapp", "telemetry"}
+    assert "sametrack = api.cli.main:main" in scripts.replace("sametrack=", "sametrack = ")
+
+
+def test_reports_and_the_orchestrator_find_their_files_in_it(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    code = """
+import pipelines
+from pipelines.reports.catalogue import NOTEBOOKS
+from pipelines.orchestration.instance import INSTANCE_FOLDER
+from warehouse.analysis.query_library import named_queries
+print(pipelines.__path__[0])
+print(len(list(NOTEBOOKS.glob("*.ipynb"))), len(named_queries()))
+print((INSTANCE_FOLDER / "dagster.yaml").is_file())
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    place, counts, is_file = said.stdout.splitlines()
+    assert place == str(tmp_path / "pipelines")
+    assert (counts, is_file) == ("6 16", "True")
