@@ -206,6 +206,28 @@ def ask_module(view: View, module: str, expression: str) -> Any:
     return view.page.evaluate(f"import('/console/app/{module}').then((m) => {expression})")
 
 
+def test_videos_are_ordered_by_the_birth_of_their_sounds(visitors: Visitors) -> None:
+    view = visitors.open()
+    envelope = completed(4)
+    births = ["2026-03-01T00:00:00Z", None, "2024-03-01T00:00:00Z", "2025-03-01T00:00:00Z"]
+    videos = envelope["data"]["result"]["aweme_list"]
+    for video, born in zip(videos, births, strict=True):
+        video["music"] = (video["music"] or {}) | {"created_at": born}
+        video["desc"] = f"born {born}"
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    view.show(f"#/job/{JOB_ID}")
+    view.page.get_by_role("button", name="Columns").click()
+    view.page.get_by_label("Sound born").check()
+    view.page.get_by_role("columnheader", name="Sound born").get_by_role("button").click()
+    expect(view.page.get_by_role("columnheader", name="Sound born")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    captions = view.page.locator("tr.data .two-lines").all_inner_texts()
+    assert [text for text in captions if text.startswith("born")] == [
+        f"born {born}" for born in sorted(filter(None, births))
+    ] + ["born None"]
+
+
 def test_the_service_sorts_and_the_page_shows_its_order(visitors: Visitors) -> None:
     view = visitors.open()
     envelope, other = completed(6), completed(6)

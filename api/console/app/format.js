@@ -38,6 +38,11 @@ export function published(video) {
 export function publishedAt(video) {
   return video.create_time ?? (video.created_at ? Date.parse(video.created_at) / 1000 : null);
 }
+// Videos by the birth of their sounds, originals before their copies; unknown births come last.
+export function byBirth(videos) {
+  const born = (video) => (video.music?.created_at ? Date.parse(video.music.created_at) : Infinity);
+  return [...videos].sort((one, other) => (born(one) === born(other) ? 0 : born(one) - born(other)));
+}
 export function moment(value) {
   const date = toDate(value);
   if (!date) return DASH;

@@ -9,6 +9,7 @@ export default {
   "col.account": ["Account", "账号"],
   "col.also": ["In the ranking", "已在排行中"],
   "col.answered": ["Answered", "有数据"],
+  "col.born": ["Sound born", "原声诞生"],
   "col.candidate": ["Candidate", "候选作品"],
   "col.complete": ["Counts", "计数"],
   "col.cursor": ["Last cursor", "末次游标"],

@@ -36,7 +36,7 @@ function useWindow(total, rowPx) {
   return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
 }
 
-// columns: [{key, label, num, render(row), sort, class}]; `card(row)` draws a row on a phone.
+// columns: [{key, label, num, render(row), sort, ascends, class}]; `card(row)` draws a row on a phone.
 export function Table({ rows, columns, keyOf, caption, card, order, onOrder }) {
   const isNarrow = useNarrow() && card;
   const seen = useWindow(rows.length, isNarrow ? CARD_PX : ROW_PX);
@@ -58,8 +58,8 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder }) {
 }
 
 function Th({ column, order, onOrder }) {
-  const sorted = order && column.sort === order ? "descending" : undefined;
-  return html`<th scope="col" class=${column.num ? "num" : ""} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? " ↓" : ""}</button>` : column.label}</th>`;
+  const sorted = order && column.sort === order ? (column.ascends ? "ascending" : "descending") : undefined;
+  return html`<th scope="col" class=${column.num ? "num" : ""} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? (column.ascends ? " ↑" : " ↓") : ""}</button>` : column.label}</th>`;
 }
 
 // A short table without virtualisation.

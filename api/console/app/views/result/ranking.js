@@ -1,6 +1,6 @@
 // The ranking: sort orders (the service sorts), filters, column choice, up to 500 rows.
 import { PATHS, address, request } from "../../api.js";
-import { Foreign, compact, count, day, published, safeLink } from "../../format.js";
+import { Foreign, byBirth, compact, count, day, published, safeLink } from "../../format.js";
 import { html, useEffect, useMemo, useState } from "../../html.js";
 import { labelOf, t, termsOf } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
@@ -10,7 +10,8 @@ import { link, replaceAddress } from "../../router.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
 const MOST_ROWS = 500;
-const KEPT = { hidden: ["collect", "share", "music", "observed"] };
+export const BORN = "born"; // an order of the page alone: by the birth of the sound
+const KEPT = { hidden: ["collect", "share", "born", "music", "observed"] };
 
 export function Ranking({ job, query }) {
   const [view, setView] = useState({ order: query.sort ?? job.parameters.sort_by, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
@@ -35,13 +36,13 @@ export function Ranking({ job, query }) {
     setView(next);
     replaceAddress(["job", job.job_id], { ...query, sort: next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
   };
-  const rows = useMemo(() => filtered(result.aweme_list, view), [result, view]);
+  const rows = useMemo(() => (view.isByBirth ? byBirth(filtered(result.aweme_list, view)) : filtered(result.aweme_list, view)), [result, view]);
   const columns = allColumns(view).filter((column) => column.always || !hidden.includes(column.key));
   const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
   if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   return html`<div class="stack">
     <div class="grid pair">
-      <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value })} />
+      <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value, isByBirth: false })} />
       <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
       <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
       <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />
@@ -49,7 +50,7 @@ export function Ranking({ job, query }) {
     <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
       <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" /></div></div>
     <${ErrorNote} error=${error} />
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.order} onOrder=${(order) => change({ order })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
+    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.order} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
 }
 
 const rankingPath = (jobId) => `${PATHS.jobList}/${jobId}/ranking`;
@@ -76,10 +77,15 @@ function allColumns() {
     { key: "collect", label: t("stat.collects"), num: true, sort: "collect", render: (row) => count(row.statistics.collect_count) },
     { key: "share", label: t("stat.shares"), num: true, sort: "share", render: (row) => count(row.statistics.share_count) },
     { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => published(row) },
+    bornColumn(),
     { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>${row.music?.created_at && html`<div class="tiny soft">${row.music.born_with ? t("track.born_here") : t("track.born", { day: day(row.music.created_at) })}</div>`}` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
     { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
   ];
+}
+
+export function bornColumn() {
+  return { key: BORN, label: t("col.born"), num: true, sort: BORN, ascends: true, render: (row) => day(row.music?.created_at) };
 }
 
 export function LinkBadge({ video }) {

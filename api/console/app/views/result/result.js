@@ -1,5 +1,5 @@
 // The result of a scan: summary and tabs.
-import { Foreign, compact, count, day, published } from "../../format.js";
+import { Foreign, byBirth, compact, count, day, published } from "../../format.js";
 import { html, useState } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
@@ -10,7 +10,7 @@ import { link, replaceAddress } from "../../router.js";
 import { Coverage } from "./coverage.js";
 import { Comparisons } from "./comparisons.js";
 import { Plots } from "./plots.js";
-import { Ranking, VideoCell, VideoCard } from "./ranking.js";
+import { BORN, Ranking, VideoCell, VideoCard, bornColumn } from "./ranking.js";
 
 const OLD_TABS = { heard: "comparisons", picture: "plots" }; // names in addresses that were saved before
 
@@ -80,19 +80,21 @@ function Accounts({ job }) {
 }
 
 function Variants({ job }) {
-  const videos = job.result.variants.aweme_list;
+  const [order, setOrder] = useState(null);
+  const videos = order === BORN ? byBirth(job.result.variants.aweme_list) : job.result.variants.aweme_list;
   if (!videos.length) return html`<${Empty} title=${t("variants.empty")}>${t("variants.empty_hint")}<//>`;
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
     { key: "kind", label: t("col.kind"), render: (row) => html`<${Badge} tone="warn">${labelOf("variant", row.variant_kind)}<//>` },
     { key: "speed", label: t("col.speed"), num: true, render: (row) => `× ${row.speed?.toFixed(2) ?? "—"}` },
     { key: "semitones", label: t("col.semitones"), num: true, render: (row) => (row.semitones === null ? "—" : (row.semitones > 0 ? "+" : "") + row.semitones.toFixed(1)) },
+    bornColumn(),
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
     { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` },
   ];
   return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${sourceOf(job)} table="variants" /></div>
-    <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} card=${(row) => html`<${VideoCard} video=${row} />`} />`;
+    <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${order} onOrder=${(next) => setOrder(order === next ? null : next)} card=${(row) => html`<${VideoCard} video=${row} />`} />`;
 }
 
 const LEVELS = { exact_title: "good", music_id_corroborated: "good", conflicting_music_title: "warn", expanded_candidate: "" };
