@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from api.cli.commands.system.up import PROJECT, UpConfig, _check_env_file
+from api.cli.commands.system.up import UpConfig, _check_env_file
+from pipelines.orchestration.instance import INSTANCE_FOLDER
 
 PLAN = UpConfig(
     profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=1, dagster_port=2,
@@ -54,7 +55,8 @@ def test_a_setting_that_the_environment_has_too_must_agree(
 def test_an_ordinary_file_or_none_is_accepted(folder: Path) -> None:
     _check_env_file(PLAN)
     (folder / ".env").write_text(
-        f"# settings\nPROFILE=sandbox\nWORKER_RUNS=1\nDAGSTER_HOME={PROJECT}\nOTHER=a\nBLANK\n"
+        "# settings\nPROFILE=sandbox\nWORKER_RUNS=1\nOTHER=a\nBLANK\n"
+        f"DAGSTER_HOME={INSTANCE_FOLDER}\n"
     )
     _check_env_file(PLAN)
     with pytest.raises(typer.Exit):
