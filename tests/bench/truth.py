@@ -18,6 +18,7 @@ import itertools
 import random
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from rich.table import Table
 from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
 from api.services.report.messages import RECALL_OF, TRUE_LABELS
 from pipelines.sandbox.server.switches import MODES
+from pipelines.scan.conclude import EXHAUSTED_REASONS
 from tests.stage import Stage, open_stage
 from warehouse.queries.results import read_candidates, read_result_document
 
@@ -41,7 +43,9 @@ class Scan:
     """One judged scan. `speed_error` is the largest of a variant's speed.
 
     `requests` counts the requests per surface, `after` those after the first challenge of a
-    surface of the same host.
+    surface of the same host. `stops` are the stop reasons of sources that did not end by
+    exhaustion. `details` are the details read and the requests that they took, `media` the files
+    served and requested per media host.
     """
 
     seed: int
@@ -53,6 +57,9 @@ class Scan:
     seconds: float
     requests: dict[str, int]
     after: dict[str, int]
+    stops: dict[str, str]
+    details: tuple[int, int]
+    media: dict[str, tuple[int, int]]
 
 
 def main() -> None:
@@ -75,8 +82,11 @@ def main() -> None:
                 scans.append(_scan(stage, seed, mode, options.size, parameters))
             console.print(_table(f"seed {seed}, {mode}", scans[-1:]))
             console.print("  requests", scans[-1].requests, "after a challenge", scans[-1].after)
+            console.print(" ", _reading(scans[-1:]))
     for mode in modes:
-        console.print(_table(f"all worlds, {mode}", [one for one in scans if one.mode == mode]))
+        of_mode = [one for one in scans if one.mode == mode]
+        console.print(_table(f"all worlds, {mode}", of_mode))
+        console.print(_reading(of_mode))
     console.print(TRUE_LABELS.en)
     console.print(RECALL_OF.en)
 
@@ -115,6 +125,8 @@ def _scan(stage: Stage, seed: int, mode: str, size: float, parameters: dict[str,
     )
     _print_errors(stage, job_id, document, judgement)
     challenges = stage.world("/_world/access-log/challenges")["challenges"]
+    coverage = document["coverage"]
+    detail = [entry for entry in coverage["decisions"] if entry["question"] == "detail"]
     return Scan(
         seed=seed,
         mode=mode,
@@ -125,6 +137,37 @@ def _scan(stage: Stage, seed: int, mode: str, size: float, parameters: dict[str,
         seconds=spent,
         requests=stage.world("/_world/access-log/summary")["surfaces"],
         after={one["surface"]: one["surface_after"] for one in challenges},
+        stops={
+            source["surface"]: source["stop_reason"]
+            for source in coverage["sources"]
+            if source["stop_reason"] not in EXHAUSTED_REASONS
+        },
+        details=(sum(one["answered"] for one in detail), sum(one["tried"] for one in detail)),
+        media=_media(stage),
+    )
+
+
+def _media(stage: Stage) -> dict[str, tuple[int, int]]:
+    """Return the files served and requested per media host."""
+    hosts: dict[str, tuple[int, int]] = {}
+    for one in stage.world("/_world/access-log/requests?surface=media&limit=100000")["requests"]:
+        served, asked = hosts.get(one["host"], (0, 0))
+        is_served = one["status"] in {200, 206}
+        hosts[one["host"]] = (served + is_served, asked + 1)
+    return hosts
+
+
+def _reading(scans: list[Scan]) -> str:
+    """Return what was read at which cost, and how sources ended, in one line."""
+    read, asked = (sum(scan.details[at] for scan in scans) for at in (0, 1))
+    stops = Counter(f"{name} {why}" for scan in scans for name, why in scan.stops.items())
+    media: dict[str, tuple[int, int]] = {}
+    for host, (served, wanted) in (pair for scan in scans for pair in scan.media.items()):
+        before = media.get(host, (0, 0))
+        media[host] = (before[0] + served, before[1] + wanted)
+    return (
+        f"{read} details in {asked} requests ({asked / max(read, 1):.2f}); stops {dict(stops)}; "
+        f"media { ({host: f'{served} of {wanted}' for host, (served, wanted) in media.items()}) }"
     )
 
 

@@ -232,7 +232,8 @@ class ServiceSong:
     """A song as the platform's music service shows it to guests.
 
     `duration_s` is the length of the song, `preview_s` that of the audio behind `audio_url`, which
-    is shorter for a paid song. `audio_url` expires and is never stored.
+    is shorter for a paid song. `audio_url` expires and is never stored. `read_from` is the address
+    of the page that named it.
     """
 
     track_id: str
@@ -246,6 +247,7 @@ class ServiceSong:
     preview_s: float | None = None
     lyrics: tuple[str, ...] = ()
     audio_url: str | None = None
+    read_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,7 @@ def parse_service_track(body: bytes, *, track_id: str, seen: ParseContext) -> Se
         preview_s=_length_s(option, "offsetDuration"),
         lyrics=_lyrics(option),
         audio_url=_web_address(option, "url"),
+        read_from=seen.address,
     )
 
 

@@ -23,9 +23,11 @@ def parse_search_stream(body: bytes, *, place: SearchPosition, seen: ParseContex
     Raises:
         VerificationDemandedError: The last document demands it.
         LoginRequiredError: The last document requires an account.
-        StructureChangedError: No document arrived whole, or keys or types are unknown.
+        StructureChangedError: It is no such stream, or keys or types are unknown.
     """
     stream = read_stream(body, surface=seen.surface)
+    if not stream.documents:
+        return SearchPage(videos=(), next_position=place, has_more=None, is_cut=True)
     return _page(_merged(stream.documents, seen), place, seen, is_cut=stream.is_cut)
 
 

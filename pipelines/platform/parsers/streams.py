@@ -29,15 +29,18 @@ class StreamDocuments:
 
 
 def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
-    """Return the documents of a stream that arrived whole, in order.
+    """Return the documents of a stream that arrived whole, in order; none if the first was cut.
 
     Raises:
-        StructureChangedError: None did, the first length is invalid, or one is no JSON object.
+        StructureChangedError: The first length is invalid, a document is no JSON object, or a
+            stream with its end mark holds none.
     """
     if body.lstrip()[:1] == b"{":
-        frames, is_cut = [body], False
+        frames, may_be_cut = [body], True
+        is_cut = False
     else:
         frames, is_cut = _frames(body, surface)
+        may_be_cut = is_cut and frames[:1] != [] and frames[0][:1] == b"{"
     whole: list[JsonNode] = []
     for frame in frames:
         for piece in _documents(frame):
@@ -45,7 +48,7 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
                 is_cut = True
                 break
             whole.append(parse_json(piece, surface=surface))
-    if not whole:
+    if not whole and not (is_cut and may_be_cut):
         raise _broken(surface, "no document of the stream arrived whole")
     return StreamDocuments(tuple(whole), is_cut)
 

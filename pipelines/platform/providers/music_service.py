@@ -55,6 +55,7 @@ class MusicServicePublic:
         detail = VideoDetail(
             video=Video(aweme_id=song.track_id, surface=song.surface, observed_at=song.observed_at),
             play_urls=(song.audio_url,) if song.audio_url else (),
+            read_from=song.read_from,
         )
         return await download_sound(self._client, detail, into)
 

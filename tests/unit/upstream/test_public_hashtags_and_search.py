@@ -101,7 +101,6 @@ async def test_place_of_a_page_is_passed_on_unchanged(play: Any) -> None:
         ("search_stream/verify_check.txt", VerificationDemandedError),
         ("search_stream/verify_type.txt", VerificationDemandedError),
         ("search_stream/login.txt", LoginRequiredError),
-        ("search_stream/cut_off.txt", StructureChangedError),
     ],
 )
 async def test_search_that_says_no_stops_after_one_request(
@@ -110,6 +109,13 @@ async def test_search_that_says_no_stops_after_one_request(
     provider, client = play(answer)
     with pytest.raises(error):
         await provider.fetch_search_page(TERM, SearchPosition())
+    assert len(client.asked) == 1
+
+
+async def test_search_that_breaks_off_in_its_first_document_is_an_empty_cut_page(play: Any) -> None:
+    provider, client = play("search_stream/cut_off.txt")
+    page = (await provider.fetch_search_page(TERM, SearchPosition())).value
+    assert (page.videos, page.is_cut, page.has_more) == ((), True, None)
     assert len(client.asked) == 1
 
 

@@ -58,8 +58,13 @@ def test_bytes_after_the_documents_invent_none(tail: bytes) -> None:
     assert kept == DOCUMENTS
 
 
-@pytest.mark.parametrize("body", [b"", b"\r\n", b"5\r\n{", b"{", b"{" * 100_000, b"0\r\n\r\n"])
-def test_a_stream_without_a_whole_document_is_refused_by_name(body: bytes) -> None:
+@pytest.mark.parametrize("body", [b"5\r\n{", b"{", b"{" * 100_000, FRAMED[:20], TEXTS[0][:-1]])
+def test_a_stream_that_breaks_off_in_its_first_document_is_cut_and_empty(body: bytes) -> None:
+    assert read_stream(body, surface="search_stream") == StreamDocuments((), is_cut=True)
+
+
+@pytest.mark.parametrize("body", [b"", b"\r\n", b"<html>", b"5\r\n<html", b"1\r\n{\r\n" + END, END])
+def test_a_stream_of_another_form_is_refused_by_name(body: bytes) -> None:
     with pytest.raises(StructureChangedError) as caught:
         read_stream(body, surface="search_stream")
     assert caught.value.reason == "broken_frame"
