@@ -46,6 +46,17 @@ async def test_the_link_of_a_song_leads_to_the_music_id_that_names_it(
     assert {"id": song["track_id"]} in named
 
 
+async def test_the_sound_of_a_song_is_asked_for_with_the_page_that_named_it(
+    start: Start, sandbox: Sandbox, switches: Any, song: dict[str, Any]
+) -> None:
+    switches("media_needs_referer")
+    async with start() as captures:
+        shown = await captures.song(song["track_id"])
+        file = await captures.song_sound(shown)
+    assert file.size_bytes > 1000
+    assert song["track_id"] in str(shown.read_from)
+
+
 @pytest.mark.parametrize("form", FORMS)
 async def test_the_link_of_a_song_leads_to_its_music_id_by_name_where_no_id_is_shown(
     form: str, start: Start, stores: Stores, song: dict[str, Any], switches: Callable[..., Any]
