@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from dagster import job, op
 
+from pipelines.orchestration.runs.local_runs import BrokenPoolError
 from pipelines.orchestration.worker.job_run import ScanEnd
 
 
@@ -25,7 +26,8 @@ class FakeEnding:
     end: ScanEnd | None = None
     is_gone: bool = False
     begun: bool = True
-    fault: Exception = field(default_factory=lambda: RuntimeError("the process is gone"))
+    run_number: int = 1
+    fault: Exception = field(default_factory=lambda: BrokenPoolError("the process is gone"))
 
     def done(self) -> bool:
         return self.end is not None or self.is_gone
@@ -54,9 +56,11 @@ class FakeRuns:
     launched: list[str] = field(default_factory=list)
     endings: dict[str, FakeEnding] = field(default_factory=dict)
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> FakeEnding:
+    def launch_scan(
+        self, job_id: str, *, run_number: int, waited_for: str | None = None
+    ) -> FakeEnding:
         self.launched.append(job_id)
-        self.endings[job_id] = FakeEnding(begun=self.begin_at_once)
+        self.endings[job_id] = FakeEnding(begun=self.begin_at_once, run_number=run_number)
         return self.endings[job_id]
 
     def close(self) -> None:

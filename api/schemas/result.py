@@ -8,7 +8,7 @@ from api.responses.documents import ErrorDocument
 from api.schemas.base_models import ResultNote
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
 from pipelines.documents.result_types import Discovery, HotVideos
-from warehouse.records.jobs import JobStatus
+from warehouse.records.jobs import JobStatus, WaitingFor
 
 
 class HotVideosResponse(HotVideos):
@@ -26,8 +26,19 @@ class DiscoveryResponse(Discovery):
     poll_url: str
 
 
+class ContinuedFrom(ClosedDocument):
+    """The checkpoint that the present run of a job began with; `round` within a stage of rounds."""
+
+    stage: str
+    round: Count | None
+
+
 class JobProgress(ClosedDocument):
-    """Progress of a job. `eta_s` is an estimate."""
+    """Progress of a job. `eta_s` is an estimate, `eta_range_s` its bounds [low, high].
+
+    `attempt` of `attempt_count` counts the runs that lost their worker; `waiting_for` says why
+    nothing happens at the moment, null while the scan works.
+    """
 
     stage: str
     stage_index: Count
@@ -40,6 +51,11 @@ class JobProgress(ClosedDocument):
     account_profile_count: Count
     requests_used: Count
     eta_s: float | None
+    eta_range_s: Annotated[list[float], Field(min_length=2, max_length=2)] | None
+    attempt: Count
+    attempt_count: Count
+    waiting_for: WaitingFor | None
+    continued_from: ContinuedFrom | None
     updated_at: str | None
 
 

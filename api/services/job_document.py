@@ -3,6 +3,7 @@
 from api.responses.errors import with_hint
 from api.schemas.base_models import ResultNote
 from api.schemas.result import (
+    ContinuedFrom,
     DiscoveryResponse,
     HotVideosResponse,
     JobDocument,
@@ -13,7 +14,7 @@ from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
 from pipelines.scan.rules.results import view_result
 from pipelines.scan.service.service import ScanJob
-from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, Job, ProgressRecord
+from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job, ProgressRecord
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 POLL_AFTER_S = 1
@@ -47,7 +48,7 @@ def to_job_document(
         "input": job.input,
         "music_id": job.music_id,
         "parameters": job.parameters,
-        "progress": _progress(job.progress),
+        "progress": _progress(job),
         "result": None if scan.result is None else _view(scan.result, view, job),
         "error": None if job.error is None else with_hint(job.error),
         "cancel_requested": job.cancel_requested,
@@ -66,7 +67,9 @@ def _with_z(text: str | None) -> str | None:
     return None if text is None else text.replace("+00:00", "Z")
 
 
-def _progress(progress: ProgressRecord) -> JobProgress:
+def _progress(job: Job) -> JobProgress:
+    progress = job.progress
+    has_ended = job.status in FINAL_STATUSES
     return {
         "stage": progress.stage,
         "stage_index": progress.stage_index,
@@ -79,8 +82,19 @@ def _progress(progress: ProgressRecord) -> JobProgress:
         "account_profile_count": progress.account_profile_count,
         "requests_used": progress.requests_used,
         "eta_s": progress.eta_s,
+        "eta_range_s": None if progress.eta_range_s is None else list(progress.eta_range_s),
+        "attempt": job.attempt,
+        "attempt_count": MAX_ATTEMPTS,
+        "waiting_for": None if has_ended else progress.waiting_for,
+        "continued_from": _continued_from(progress),
         "updated_at": _with_z(progress.updated_at),
     }
+
+
+def _continued_from(progress: ProgressRecord) -> ContinuedFrom | None:
+    if progress.continued_from is None:
+        return None
+    return {"stage": progress.continued_from, "round": progress.continued_round}
 
 
 def _view(result: JobResult, parameters: ScanParameters | None, job: Job) -> HotVideos | Discovery:

@@ -7,7 +7,7 @@ term.
 
 from collections import deque
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from pipelines.parameters.scan import ScanParameters
 from warehouse.records.coverage import SourceCoverage
@@ -68,11 +68,10 @@ class TermWalk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchWalk:
+class FinishedSearch:
     """All terms of a job.
 
-    `videos` are in the order first shown; `shown_by` lists the terms that showed a video; `error`
-    ended every remaining term.
+    `videos` are in the order first shown; `shown_by` lists the terms that showed a video.
     """
 
     terms: tuple[TermWalk, ...]
@@ -80,7 +79,6 @@ class SearchWalk:
     shown_by: dict[str, tuple[str, ...]]
     requests_used: int
     request_budget: int
-    error: SametrackError | None = None
 
     @property
     def coverage(self) -> list[SourceCoverage]:
@@ -97,6 +95,18 @@ class SearchWalk:
             for term in self.terms
             if term.requests or term.pages
         ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchWalk(FinishedSearch):
+    """A search as it was walked. `error` ended every remaining term."""
+
+    error: SametrackError | None = None
+
+    def finished(self) -> FinishedSearch:
+        """Return what a scan keeps of it: an error is the stop reason of its term already."""
+        names = [one.name for one in fields(FinishedSearch)]
+        return FinishedSearch(**{name: getattr(self, name) for name in names})
 
 
 @dataclass(slots=True)

@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from pipelines.captures.cancellation import CancellationWatcher
 from pipelines.captures.list_walk import FetchPage, ListWalk, ListWalkState
 from pipelines.captures.recent_details import RecentDetails
 from pipelines.captures.recording.calls import CallRecorder
+from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.recording.observations import CapturedValue, CaptureKind, CaptureRequest
 from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
@@ -60,6 +63,15 @@ type DetailOrUnavailable = VideoDetail | UnavailableVideo
 type FetchList = Callable[[str, int], Coroutine[object, object, Reading[VideoPage]]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureCounters:
+    """What the captures of a job have spent: requests, the planner's verdicts, demo answers."""
+
+    requests_used: int = 0
+    verdicts: list[tuple[str, str, str, int]] = field(default_factory=list)
+    stand_ins: int = 0
+
+
 class Captures:
     """Reads through a provider and records every attempt. Use as an async context manager.
 
@@ -84,6 +96,7 @@ class Captures:
         flush_after_s: float = FLUSH_AFTER_S,
         link_ttl_s: float = LINK_TTL_S,
         clock: Clock = MACHINE_CLOCK,
+        journal: ScanJournal | None = None,
     ) -> None:
         self._provider = provider
         self._songs = songs
@@ -104,7 +117,9 @@ class Captures:
         sharing = CaptureSharing(
             control=control, engine=engine, recorder=self._recorder, clock=clock
         )
-        self._call_recorder = CallRecorder(self._recorder, CancellationWatcher(cancelled), sharing)
+        self._call_recorder = CallRecorder(
+            self._recorder, CancellationWatcher(cancelled), sharing, journal
+        )
         self._resolver = Resolver(
             provider=provider,
             control=control,
@@ -119,6 +134,7 @@ class Captures:
         self._walked: dict[tuple[str, str], str] = {}
 
     async def __aenter__(self) -> Self:
+        await self._call_recorder.restore_lost(self._engine)
         return self
 
     async def __aexit__(self, *_exc: object) -> None:
@@ -142,6 +158,22 @@ class Captures:
             for (_, surface), answers in known.items()
         }
         return to_source_decisions(self._call_recorder.verdicts, latest)
+
+    def counters(self) -> CaptureCounters:
+        """Return what was spent so far, for a checkpoint."""
+        calls = self._call_recorder
+        return CaptureCounters(
+            requests_used=calls.requests_used,
+            verdicts=[(*name, count) for name, count in calls.verdicts.items()],
+            stand_ins=calls.stand_ins,
+        )
+
+    def restore_counters(self, spent: CaptureCounters) -> None:
+        """Go on counting from a checkpoint."""
+        calls = self._call_recorder
+        calls.requests_used = spent.requests_used
+        calls.verdicts = Counter({(one, two, three): n for one, two, three, n in spent.verdicts})
+        calls.stand_ins = spent.stand_ins
 
     @property
     def used_fallback(self) -> bool:
@@ -298,15 +330,16 @@ class Captures:
         A stored one, or one that another process is reading, has no URLs of its sound: those are
         never stored.
         """
+        request = _video_request(aweme_id)
         fresh = self._fresh(aweme_id, max_age_s)
         if fresh is not None:
             return fresh
-        if max_age_s > 0:
+        if max_age_s > 0 and not self._call_recorder.has_recorded(request):
             known = await self._recall.find(aweme_id, max_age_s=max_age_s)
             if known is not None:
                 return VideoDetail(video=known)
         found = await self._call_recorder.reading(
-            _video_request(aweme_id), lambda: self._provider.fetch_video(aweme_id)
+            request, lambda: self._provider.fetch_video(aweme_id)
         )
         self._read[aweme_id] = (found.observed_at, found.value)
         return found.value

@@ -190,7 +190,7 @@ class CurrentScan:
 
     def confirmed(self) -> list[ConfirmedVideo]:
         """Return the videos confirmed so far by the running scan; empty without a scan."""
-        return [] if self.session is None else list(self.session.findings.confirmed.values())
+        return [] if self.session is None else list(self.session.state.confirmed.values())
 
     @contextmanager
     def stage(self, name: str) -> Iterator[ScanRun]:

@@ -152,3 +152,25 @@ def note_item(item_id: str) -> None:
     seen = _ITEM_SEEN.get()
     if seen is not None:
         seen(item_id)
+
+
+_PAUSE_SEEN: ContextVar[Callable[[int], None] | None] = ContextVar("pause_seen", default=None)
+
+
+def watch_pauses(seen: Callable[[int], None]) -> None:
+    """Report in this context each request that begins (+1) or ends (-1) to wait for a paused host.
+
+    Unlike the other watches it lasts as long as its context, which is that of a whole scan.
+    """
+    _PAUSE_SEEN.set(seen)
+
+
+@contextmanager
+def waiting_for_host() -> Iterator[None]:
+    """Report that a request waits for the end of a host's pause."""
+    seen = _PAUSE_SEEN.get() or (lambda _: None)
+    seen(+1)
+    try:
+        yield
+    finally:
+        seen(-1)

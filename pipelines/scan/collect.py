@@ -1,7 +1,7 @@
 """Collect the data of a scan: the track, its video list, the candidate pool and detail pages.
 
 First screens of accounts and hashtags are in `screens.py`, the search is in `search.py`. Each
-function reads through the session's captures, adds to its findings and to the coverage report. An
+function reads through the session's captures, adds to its state and to the coverage report. An
 upstream refusal ends a source and becomes its stop reason; what was read before is kept.
 """
 
@@ -16,7 +16,8 @@ from pipelines.scan.rules.candidate_pool import (
     choose_others,
 )
 from pipelines.scan.rules.genuine_rows import is_row_of
-from pipelines.scan.scan_run import SONG_SURFACE, ScanRun
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.state.scan_state import SONG_SURFACE
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ProviderUnsupportedError, RefusedLatelyError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
@@ -36,7 +37,7 @@ def read_track(session: ScanRun) -> Track:
     before = session.captures.requests_used
     with session.stopwatch.waiting("upstream"):
         track = session.run(session.captures.track(session.music_id))
-    session.findings.track = track
+    session.state.track = track
     requests = session.captures.requests_used - before
     add_coverage(
         session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed"
@@ -48,7 +49,7 @@ def read_track(session: ScanRun) -> Track:
 
 def read_song(session: ScanRun) -> None:
     """Read the song of the track on the music service, once; without it the scan goes on."""
-    found, track_id = session.findings, _song_of_track(session)
+    found, track_id = session.state, _song_of_track(session)
     if track_id is None or track_id in found.songs_asked:
         return
     found.songs_asked.add(track_id)
@@ -66,7 +67,7 @@ def read_song(session: ScanRun) -> None:
 
 def _song_of_track(session: ScanRun) -> str | None:
     """Return the id of the track's song, as its info or a video of its music id names it."""
-    found = session.findings
+    found = session.state
     if session.keyword is not None or found.track is None:
         return None
     music = (video.music for video in found.videos())
@@ -97,7 +98,7 @@ def fill_pool(session: ScanRun) -> tuple[Candidate, ...]:
     Posts without any relation to the song are added only if no other candidate is left, and only
     if audio is verified: otherwise they could never be confirmed.
     """
-    found = session.findings
+    found = session.state
     limit = session.parameters.candidate_limit
     chosen = choose_candidates(
         found.sightings, title=session.song_title, limit=limit, pooled=found.pool
@@ -111,7 +112,7 @@ def fill_pool(session: ScanRun) -> tuple[Candidate, ...]:
 
 def read_details(session: ScanRun) -> list[Video]:
     """Read the missing detail pages of pooled videos; return the videos that were read."""
-    found = session.findings
+    found = session.state
     missing = [
         aweme_id
         for aweme_id in found.pool
@@ -119,6 +120,7 @@ def read_details(session: ScanRun) -> list[Video]:
     ]
     before = session.captures.requests_used
     stop = session.run(_read_details(session, missing)) if missing else "completed"
+    _sort_details(session)
     requests = session.captures.requests_used - before
     read = [found.details[name].video for name in missing if name in found.details]
     items = len(read) + sum(name in found.unavailable for name in missing)
@@ -128,6 +130,12 @@ def read_details(session: ScanRun) -> list[Video]:
     )  # fmt: skip
     read_song(session)
     return read
+
+
+def _sort_details(session: ScanRun) -> None:
+    """Put the details in the order of the pool: which page comes first is a matter of chance."""
+    found = session.state
+    found.details = {name: found.details[name] for name in found.pool if name in found.details}
 
 
 async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
@@ -140,16 +148,16 @@ async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
         async with gate:
             session.check_cancelled()
             if stop != "completed":
-                session.findings.not_reached.append(f"video_detail:{aweme_id}")
-                session.findings.outcomes[aweme_id] = ("not_reached", stop)
+                session.state.not_reached.append(f"video_detail:{aweme_id}")
+                session.state.outcomes[aweme_id] = ("not_reached", stop)
                 return
             try:
                 _store_detail(session, aweme_id, await _detail(session, aweme_id))
             except UpstreamError as error:
-                session.findings.outcomes[aweme_id] = (error.type, error.detail)
+                session.state.outcomes[aweme_id] = (error.type, error.detail)
                 if isinstance(error, RefusedLatelyError):
                     unasked += 1
-                    session.findings.not_reached.append(f"video_detail:{aweme_id}")
+                    session.state.not_reached.append(f"video_detail:{aweme_id}")
                 if isinstance(error, SOURCE_ENDING_ERRORS):
                     stop = error.type
             session.count()
@@ -165,7 +173,7 @@ async def _detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableV
 
 
 def _store_detail(session: ScanRun, aweme_id: str, read: VideoDetail | UnavailableVideo) -> None:
-    found = session.findings
+    found = session.state
     if isinstance(read, UnavailableVideo):
         found.unavailable[aweme_id] = read
         found.outcomes[aweme_id] = ("unavailable", read.filter_reason or read.reason)
@@ -189,7 +197,7 @@ def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) ->
     A row of a music list that names another music id is not `same_music`, whatever list it is in.
     """
     sound = video.music.music_id if video.music else None
-    known = {session.music_id, *session.findings.verified}
+    known = {session.music_id, *session.state.verified}
     return Sighting(
         aweme_id=video.aweme_id,
         surface=surface,
@@ -204,9 +212,9 @@ def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) ->
 
 def add_sightings(session: ScanRun, seen: list[Sighting], coverage: SourceCoverage) -> int:
     """Add the sightings of a list and its coverage; return how many videos are new."""
-    fresh = {sighting.aweme_id for sighting in seen} - session.findings.seen_ids
-    session.findings.seen_ids |= fresh
-    session.findings.sightings.extend(seen)
+    fresh = {sighting.aweme_id for sighting in seen} - session.state.seen_ids
+    session.state.seen_ids |= fresh
+    session.state.sightings.extend(seen)
     new = len(fresh)
     add_coverage(
         session, coverage.surface,
@@ -234,7 +242,7 @@ def add_coverage(
     """
     if not requests and not items and not stop.startswith(REFUSED):
         return
-    session.findings.coverage_report.append(
+    session.state.coverage_report.append(
         SourceCoverage(
             surface=surface, requests=requests, pages=pages, items=items, new_items=new,
             stop_reason=stop,

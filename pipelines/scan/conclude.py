@@ -45,7 +45,7 @@ SEPARATE_SURFACES = frozenset({"search", "user_info", "service_track", "service_
 
 def result_document(session: ScanRun) -> StoredResult:
     """Build the result document of this scan. Queries when each video was first observed."""
-    found = session.findings
+    found = session.state
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
     ranked = [
         ranked_document(session, entry, first.get(aweme_id))
@@ -75,10 +75,10 @@ def result_document(session: ScanRun) -> StoredResult:
 
 def requested_track(session: ScanRun) -> TrackDocument | None:
     """Return the document of the requested track with the video its sound was born with."""
-    track = session.findings.track
+    track = session.state.track
     if track is None:
         return None
-    return to_track_document(track, origin=track_origin(track, session.findings.videos()))
+    return to_track_document(track, origin=track_origin(track, session.state.videos()))
 
 
 def ranked_document(
@@ -97,7 +97,7 @@ def ranked_document(
 
 
 def _variants(session: ScanRun) -> StoredVariants:
-    entries = list(session.findings.variants.values())
+    entries = list(session.state.variants.values())
     documents = [
         to_variant_document(
             entry.video,
@@ -121,14 +121,14 @@ def _discovery(session: ScanRun) -> ScanDiscovery:
         "confirmed_graph_observation_history": _history(session),
         "rounds": [
             {"round": number, "music_ids": list(music_ids), "new_confirmed_count": new}
-            for number, (music_ids, new) in enumerate(session.findings.rounds)
+            for number, (music_ids, new) in enumerate(session.state.rounds)
         ],
     }  # fmt: skip
 
 
 def _history(session: ScanRun) -> ConfirmationHistory:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
-    confirmed, now = set(session.findings.confirmed), session.clock()
+    confirmed, now = set(session.state.confirmed), session.clock()
     before = read_confirmed_history(
         session.runtime.engine, session.music_id, without_job=session.job.job_id
     )
@@ -143,7 +143,7 @@ def _history(session: ScanRun) -> ConfirmationHistory:
 
 def coverage_document(session: ScanRun) -> Coverage:
     """Build `coverage`: sources, decisions, what was not reached, the estimate of unseen ids."""
-    found = session.findings
+    found = session.state
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
         "sources": [_source(entry) for entry in merge_coverage(found.coverage_report)],
@@ -156,9 +156,9 @@ def coverage_document(session: ScanRun) -> Coverage:
 
 def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:
     """Return for each music list how many of its rows use its music id."""
-    videos = session.findings.videos()
+    videos = session.state.videos()
     shares = genuine_shares(
-        session.findings.sightings,
+        session.state.sightings,
         music_of={one.aweme_id: one.music.music_id for one in videos if one.music},
     )
     return [
@@ -193,7 +193,7 @@ def _source(entry: SourceCoverage) -> SourceCoverageDocument:
 
 def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
     """Yield videos of other verified music ids that another surface than a music list showed."""
-    found = session.findings
+    found = session.state
     music = {video.aweme_id: video.music for video in found.videos()}
     for seen in found.sightings:
         sound = music.get(seen.aweme_id)
@@ -204,7 +204,7 @@ def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
 
 def _exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     """Return for each source whether it ended by exhaustion, not by a limit or an error."""
-    found = session.findings
+    found = session.state
     has_free_space = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(
         entry.stop_reason in EXHAUSTED_REASONS

@@ -1,7 +1,7 @@
 """The expansion loop of a scan: verify the music ids in the pool, confirm their videos, read the
 screens of newly verified ids; repeat until nothing new is found or the pool is full.
 
-`findings.verified` maps each music id that carries the track to the comparison that proves it
+`state.verified` maps each music id that carries the track to the comparison that proves it
 (None for the track's own id). Only unchanged audio is confirmed; edited audio is a variant.
 """
 
@@ -21,11 +21,13 @@ from pipelines.scan.rules.expansion import (
     variant_comparison,
     verification_order,
 )
-from pipelines.scan.scan_run import MeasuredVideo, ScanRun
+from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens, read_hashtag_screens
+from pipelines.scan.state.scan_state import MeasuredVideo, ReferenceSound
 from pipelines.scan.verify_audio import (
     choose_references,
     load_known_sounds,
+    load_references,
     representatives,
     to_comparison,
     verify_music,
@@ -40,7 +42,7 @@ GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds
 
 def confirm_videos(session: ScanRun, *, rounds: int = MAX_ROUNDS) -> None:
     """Run the expansion rounds; afterwards every candidate has an outcome."""
-    found = session.findings
+    found = session.state
     found.verified[session.music_id] = None
     found.settled.add(session.music_id)
     found.screened.add(session.music_id)
@@ -53,22 +55,25 @@ def confirm_videos(session: ScanRun, *, rounds: int = MAX_ROUNDS) -> None:
 
 
 def _run_rounds(session: ScanRun, rounds: int) -> None:
-    found = session.findings
-    for number in range(rounds):
+    """Verify, confirm and expand, round by round; each round ends with a checkpoint.
+
+    A run that goes on after a checkpoint begins with the expansion that follows its last round.
+    """
+    found = session.state
+    while not found.rounds or (len(found.rounds) < rounds and _expand(session)):
         newly = _verify_candidates(session)
         before = len(found.confirmed)
-        _confirm(session, number)
+        _confirm(session, len(found.rounds))
         _collect_variants(session)
         found.rounds.append((tuple(newly), len(found.confirmed) - before))
         write_sounds(session)
         session.count()
-        if number + 1 == rounds or not _expand(session):
-            break
+        session.checkpoint(round_number=len(found.rounds))
 
 
 def _expand(session: ScanRun) -> bool:
     """Read the screens of verified ids and their authors; return whether the pool grew."""
-    found = session.findings
+    found = session.state
     unread = sorted(set(found.verified) - found.screened)
     if len(found.pool) >= session.parameters.candidate_limit:
         found.not_reached.extend(f"music_list:{music_id}" for music_id in unread)
@@ -88,11 +93,11 @@ def _expand(session: ScanRun) -> bool:
 
 def _verify_candidates(session: ScanRun) -> list[str]:
     """Verify the pool and record the downloads in the coverage; return newly verified music ids."""
-    requests, files = session.captures.requests_used, session.findings.sounds_read
-    refused_before = session.findings.sound_refusals.copy()
+    requests, files = session.captures.requests_used, session.state.sounds_read
+    refused_before = session.state.sound_refusals.copy()
     newly = session.run(_verify_pool(session))
-    read = session.findings.sounds_read - files
-    refusals = session.findings.sound_refusals - refused_before
+    read = session.state.sounds_read - files
+    refusals = session.state.sound_refusals - refused_before
     add_coverage(
         session, "media",
         requests=session.captures.requests_used - requests, pages=read, items=read, new=read,
@@ -107,7 +112,7 @@ def _most_frequent(counts: Counter[str]) -> str | None:
 
 async def _verify_pool(session: ScanRun) -> list[str]:
     """Verify every music id of the pool without a verdict; return those that carry the track."""
-    found = session.findings
+    found = session.state
     groups = group_by_music(found.videos(), settled=found.settled)
     if not groups or not session.verifies_audio:
         return []
@@ -123,27 +128,39 @@ async def _verify_pool(session: ScanRun) -> list[str]:
             return await _verify_group(session, music_id, groups[music_id], references)
 
     order = verification_order(groups, title=session.song_title)
+    before = len(found.comparisons)
     verdicts = await asyncio.gather(*(one(music_id) for music_id in order))
+    places = {music_id: place for place, music_id in enumerate(order)}
+    compared = found.comparisons[before:]  # in one order, whichever group was decided first
+    compared.sort(key=lambda entry: places.get(entry.candidate_music_id, -1))
+    found.comparisons[before:] = compared
     return [music_id for music_id in verdicts if music_id is not None]
 
 
-async def _references(session: ScanRun) -> list[MeasuredVideo]:
+async def _references(session: ScanRun) -> Sequence[MeasuredVideo]:
     """Return the references, chosen once after the track's first screen has been read."""
-    found = session.findings
-    if not found.references:
+    found = session.state
+    if found.references and not session.sounds.references:
+        session.sounds.references = await load_references(session) or ()
+    if not session.sounds.references:
         own = [
             video
             for video in found.videos()
             if video.music is not None and video.music.music_id == session.music_id
         ]
-        found.references = await choose_references(session, own)
-    return found.references
+        chosen = session.sounds.references = await choose_references(session, own)
+        found.references = [
+            ReferenceSound(video=one.video, sha256=one.sound.sha256)
+            for one in chosen
+            if one.sound.sha256 is not None
+        ]
+    return session.sounds.references
 
 
 async def _verify_group(
     session: ScanRun, music_id: str, videos: Sequence[Video], references: Sequence[MeasuredVideo]
 ) -> str | None:
-    found = session.findings
+    found = session.state
     found.settled.add(music_id)
     if not references:
         reason = "reference_altered_by_host" if found.has_altered_references else NO_REFERENCE
@@ -173,7 +190,7 @@ async def _verify_group(
 
 
 def _confirm(session: ScanRun, number: int) -> None:
-    found = session.findings
+    found = session.state
     compared = best_comparisons(found.comparisons)
     for video in found.videos():
         music_id = video.music.music_id if video.music else None
@@ -194,7 +211,7 @@ def _confirm(session: ScanRun, number: int) -> None:
 
 def _collect_variants(session: ScanRun) -> None:
     """Collect the videos that carry the track at another speed or pitch."""
-    found = session.findings
+    found = session.state
     compared = best_comparisons(found.comparisons)
     for video in found.videos():
         if video.aweme_id in found.confirmed:
@@ -209,12 +226,12 @@ def _collect_variants(session: ScanRun) -> None:
 
 
 def _mark(session: ScanRun, videos: Sequence[Video], outcome: str, reason: str) -> None:
-    session.findings.outcomes.update({video.aweme_id: (outcome, reason) for video in videos})
+    session.state.outcomes.update({video.aweme_id: (outcome, reason) for video in videos})
 
 
 def _complete_outcomes(session: ScanRun) -> None:
     """Set the outcome of candidates that never got a verdict."""
-    found = session.findings
+    found = session.state
     verdicts = {
         video.music.music_id: found.outcomes[video.aweme_id]
         for video in found.videos()

@@ -3,6 +3,9 @@
 It reuses the stages of a scan; the rules of a candidate's entry are in `rules/discovery.py`.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from pipelines.documents.result_types import Discovery, DiscoveryCandidate
 from pipelines.documents.videos import to_evidence_document, to_time
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
@@ -26,28 +29,32 @@ type Row = dict[str, object]
 
 def discover(session: ScanRun) -> Discovery:
     """Read the track, its first videos and their authors' screens; verify the text candidates."""
-    session.enter("track")
-    read_track(session)
-    session.enter("music_first_screen")
-    read_music_screen(session, session.music_id)
-    fill_pool(session)
-    read_details(session)
-    session.enter("author_first_screens")
-    own = session.findings.videos()
-    read_author_screens(session, own, limit=session.discovery.author_limit)
-    session.enter("candidates")
-    _choose(session)
-    session.enter("video_details")
-    read_details(session)
-    session.enter("confirmed_videos")
-    confirm_videos(session, rounds=1)
+    for stage, work in _STEPS.items():
+        session.enter(stage)
+        session.complete_step(stage, partial(_counted, work, session))
     session.enter("job_results")
     return _document(session)
 
 
+def _counted(work: Callable[[ScanRun], object], session: ScanRun) -> dict[str, int]:
+    work(session)
+    return {"videos_seen": len(session.state.seen_ids), "pool_size": len(session.state.pool)}
+
+
+def _read_first_screen(session: ScanRun) -> None:
+    read_music_screen(session, session.music_id)
+    fill_pool(session)
+    read_details(session)
+
+
+def _read_authors(session: ScanRun) -> None:
+    own = session.state.videos()
+    read_author_screens(session, own, limit=session.discovery.author_limit)
+
+
 def _choose(session: ScanRun) -> None:
     """Choose text candidates first; posts that do not name the song only fill the rest."""
-    found = session.findings
+    found = session.state
     own = set(found.pool)
     seen = [entry for entry in found.sightings if entry.surface == "user_posts"]
     limit = len(own) + session.discovery.candidate_limit
@@ -56,6 +63,16 @@ def _choose(session: ScanRun) -> None:
     others = choose_others(seen, limit=limit, pooled=found.pool)
     found.pool.update({entry.sighting.aweme_id: entry for entry in others})
     found.candidates = {name: entry for name, entry in found.pool.items() if name not in own}
+
+
+_STEPS: dict[str, Callable[[ScanRun], object]] = {
+    "track": read_track,
+    "music_first_screen": _read_first_screen,
+    "author_first_screens": _read_authors,
+    "candidates": _choose,
+    "video_details": read_details,
+    "confirmed_videos": partial(confirm_videos, rounds=1),
+}
 
 
 def discovered_rows(session: ScanRun, document: Discovery) -> list[Row]:
@@ -77,7 +94,7 @@ def discovered_rows(session: ScanRun, document: Discovery) -> list[Row]:
 
 
 def _document(session: ScanRun) -> Discovery:
-    found = session.findings
+    found = session.state
     track = requested_track(session)
     assert track is not None, "a discovery without a track fails earlier"
     confirmed = [found.confirmed[name] for name in found.candidates if name in found.confirmed]
@@ -112,7 +129,7 @@ def _document(session: ScanRun) -> Discovery:
 
 
 def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
-    found, title = session.findings, session.song_title
+    found, title = session.state, session.song_title
     relations = [title_relation(entry.sighting, title) for entry in found.candidates.values()]
     outcomes = [found.outcomes.get(name, ("pooled", None))[0] for name in found.candidates]
     screens = {entry.aweme_id for entry in found.sightings if entry.surface == "user_posts"}
@@ -125,7 +142,7 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str
 
 
 def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
-    found, name = session.findings, seen.aweme_id
+    found, name = session.state, seen.aweme_id
     verdict, reason = found.outcomes.get(name, ("pooled", None))
     comparison = _strongest_comparison(session, name)
     confirmed = found.confirmed.get(name)
@@ -147,7 +164,7 @@ def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
 
 def _strongest_comparison(session: ScanRun, aweme_id: str) -> Comparison | None:
     """Return the strongest comparison of a candidate: its own, else one of its music id."""
-    found = session.findings
+    found = session.state
     confirmed = found.confirmed.get(aweme_id)
     if confirmed is not None:
         return confirmed.comparison

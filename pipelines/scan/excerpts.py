@@ -11,7 +11,8 @@ from pathlib import Path
 
 import structlog
 
-from pipelines.scan.scan_run import MeasuredVideo, ScanRun
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.state.scan_state import MeasuredVideo
 from warehouse.records.evidence import Comparison, Excerpt, find_excerpts
 from warehouse.records.videos import Video
 
@@ -27,9 +28,10 @@ async def keep_sound(session: ScanRun, video: Video, path: Path) -> None:
         return
     try:
         await asyncio.to_thread(path.replace, kept)
-    except OSError:
-        return  # another scan of the same video has removed it
-    session.findings.sound_files[video.aweme_id] = kept
+    except OSError:  # an earlier run of this job has kept it, or another scan has removed it
+        if not await asyncio.to_thread(kept.exists):
+            return
+    session.sounds.files[video.aweme_id] = kept
 
 
 def cut_group_excerpts(
@@ -43,19 +45,19 @@ def cut_group_excerpts(
         best: The pair that proves the recording or a variant; None cuts nothing.
     """
     videos = [entry.video.aweme_id for entry in measured]
-    session.findings.cutting.append(
+    session.sounds.cutting.append(
         asyncio.get_running_loop().create_task(_cut_and_delete(session, videos, best))
     )
 
 
 async def finish_cutting(session: ScanRun) -> None:
     """Wait for running cuts (cancel them with the job), delete all files, trim the folder."""
-    tasks, session.findings.cutting = session.findings.cutting, []
+    tasks, session.sounds.cutting = session.sounds.cutting, []
     if session.is_cancelled():
         for task in tasks:
             task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await _delete_files(session, list(session.findings.sound_files))
+    await _delete_files(session, list(session.sounds.files))
     try:
         await asyncio.to_thread(session.runtime.excerpts.trim)
         await asyncio.to_thread(remove_abandoned, session.runtime.home.sounds_dir)
@@ -81,7 +83,7 @@ async def _cut_and_delete(session: ScanRun, videos: Sequence[str], best: Compari
 
 
 async def _cut_pair(session: ScanRun, best: Comparison) -> None:
-    hashes, files = session.findings.sound_hashes, session.findings.sound_files
+    hashes, files = session.state.sound_hashes, session.sounds.files
     videos = {"reference": best.reference_aweme_id, "candidate": best.candidate_aweme_id}
     excerpts = find_excerpts(
         best.pair,
@@ -108,6 +110,6 @@ async def _cut(session: ScanRun, path: Path, excerpt: Excerpt) -> None:
 
 async def _delete_files(session: ScanRun, videos: Sequence[str]) -> None:
     for aweme_id in videos:
-        path = session.findings.sound_files.pop(aweme_id, None)
+        path = session.sounds.files.pop(aweme_id, None)
         if path is not None:
             await asyncio.to_thread(path.unlink, missing_ok=True)

@@ -4,8 +4,11 @@ Not here: the account summary (`rules/account_summary.py`).
 """
 
 import asyncio
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from pydantic import TypeAdapter
 
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, run_all
@@ -13,7 +16,9 @@ from pipelines.scan.rules.account_summary import accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_accounts
 from warehouse.records.errors import UnresolvedIdError, UpstreamError
+from warehouse.records.videos import Account
 
+_ACCOUNTS = TypeAdapter(dict[str, Account])
 PROFILE_MAX_AGE = timedelta(minutes=10)  # a stored profile that is older is read again
 
 
@@ -23,13 +28,14 @@ def read_profiles(session: ScanRun) -> int:
     An account that the platform does not show stays without a profile. An upstream refusal ends
     the reading and becomes the stop reason; the remaining accounts are reported as not reached.
     """
-    found = session.findings
+    found = session.state
     videos = [entry.video for entry in found.confirmed.values()]
     accounts = accounts_by_likes(videos)
     wanted = accounts[: session.parameters.account_profile_limit]
     oldest = session.clock() - PROFILE_MAX_AGE
-    known = read_latest_accounts(session.runtime.engine, wanted)
-    found.profiles = {uid: seen for uid, seen in known.items() if seen.observed_at >= oldest}
+    found.profiles = session.journal.once(
+        "known_accounts", _ACCOUNTS, partial(_known_accounts, session, wanted, oldest)
+    )
     before, recalled = session.captures.requests_used, len(found.profiles)
     error = session.run(_read(session, [uid for uid in wanted if uid not in found.profiles]))
     new = len(found.profiles) - recalled
@@ -44,6 +50,14 @@ def read_profiles(session: ScanRun) -> int:
     return len(found.profiles)
 
 
+def _known_accounts(
+    session: ScanRun, wanted: Sequence[str], oldest: datetime
+) -> dict[str, Account]:
+    """Return recent profiles; those that this scan has read meanwhile are not among them."""
+    known = read_latest_accounts(session.runtime.engine, wanted)
+    return {uid: seen for uid, seen in known.items() if seen.observed_at >= oldest}
+
+
 async def _read(session: ScanRun, sec_uids: Iterable[str]) -> UpstreamError | None:
     """Read the given profiles; return the error that ended the reading, else the last error."""
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
@@ -53,7 +67,7 @@ async def _read(session: ScanRun, sec_uids: Iterable[str]) -> UpstreamError | No
         async with gate:
             session.check_cancelled()
             if any(isinstance(error, SOURCE_ENDING_ERRORS) for error in met):
-                session.findings.not_reached.append(f"user_info:{sec_uid}")
+                session.state.not_reached.append(f"user_info:{sec_uid}")
                 return
             error = await _read_one(session, sec_uid)
             if error is not None:
@@ -66,7 +80,7 @@ async def _read(session: ScanRun, sec_uids: Iterable[str]) -> UpstreamError | No
 
 
 async def _read_one(session: ScanRun, sec_uid: str) -> UpstreamError | None:
-    found = session.findings
+    found = session.state
     try:
         with session.stopwatch.waiting("upstream"):
             found.profiles[sec_uid] = await session.captures.account(sec_uid)

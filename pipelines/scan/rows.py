@@ -24,7 +24,7 @@ _ACCOUNT_COLUMNS = (
 
 def candidate_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.candidates`: every pooled video with its outcome."""
-    found = session.findings
+    found = session.state
     music = {video.aweme_id: video.music for video in found.videos()}
     rows: list[MartRow] = []
     for aweme_id, entry in found.pool.items():
@@ -45,7 +45,7 @@ def candidate_rows(session: ScanRun) -> list[MartRow]:
 
 def confirmed_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.confirmed_videos`."""
-    return [_confirmed_row(session, entry) for entry in session.findings.confirmed.values()]
+    return [_confirmed_row(session, entry) for entry in session.state.confirmed.values()]
 
 
 def _confirmed_row(session: ScanRun, entry: ConfirmedVideo) -> MartRow:
@@ -80,14 +80,14 @@ def variant_rows(session: ScanRun) -> list[MartRow]:
             "comparison_id": entry.comparison.comparison_id,
             "algorithm": ALGORITHM,
         }
-        for entry in session.findings.variants.values()
+        for entry in session.state.variants.values()
     ]
 
 
 def comparison_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.audio_comparisons`: every compared pair, also rejected ones."""
-    shas = session.findings.sound_hashes
-    return [_comparison_row(session, entry, shas) for entry in session.findings.comparisons]
+    shas = session.state.sound_hashes
+    return [_comparison_row(session, entry, shas) for entry in session.state.comparisons]
 
 
 def _comparison_row(session: ScanRun, entry: Comparison, shas: Mapping[str, str]) -> MartRow:
@@ -129,7 +129,7 @@ def round_rows(session: ScanRun) -> list[MartRow]:
             "music_ids": list(music_ids),
             "new_confirmed_count": new,
         }
-        for number, (music_ids, new) in enumerate(session.findings.rounds)
+        for number, (music_ids, new) in enumerate(session.state.rounds)
     ]
 
 
@@ -137,7 +137,7 @@ def coverage_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.coverage`, one per source and stop reason."""
     return [
         {"job_id": session.job.job_id, **asdict(entry)}
-        for entry in merge_coverage(session.findings.coverage_report)
+        for entry in merge_coverage(session.state.coverage_report)
     ]
 
 
@@ -193,11 +193,11 @@ def result_row(session: ScanRun, packed: bytes) -> MartRow:
         "job_id": session.job.job_id,
         "music_id": session.subject,
         "document": packed,
-        "confirmed_count": len(session.findings.confirmed),
+        "confirmed_count": len(session.state.confirmed),
         "algorithm": ALGORITHM,
     }
 
 
 def outcome_counts(session: ScanRun) -> dict[str, int]:
     """Count the candidates by outcome, for the metadata of the run."""
-    return dict(Counter(outcome for outcome, _ in session.findings.outcomes.values()))
+    return dict(Counter(outcome for outcome, _ in session.state.outcomes.values()))

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
@@ -61,7 +62,9 @@ class Runtime:
         """Whether all data is demo data, so that it is never mistaken for real data."""
         return is_demo_world(self.world)
 
-    def captures(self, *, job_id: str, cancelled: Callable[[], bool]) -> Captures:
+    def captures(
+        self, *, job_id: str, cancelled: Callable[[], bool], journal: ScanJournal | None = None
+    ) -> Captures:
         """Return the captures of one job, an async context manager using the platform's clock."""
         follow_sandbox_clock(self.profile)
         bodies = PayloadArchive(self.engine)
@@ -78,6 +81,7 @@ class Runtime:
             job_id=job_id,
             sounds_dir=self.home.sounds_dir,
             cancelled=cancelled,
+            journal=journal,
             link_ttl_s=self.settings.link_ttl_days * 86_400.0,
         )
 

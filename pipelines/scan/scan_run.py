@@ -1,114 +1,48 @@
-"""The state of a running scan: its job, open captures, findings, progress and cancellation.
+"""A run of a scan: its job, open captures, state, checkpoints, progress and cancellation.
 
-Findings are in memory because a scan is one run in one process; what must survive is appended to
-the lake immediately. Not here: rules (`rules/`), reading and audio verification (the sibling
-modules).
+What must survive this process is in `state`, which a checkpoint stores after each step and each
+round. Not here: rules (`rules/`), reading and audio verification (the sibling modules).
 """
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from contextvars import copy_context
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Self
 
-from pipelines.audio.features.sounds import SoundMeasurement
-from pipelines.captures.search_walk import SearchWalk
+import structlog
+
+from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.documents.result_types import StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.platform.call_trace import watch_pauses
 from pipelines.scan.rules.discovery import DiscoveryParameters
-from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
+from pipelines.scan.rules.remaining_time import RemainingTime, ScanPace, remaining_time
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
-from pipelines.scan.stopwatch import Stopwatch
-from warehouse.records.coverage import SourceCoverage
+from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
+from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
+from pipelines.scan.state.stopwatch import Stopwatch
 from warehouse.records.errors import RunCancelledError
-from warehouse.records.evidence import Comparison, ReferenceSource
-from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job, keyword_subject
-from warehouse.records.times import observed_now, to_utc_text
-from warehouse.records.values import Row
-from warehouse.records.videos import (
-    Account,
-    ServiceSong,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
+from warehouse.records.jobs import (
+    DISCOVERY,
+    KEYWORD_SEARCH,
+    STAGES,
+    Job,
+    WaitingFor,
+    keyword_subject,
 )
+from warehouse.records.times import observed_now, to_utc_text
+from warehouse.records.videos import Video
 
+log = structlog.get_logger("scan")
 PROGRESS_EVERY_S = 0.5
 CANCEL_POLL_S = 0.25
-SONG_SURFACE = "service_track"
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredVideo:
-    """A video with its measured sound, or with the reason why it cannot be compared."""
-
-    video: Video
-    sound: SoundMeasurement
-
-    @property
-    def source(self) -> ReferenceSource:
-        """Where the sound comes from."""
-        return "music_service" if self.video.surface == SONG_SURFACE else "platform"
-
-
-@dataclass(slots=True)
-class ScanFindings:
-    """Everything a scan has found so far. `outcomes` has the result for each candidate."""
-
-    track: Track | None = None
-    song: ServiceSong | None = None
-    songs_asked: set[str] = field(default_factory=set)
-    sightings: list[Sighting] = field(default_factory=list)
-    seen_ids: set[str] = field(default_factory=set)
-    pool: dict[str, Candidate] = field(default_factory=dict)
-    candidates: dict[str, Candidate] = field(default_factory=dict)
-    details: dict[str, VideoDetail] = field(default_factory=dict)
-    unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
-    outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
-    comparisons: list[Comparison] = field(default_factory=list)
-    sound_rows: list[dict[str, object]] = field(default_factory=list)
-    sound_hashes: dict[str, str] = field(default_factory=dict)
-    sound_files: dict[str, Path] = field(default_factory=dict)
-    cutting: list[asyncio.Task[None]] = field(default_factory=list)
-    references: list[MeasuredVideo] = field(default_factory=list)
-    has_altered_references: bool = False
-    known_sounds: dict[str, Row] = field(default_factory=dict)
-    variants: dict[str, VideoVariant] = field(default_factory=dict)
-    variant_ids: dict[str, Comparison] = field(default_factory=dict)
-    verified: dict[str, Comparison | None] = field(default_factory=dict)
-    settled: set[str] = field(default_factory=set)
-    screened: set[str] = field(default_factory=set)
-    scanned_authors: set[str] = field(default_factory=set)
-    search: SearchWalk | None = None
-    search_union: dict[str, Sequence[str]] = field(default_factory=dict)
-    scanned_hashtags: set[str] = field(default_factory=set)
-    sounds_wanted: int = 0
-    sounds_read: int = 0
-    sound_refusals: Counter[str] = field(default_factory=Counter)
-    profiles: dict[str, Account] = field(default_factory=dict)
-    profiles_end: str = "completed"
-    authors_left: tuple[str, ...] = ()
-    rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
-    coverage_report: list[SourceCoverage] = field(default_factory=list)
-    not_reached: list[str] = field(default_factory=list)
-
-    def videos(self) -> list[Video]:
-        """Return every video whose detail page was read, in reading order."""
-        return [detail.video for detail in self.details.values()]
-
-    def silent_videos(self) -> set[str]:
-        """Return the ids of photo posts with the platform's silent placeholder as sound."""
-        return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
 
 
 class ScanRun:
@@ -136,25 +70,39 @@ class ScanRun:
             if job.kind == DISCOVERY
             else scan_parameters(job.parameters)
         )
-        self.findings = ScanFindings()
+        self.state = ScanState()
+        self.sounds = SoundWorkspace()
         self.result: StoredResult | None = None
         self.on_canceling: Callable[[], object] = lambda: None
         self.progress = job.progress
         self.stopwatch = Stopwatch()
         self.items_read = 0
-        self._saved_at = self._looked_at = self._begun_at = time.monotonic()
+        self._saved_at = self._looked_at = time.monotonic()
         self._cancelled = False
+        self._resumed_stage = 0
         self._runner = asyncio.Runner()
+        self._context = copy_context()
+        self._context.run(watch_pauses, self._note_pause)
+        self._pauses = 0
         self._writer = ThreadPoolExecutor(max_workers=4)  # commits of different tables may overlap
         self._appends: list[Future[None]] = []
         self._stack = AsyncExitStack()
 
     def __enter__(self) -> Self:
-        self.captures: Captures = self.run(
-            self._stack.enter_async_context(
-                self.runtime.captures(job_id=self.job.job_id, cancelled=self.is_cancelled)
-            )
+        self._resume()
+        job = self.job
+        self.journal = ScanJournal(
+            self.runtime.control,
+            job.job_id,
+            run_number=job.run_number,
+            checkpoint=self.state.checkpoint,
         )
+        captures = self.runtime.captures(
+            job_id=job.job_id, cancelled=self.is_cancelled, journal=self.journal
+        )
+        self.captures: Captures = self.run(self._stack.enter_async_context(captures))
+        self.captures.restore_counters(self.state.spent)
+        self.save_progress()
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -165,9 +113,52 @@ class ScanRun:
             self._writer.shutdown()
             self.save_progress()
 
+    def _resume(self) -> None:
+        """Begin with the state of the last checkpoint, if an earlier run left one."""
+        resumed = resume_scan(self.runtime, self.job)
+        self.state = resumed.state
+        self.stopwatch.go_on_from(self.state.timings)
+        self.progress = replace(
+            self.progress,
+            waiting_for=None,
+            continued_from=resumed.stage,
+            continued_round=resumed.round_number,
+        )
+        if resumed.stage is not None:
+            self._resumed_stage = STAGES.index(resumed.stage)
+            log.info(
+                "scan continues", stage=resumed.stage, round=resumed.round_number,
+                attempt=self.job.attempt, run_number=self.job.run_number,
+            )  # fmt: skip
+
+    def complete_step(self, step: str, work: Callable[[], dict[str, int]]) -> dict[str, int]:
+        """Do a step and store a checkpoint, unless an earlier run did it; return its counts."""
+        counts = self.state.steps.get(step)
+        if counts is None:
+            counts = self.state.steps[step] = work()
+            self.checkpoint()
+        return counts
+
+    def checkpoint(self, *, round_number: int | None = None) -> None:
+        """Store the present state in the background, after everything that was written before."""
+        self.state.checkpoint += 1
+        self.state.spent = self.captures.counters()
+        self.state.timings = self.stopwatch.seconds()
+        self.journal.advance(self.state.checkpoint)
+        row = checkpoint_row(
+            self.job, self.state, stage=self.progress.stage, round_number=round_number
+        )
+        before = tuple(self._appends)
+        self._appends.append(self._writer.submit(self._store_checkpoint, row, before))
+
+    def _store_checkpoint(self, row: dict[str, object], before: Sequence[Future[None]]) -> None:
+        for write in before:  # what failed fails the scan when it waits for its appends
+            write.result()
+        self.runtime.lake.append(CHECKPOINTS, [row], job_id=self.job.job_id)
+
     def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
         """Run a coroutine on this scan's event loop, so that all stages share one client."""
-        return self._runner.run(coroutine)
+        return self._runner.run(coroutine, context=self._context)
 
     def music_of(self, video: Video) -> str:
         """Return the music id of a video, or the track's own if the video names none."""
@@ -189,7 +180,7 @@ class ScanRun:
 
         The title of a user sound names its uploader; the platform may name the song inside it.
         """
-        track = self.findings.track
+        track = self.state.track
         if self.keyword or track is None:
             return self.keyword
         return title_to_match(track.title, track.mapped_title)
@@ -223,13 +214,18 @@ class ScanRun:
         """Append rows to a mart in one background commit; without rows there is no commit."""
         if rows:
             self.append_later(f"marts.{noun}", rows)
+            self.state.written.add(noun)
 
     def is_cancelled(self) -> bool:
-        """Whether cancellation was requested; polls the control store a few times a second."""
+        """Whether this run is to stop; polls the control store a few times a second.
+
+        Cancellation was requested, or the run was given up for lost and another has the job.
+        """
         now = time.monotonic()
         if not self._cancelled and now - self._looked_at >= CANCEL_POLL_S:
             self._looked_at = now
-            self._cancelled = self.runtime.control.is_cancel_requested(self.job.job_id)
+            claim = self.runtime.control.check_claim(self.job.job_id, self.job.run_number)
+            self._cancelled = claim != "held"
         return self._cancelled
 
     def check_cancelled(self) -> None:
@@ -248,48 +244,76 @@ class ScanRun:
     def enter(self, stage: str) -> None:
         """Begin a stage: check for cancellation and save the progress immediately."""
         self.check_cancelled()
+        if STAGES.index(stage) < self._resumed_stage:
+            return  # an earlier run was further than that
         self.progress = self.progress.at(stage)
         self.save_progress()
 
     def note_item(self, aweme_id: str) -> None:
         """One more work of the list that is read: a candidate, before the pool is filled."""
-        self.items_read += aweme_id not in self.findings.seen_ids
+        self.items_read += aweme_id not in self.state.seen_ids
         self.count()
 
     def count(self, *, audio_checked: int = 0) -> None:
-        """Update the progress from the findings; save it at most twice a second."""
-        found = self.findings
+        """Update the progress from the state; save it at most twice a second.
+
+        No count falls below what an earlier run has reported.
+        """
+        found = self.state
+        found.audio_checked += audio_checked
+        counts = {
+            "candidate_pool_count": len(found.pool) + self.items_read,
+            "confirmed_count": len(found.confirmed),
+            "detail_checked_count": len(found.details) + len(found.unavailable),
+            "account_profile_count": len(found.profiles),
+            "search_page_count": sum(one.pages for one in found.search.terms)
+            if found.search
+            else 0,
+            "audio_checked_count": found.audio_checked,
+            "requests_used": self.captures.requests_used,
+        }
+        before = self.job.progress
         self.progress = replace(
             self.progress,
-            candidate_pool_count=len(found.pool) + self.items_read,
-            confirmed_count=len(found.confirmed),
-            detail_checked_count=len(found.details) + len(found.unavailable),
-            account_profile_count=len(found.profiles),
-            search_page_count=sum(term.pages for term in found.search.terms) if found.search else 0,
-            audio_checked_count=self.progress.audio_checked_count + audio_checked,
-            requests_used=self.captures.requests_used,
+            **{name: max(value, getattr(before, name)) for name, value in counts.items()},
         )
         if time.monotonic() - self._saved_at >= PROGRESS_EVERY_S:
+            self.save_progress()
+
+    def _note_pause(self, step: int) -> None:
+        """Say that the scan waits for a host that asked for a pause, while a request does."""
+        self._pauses += step
+        waiting_for: WaitingFor | None = "host_pause" if self._pauses else None
+        if waiting_for != self.progress.waiting_for:
+            self.progress = replace(self.progress, waiting_for=waiting_for)
             self.save_progress()
 
     def save_progress(self) -> None:
         """Save the progress now."""
         self._saved_at = time.monotonic()
+        left = self._remaining_time()
         self.progress = replace(
-            self.progress, eta_s=self._eta_s(), updated_at=to_utc_text(datetime.now(UTC))
+            self.progress,
+            eta_s=left.likely_s if left else None,
+            eta_range_s=(left.low_s, left.high_s) if left else None,
+            updated_at=to_utc_text(datetime.now(UTC)),
         )
-        self.runtime.control.save_progress(self.job.job_id, self.progress)
+        self.runtime.control.save_progress(
+            self.job.job_id, self.progress, run_number=self.job.run_number
+        )
 
-    def _eta_s(self) -> float | None:
-        """Estimate the remaining seconds from the remaining details and sounds at the pace so far.
-
-        None before the first item is done, and once only the result remains to be written.
-        """
-        now, found = self.progress, self.findings
-        done = now.detail_checked_count + now.audio_checked_count
-        sounds = max(found.sounds_wanted, now.audio_checked_count)
-        wanted = max(self.parameters.candidate_limit, now.detail_checked_count) + sounds
-        if done == 0 or now.stage_index >= now.stage_count - 2:
+    def _remaining_time(self) -> RemainingTime | None:
+        """Estimate the remaining seconds; None once only the result remains to be written."""
+        now = self.progress
+        if now.stage_index >= now.stage_count - 2:
             return None
-        spent = time.monotonic() - self._begun_at
-        return round(spent * (wanted - done) / done, 1)
+        return remaining_time(
+            ScanPace(
+                spent_s=self.stopwatch.seconds()["total_s"],
+                details_done=now.detail_checked_count,
+                sounds_done=now.audio_checked_count,
+                pooled=len(self.state.pool),
+                limit=self.parameters.candidate_limit,
+                sounds_wanted=self.state.sounds_wanted,
+            )
+        )

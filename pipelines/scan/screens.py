@@ -30,7 +30,7 @@ def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | N
 
     Without `limit`, the size of the pool bounds the number of authors.
     """
-    found = session.findings
+    found = session.state
     most = limit or session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
     room = most - len(found.scanned_authors)
     authors = authors_to_scan(videos, scanned=found.scanned_authors)
@@ -42,7 +42,7 @@ def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | N
 
 def read_hashtag_screens(session: ScanRun, videos: list[Video]) -> int:
     """Read the first screens of the hashtags of `works`; return how many videos are new."""
-    found = session.findings
+    found = session.state
     room = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
     tags = hashtags_to_scan(videos, title=session.song_title, scanned=found.scanned_hashtags)
     chosen = tags[: max(0, room - len(found.scanned_hashtags))]
@@ -57,28 +57,30 @@ async def _read(
     walk_of: Callable[[str], Awaitable[ListWalk]],
 ) -> int:
     """Read one screen each; after a refusal, report the rest as not reached."""
-    found = session.findings
+    found = session.state
     scanned = found.scanned_authors if surface == "user_posts" else found.scanned_hashtags
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
-    new = 0
+    walks: dict[str, ListWalk] = {}
     ended = False
 
     async def one(name: str) -> None:
-        nonlocal new, ended
+        nonlocal ended
         async with gate:
             session.check_cancelled()
             if ended:
                 found.not_reached.append(f"{surface}:{name}")
                 return
             with session.stopwatch.waiting("upstream"):
-                walk = await walk_of(name)
-            scanned.add(name)
-            seen = [to_sighting(session, video, surface, name) for video in walk.videos]
-            new += add_sightings(session, seen, walk.coverage)
+                walk = walks[name] = await walk_of(name)
             if isinstance(walk.error, RefusedLatelyError):
                 found.not_reached.append(f"{surface}:{name}")
             if isinstance(walk.error, SOURCE_ENDING_ERRORS):
                 ended = True
 
     await run_all(one(name) for name in names)
+    new = 0
+    for name in filter(walks.__contains__, names):  # in one order, whichever was read first
+        scanned.add(name)
+        seen = [to_sighting(session, video, surface, name) for video in walks[name].videos]
+        new += add_sightings(session, seen, walks[name].coverage)
     return new

@@ -3,6 +3,8 @@
 Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_walk.py`).
 """
 
+from pydantic import TypeAdapter
+
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
 from pipelines.captures.songs import lyric_terms, song_terms
 from pipelines.documents.result_types import SearchSummary, StoredSearch
@@ -15,6 +17,7 @@ from warehouse.queries.captures import read_search_union
 from warehouse.queries.results import read_latest_videos
 from warehouse.records.videos import Video
 
+_UNION = TypeAdapter(dict[str, tuple[str, ...]])
 NO_TERM = "search:no_title_to_search"
 
 
@@ -23,7 +26,7 @@ def read_search(session: ScanRun) -> int:
 
     A refused search ends with the refusal as stop reason, and the scan continues.
     """
-    found, wanted = session.findings, session.parameters
+    found, wanted = session.state, session.parameters
     is_asked = wanted.search_enabled or session.keyword is not None
     if not is_asked or not wanted.search_candidate_limit:
         return 0
@@ -37,25 +40,25 @@ def read_search(session: ScanRun) -> int:
 def _terms(session: ScanRun) -> tuple[str, ...]:
     if session.keyword is not None:
         return scene_terms(session.keyword)
-    track, keywords = session.findings.track, session.parameters.search_keywords
+    track, keywords = session.state.track, session.parameters.search_keywords
     title = session.song_title
     # The author of a user sound is its uploader, who has nothing to do with a song named inside it.
     author = track.author if track and title == track.title else None
-    song = session.findings.song
+    song = session.state.song
     official = (*reversed(song_terms(song)), *lyric_terms(song)) if song is not None else ()
     return search_terms(title, author, keywords, official=official)
 
 
 def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     """Search for these terms and add the results; return how many videos are new."""
-    found = session.findings
+    found = session.state
     is_fresh = session.parameters.refresh
-    known = {} if is_fresh else read_search_union(session.runtime.engine, terms)
+    known = {} if is_fresh else _known_union(session, terms)
     with session.stopwatch.waiting("upstream"):
         walk = session.run(
             session.captures.search(terms, limits=to_search_limits(session.parameters), known=known)
         )
-    found.search, found.search_union = walk, {**known, **walk.shown_by}
+    found.search, found.search_union = walk.finished(), {**known, **walk.shown_by}
     seen = [to_sighting(session, video, "search", _term_of(walk, video)) for video in walk.videos]
     fresh = {sighting.aweme_id for sighting in seen} - found.seen_ids
     found.seen_ids |= fresh
@@ -69,9 +72,19 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     return len(fresh)
 
 
+def _known_union(session: ScanRun, terms: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return what earlier searches have shown; what this scan has read meanwhile is not in it."""
+
+    def read() -> dict[str, tuple[str, ...]]:
+        union = read_search_union(session.runtime.engine, terms)
+        return {aweme_id: tuple(shown) for aweme_id, shown in union.items()}
+
+    return session.journal.once("search_union", _UNION, read)
+
+
 def search_related(session: ScanRun) -> StoredSearch:
     """Build `search_related` from the union of all searches for these terms."""
-    found = session.findings
+    found = session.state
     if found.search is None:
         return no_search(request_budget=session.parameters.search_request_budget)
     return to_search_related(
@@ -85,7 +98,7 @@ def search_related(session: ScanRun) -> StoredSearch:
 
 def search_summary(session: ScanRun) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`."""
-    found = session.findings
+    found = session.state
     if found.search is None:
         return {"terms": [], "cursor_pages": 0, "observed_union_count": 0}
     return to_search_summary(found.search, union=len(found.search_union))
@@ -93,7 +106,7 @@ def search_summary(session: ScanRun) -> SearchSummary:
 
 def _best_known(session: ScanRun) -> list[Video]:
     """Return each video from its detail page if it was read, else from the newest search."""
-    found = session.findings
+    found = session.state
     assert found.search is not None, "called only after a search"
     shown = {video.aweme_id: video for video in found.search.videos}
     details = {name: detail.video for name, detail in found.details.items()}

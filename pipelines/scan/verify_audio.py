@@ -10,7 +10,10 @@ processes of a worker load them when they start.
 import asyncio
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
+
+import orjson
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import (
@@ -22,6 +25,7 @@ from pipelines.audio.features.sounds import (
     unpack_features,
 )
 from pipelines.audio.matching.group_verdict import GroupVerdict
+from pipelines.captures.recording.calls import measured_key, sound_key
 from pipelines.platform.reading import SoundFile
 from pipelines.scan.collect import add_coverage
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
@@ -33,7 +37,8 @@ from pipelines.scan.rules.expansion import (
     verification_batches,
     videos_to_verify,
 )
-from pipelines.scan.scan_run import SONG_SURFACE, MeasuredVideo, ScanRun
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.state.scan_state import SONG_SURFACE, MeasuredVideo
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
@@ -46,7 +51,7 @@ ALTERED = "altered_by_host"
 
 async def load_known_sounds(session: ScanRun, videos: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
-    session.findings.known_sounds = await asyncio.to_thread(
+    session.sounds.known = await asyncio.to_thread(
         read_sound_features,
         session.runtime.engine,
         [video.aweme_id for video in videos],
@@ -61,10 +66,13 @@ async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
 
 async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
     session.check_cancelled()
-    known = session.findings.known_sounds.get(video.aweme_id)
-    sound = await _measured(session, video) if known is None else _from_stored(known)
+    known = session.sounds.known.get(video.aweme_id)
+    if known is None or session.journal.has(sound_key(video.aweme_id)):
+        sound = await _measured(session, video, is_stored=known is not None)
+    else:
+        sound = _from_stored(known)
     if sound.sha256 is not None:
-        session.findings.sound_hashes[video.aweme_id] = sound.sha256
+        session.state.sound_hashes[video.aweme_id] = sound.sha256
     session.count(audio_checked=1)
     return MeasuredVideo(video, sound)
 
@@ -84,15 +92,30 @@ def _from_stored(row: Row) -> MeasuredSound | NotComparable:
     )
 
 
-async def _measured(session: ScanRun, video: Video) -> MeasuredSound | NotComparable:
-    """Download and measure a sound; its file is kept until the group has a verdict."""
+async def _measured(
+    session: ScanRun, video: Video, *, is_stored: bool
+) -> MeasuredSound | NotComparable:
+    """Download and measure a sound; its file is kept until the group has a verdict.
+
+    `is_stored`: an earlier run of this job has read it, and written its row already.
+    """
     try:
         with session.stopwatch.waiting("upstream"):
             file = await _download(session, video)
     except UpstreamError as error:
-        session.findings.sound_refusals[error.type] += 1
+        session.state.sound_refusals[error.type] += 1
         return NotComparable(sha256=None, reason=_reason_of(error))
-    session.findings.sounds_read += 1
+    session.state.sounds_read += 1
+    row = _recorded_row(session, video)
+    if row is None:
+        row = await _measure_file(session, video, file)
+    await keep_sound(session, video, Path(file.path))
+    if not is_stored:
+        session.sounds.rows.append(row)
+    return _from_stored(row)
+
+
+async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
     path = Path(file.path)
     try:
         with session.stopwatch.waiting("listening"):
@@ -100,9 +123,25 @@ async def _measured(session: ScanRun, video: Video) -> MeasuredSound | NotCompar
     except BaseException:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
-    await keep_sound(session, video, path)
-    session.findings.sound_rows.append(_sound_row(session, video, file.sha256, sound))
-    return sound
+    row = _sound_row(session, video, file.sha256, sound)
+    document = {name: value for name, value in row.items() if name != "features"}
+    await session.journal.record(
+        measured_key(video.aweme_id), orjson.dumps(document), body=row["features"]
+    )
+    return row
+
+
+def _recorded_row(session: ScanRun, video: Video) -> Row | None:
+    """Return the row of a sound that an earlier run of this job has measured."""
+    recorded = session.journal.take(measured_key(video.aweme_id))
+    if recorded is None:
+        return None
+    row: Row = orjson.loads(recorded.document)
+    return {
+        **row,
+        "features": recorded.body,
+        "observed_at": datetime.fromisoformat(row["observed_at"]),
+    }
 
 
 def _reason_of(error: UpstreamError) -> str:
@@ -111,15 +150,15 @@ def _reason_of(error: UpstreamError) -> str:
 
 
 async def _download(session: ScanRun, video: Video) -> SoundFile:
-    song = session.findings.song
+    song = session.state.song
     if video.surface == SONG_SURFACE and song is not None:
         return await session.captures.song_sound(song)
-    return await session.captures.sound(session.findings.details[video.aweme_id])
+    return await session.captures.sound(session.state.details[video.aweme_id])
 
 
 def _sound_row(
     session: ScanRun, video: Video, sha256: str, sound: MeasuredSound | NotComparable
-) -> dict[str, object]:
+) -> Row:
     measured = sound if isinstance(sound, MeasuredSound) else None
     return {
         "sound_sha256": sha256,
@@ -139,14 +178,35 @@ def _sound_row(
 
 def write_sounds(session: ScanRun) -> None:
     """Append the sounds measured since the last call, in one background commit."""
-    rows, session.findings.sound_rows = session.findings.sound_rows, []
+    rows, session.sounds.rows = session.sounds.rows, []
     if rows:
         session.append_later("raw.sounds", rows)
 
 
+async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
+    """Return the references that an earlier run has chosen, from their stored features.
+
+    None if one is no longer stored: then they are chosen again.
+    """
+    chosen = session.state.references
+    stored = await asyncio.to_thread(
+        read_sound_features,
+        session.runtime.engine,
+        [one.video.aweme_id for one in chosen],
+        FEATURE_VERSION,
+    )
+    rows = [stored.get(one.video.aweme_id) for one in chosen]
+    found = [
+        MeasuredVideo(one.video, _from_stored(row))
+        for one, row in zip(chosen, rows, strict=True)
+        if row is not None and row["sound_sha256"] == one.sha256
+    ]
+    return found if len(found) == len(chosen) else None
+
+
 def representatives(session: ScanRun, videos: Sequence[Video]) -> tuple[Video, ...]:
     """Return the videos that represent a music id in the audio verification."""
-    return videos_to_verify(videos, silent=session.findings.silent_videos(), limit=REPRESENTATIVES)
+    return videos_to_verify(videos, silent=session.state.silent_videos(), limit=REPRESENTATIVES)
 
 
 async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
@@ -166,7 +226,7 @@ async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[M
 
 async def _measure_song(session: ScanRun) -> MeasuredVideo | None:
     """Return the measured audio of the track's song; None if there is none to compare."""
-    song = session.findings.song
+    song = session.state.song
     if song is None:
         return None
     shown = Video(
@@ -204,7 +264,7 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
         to_comparison(session, song, entry, pair)
         for entry, pair in zip(platform, pairs, strict=True)
     ]
-    session.findings.comparisons.extend(comparisons)
+    session.state.comparisons.extend(comparisons)
     best = max(comparisons, key=credibility)
     if best.pair.verdict != "confirmed":
         return False
@@ -223,7 +283,7 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
     Muted videos and videos that play something else are replaced by the next ones.
     """
     batches = verification_batches(
-        videos, silent=session.findings.silent_videos(), size=REFERENCE_TRIALS
+        videos, silent=session.state.silent_videos(), size=REFERENCE_TRIALS
     )
     await load_known_sounds(session, [video for batch in batches for video in batch])
     entries: list[MeasuredVideo] = []
@@ -232,7 +292,7 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
     chosen: list[MeasuredVideo] = []
     for batch in batches:
         measured = await measure_videos(session, batch)
-        session.findings.has_altered_references |= any(
+        session.state.has_altered_references |= any(
             isinstance(entry.sound, NotComparable) and entry.sound.reason == ALTERED
             for entry in measured
         )
@@ -263,7 +323,7 @@ async def verify_music(
     """
     measured: list[MeasuredVideo] = []
     for batch in verification_batches(
-        videos, silent=session.findings.silent_videos(), size=REPRESENTATIVES
+        videos, silent=session.state.silent_videos(), size=REPRESENTATIVES
     ):
         measured = await measure_videos(session, batch)
         if not _any_downloaded(measured) or any(

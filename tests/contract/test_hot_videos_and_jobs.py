@@ -188,29 +188,44 @@ def test_a_failed_job_names_its_error(service: Any, client: TestClient) -> None:
     assert found["error"]["hint"]
 
 
-def test_a_job_whose_worker_is_silent_ends_with_the_reason_when_it_is_looked_at(
+def test_a_job_whose_worker_is_silent_waits_for_another_and_is_not_changed_by_a_look(
     service: Any, client: TestClient
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
     service.control.claim("worker")
     service.now += timedelta(seconds=19)
-    assert client.get(f"{JOBS}/{job_id}").json()["data"]["status"] == "running"
+    progress = client.get(f"{JOBS}/{job_id}").json()["data"]["progress"]
+    assert (progress["waiting_for"], progress["attempt"]) == ("processor", 1)
+    before = service.control.job(job_id)
     service.now += timedelta(seconds=2)
     data = client.get(f"{JOBS}/{job_id}").json()["data"]
-    assert data["status"] == "failed"
-    assert data["error"]["type"] == "worker_unavailable"
-    assert data["expires_at"] is not None
+    assert (data["status"], data["progress"]["waiting_for"]) == ("running", "worker")
+    assert service.control.job(job_id) == before
 
 
-def test_a_job_whose_worker_is_silent_is_completed_when_its_result_is_there(
+def test_a_job_whose_worker_is_silent_is_cancelled_at_once(
     service: Any, client: TestClient
 ) -> None:
-    result = service.results[service.stored().job_id]
-    job_id = ask(client, refresh=True).json()["data"]["job_id"]
+    job_id = ask(client).json()["data"]["job_id"]
     service.control.claim("worker")
-    service.results[job_id] = result
     service.now += timedelta(seconds=21)
-    assert client.get(f"{JOBS}/{job_id}").json()["data"]["status"] == "completed"
+    assert client.delete(f"{JOBS}/{job_id}").json()["data"]["status"] == "cancelled"
+
+
+def test_a_job_that_goes_on_says_from_where(service: Any, client: TestClient) -> None:
+    job_id = ask(client).json()["data"]["job_id"]
+    service.control.claim("worker")
+    assert service.control.requeue(job_id, run_number=1, costs_attempt=True)
+    service.control.claim("another")
+    progress = ProgressRecord(
+        continued_from="confirmed_videos", continued_round=2, eta_range_s=(3.0, 9.5)
+    )
+    service.control.save_progress(job_id, progress, run_number=2)
+    shown = client.get(f"{JOBS}/{job_id}").json()["data"]["progress"]
+    assert (shown["attempt"], shown["attempt_count"]) == (2, 3)
+    assert shown["continued_from"] == {"stage": "confirmed_videos", "round": 2}
+    assert shown["eta_range_s"] == [3.0, 9.5]
+    assert shown["waiting_for"] is None
 
 
 def test_a_completed_job_whose_result_is_lost_says_so(service: Any, client: TestClient) -> None:

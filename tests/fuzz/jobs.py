@@ -28,7 +28,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
@@ -36,7 +36,7 @@ from pipelines.scan.service.result_cache import ResultCache
 from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.settings import Settings
 from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
-from tests.job_states import FINAL, LEGAL_MOVES
+from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
 from warehouse.records.jobs import Job, ProgressRecord
@@ -114,8 +114,8 @@ class JobLives(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99))
     @precondition(lambda self: self._scans())
     def terminate_in_the_ui(self, pick: int) -> None:
-        job_id, _ = self._scan(pick)
-        run = self.instance.get_run_by_id(job_id)
+        name = self._run(*self._scan(pick))
+        run = self.instance.get_run_by_id(name)
         if run is not None and not run.is_finished:
             self.instance.report_run_canceling(run)
         self._count("terminate")
@@ -129,32 +129,53 @@ class JobLives(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99))
     @precondition(lambda self: self._scans())
     def scan_begins_its_run(self, pick: int) -> None:
-        job_id, _ = self._scan(pick)
-        if self.instance.get_run_by_id(job_id) is None:
+        job_id, scan = self._scan(pick)
+        name = self._run(job_id, scan)
+        if self.instance.get_run_by_id(name) is None:
             self.instance.create_run_for_job(
-                empty_scan, run_id=job_id, tags={ORIGIN_TAG: "api"}, status=DagsterRunStatus.STARTED
+                empty_scan,
+                run_id=name,
+                tags={ORIGIN_TAG: "api", JOB_TAG: job_id},
+                status=DagsterRunStatus.STARTED,
             )
         self._count("run")
 
     @rule(pick=st.integers(0, 99), pool=st.integers(0, 2000))
     @precondition(lambda self: self._scans())
     def scan_goes_on(self, pick: int, pool: int) -> None:
-        job_id, _ = self._scan(pick)
-        self.control.save_progress(job_id, ProgressRecord(candidate_pool_count=pool))
+        job_id, scan = self._scan(pick)
+        progress = ProgressRecord(candidate_pool_count=pool)
+        self.control.save_progress(job_id, progress, run_number=scan.run_number)
         self._count("progress")
 
     @rule(pick=st.integers(0, 99), fails=st.booleans())
     @precondition(lambda self: self._scans())
     def scan_ends(self, pick: int, fails: bool) -> None:
-        """As a scan process does: the run first, then the row; cancelled where it was asked to."""
+        """As a scan process does: the run first, then the row; cancelled where it was asked to.
+
+        A run that was given up meanwhile changes nothing.
+        """
         job_id, scan = self._scan(pick)
+        before = self.control.job(job_id)
+        if before is None or before.run_number != scan.run_number or before.status != "running":
+            scan.end = ScanEnd("lost")
+            assert not self.control.finish(job_id, "completed", run_number=scan.run_number - 1)
+            return
         is_cancelled = self.control.is_cancel_requested(job_id)
         status = "cancelled" if is_cancelled else "failed" if fails else "completed"
-        self._end_run(job_id, status)
+        self._end_run(self._run(job_id, scan), status)
         if status == "completed":
             self.results[job_id] = {}
-        error = {"type": "internal_error", "detail": "drawn"} if status == "failed" else None
-        self.control.finish(job_id, status, error=error, expires_at=self._kept())  # type: ignore[arg-type]  # a final one
+        error: dict[str, object] | None = None
+        if status == "failed":
+            error = {"type": "internal_error", "detail": "drawn"}
+        self.control.finish(
+            job_id,
+            status,  # type: ignore[arg-type]  # a final one
+            error=error,
+            expires_at=self._kept(),
+            run_number=scan.run_number,
+        )
         scan.end = ScanEnd(status)  # type: ignore[arg-type]  # a final one
         self._count(status)
 
@@ -162,7 +183,8 @@ class JobLives(RuleBasedStateMachine):
     @precondition(lambda self: len(self._scans()) > 1)
     def scan_learns_of_a_twin(self, pick: int, other: int) -> None:
         (job_id, scan), (twin_id, _) = self._scan(pick), self._scan(other)
-        if job_id != twin_id and self.instance.get_run_by_id(job_id) is None:
+        has_run = self.instance.get_run_by_id(self._run(job_id, scan)) is not None
+        if job_id != twin_id and not has_run:
             scan.end = ScanEnd("waiting", twin_id)
         self._count("wait")
 
@@ -181,7 +203,7 @@ class JobLives(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.workers)
     def worker_stops(self) -> None:
-        self.workers.pop(0).fail_all("The worker was stopped")
+        self.workers.pop(0).hand_back_all("The worker was stopped")
         self._count("stop")
 
     @rule()
@@ -232,6 +254,7 @@ class JobLives(RuleBasedStateMachine):
         for one in after.values():
             assert (one.finished_at is not None) == (one.status in FINAL)
             assert one.status != "failed" or one.error
+            assert 1 <= one.attempt <= ATTEMPTS, "more attempts than were promised"
         self.seen = after
 
     def teardown(self) -> None:
@@ -251,7 +274,7 @@ class JobLives(RuleBasedStateMachine):
             worker.step()
             for job_id, scan in self._scans():
                 if scan.end is None and not scan.is_gone:
-                    self._end_run(job_id, "completed")
+                    self._end_run(self._run(job_id, scan), "completed")
                     self.control.finish(job_id, "completed", expires_at=self._kept())
                     scan.end = ScanEnd("completed")
             if all(one.status in FINAL for one in self.control.jobs(limit=1000)):
@@ -261,8 +284,9 @@ class JobLives(RuleBasedStateMachine):
         self.now += timedelta(seconds=60)
         worker.step()
         for one in self.control.jobs(limit=1000):
-            run = self.instance.get_run_by_id(one.job_id)
-            assert run is None or run.is_finished, "a run without an end"
+            for number in range(1, one.run_number + 1):
+                run = self.instance.get_run_by_id(run_id(one.job_id, number))
+                assert run is None or run.is_finished, "a run without an end"
 
     def _desk(self) -> ScanService:
         world = ScanConfig(
@@ -306,12 +330,15 @@ class JobLives(RuleBasedStateMachine):
         found = self._scans()
         return found[pick % len(found)]
 
+    def _run(self, job_id: str, scan: FakeEnding) -> str:
+        return run_id(job_id, scan.run_number)
+
     def _pick(self, pick: int) -> Job:
         in_order = sorted(self.seen.values(), key=lambda one: one.created_at)
         return in_order[pick % len(in_order)]
 
-    def _end_run(self, job_id: str, status: str) -> None:
-        run = self.instance.get_run_by_id(job_id)
+    def _end_run(self, name: str, status: str) -> None:
+        run = self.instance.get_run_by_id(name)
         if run is None or run.is_finished:
             return
         if status == "cancelled":

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, String, Table, and_, delete, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control.database import Database
-from warehouse.control.schema import JOBS, METADATA
+from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL
 from warehouse.lake.library_errors import translate_errors
 
 
@@ -24,9 +24,14 @@ class ErasureRows:
     def forget(
         self, pattern: re.Pattern[bytes], *, job_ids: Collection[str] = ()
     ) -> dict[str, int]:
-        """Delete these jobs and every row that `pattern` matches; return row counts by table."""
+        """Delete these jobs and every row that `pattern` matches; return row counts by table.
+
+        Journals of scans are deleted as a whole: they are packed, and a scan without its journal
+        begins again.
+        """
         found: dict[str, int] = {}
         with self._database.writing() as connection:
+            connection.execute(delete(SCAN_JOURNAL))
             for table in METADATA.sorted_tables:
                 gone = _delete_matching(connection, table, pattern)
                 if table is JOBS and job_ids:

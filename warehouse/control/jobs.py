@@ -1,7 +1,8 @@
-"""Job rows: created once per request, claimed once, moved only along allowed transitions.
+"""Job rows: created once per request, moved only along allowed transitions.
 
-Here: the queue, heartbeats, progress, cancelling, retention. Running a job is in
-`pipelines.orchestration.worker.worker`; the transitions are in `warehouse.records.jobs`.
+Here: creating, reading, progress, ends, cancelling, retention. Claims are in `job_claims`; running
+a job is in `pipelines.orchestration.worker.worker`; the transitions are in
+`warehouse.records.jobs`.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,24 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import orjson
-from sqlalchemy import Connection, Executable, RowMapping, Update, delete, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    RowMapping,
+    Update,
+    delete,
+    select,
+    update,
+)
 
 from warehouse.control.database import Database
 from warehouse.control.records import NewJob
+from warehouse.control.scan_journal import delete_journal
 from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, LINKS, WORKERS
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import (
     FINAL_STATUSES,
-    JOB_KINDS,
     TRANSITIONS,
     Job,
     JobStatus,
@@ -53,7 +63,7 @@ class JobRows:
                 created = connection.execute(insert).first() is not None
                 if not created:
                     connection.execute(_raise_priority(values))
-                found = _first(connection, _joinable(values))
+                found = first_job(connection, _joinable(values))
             if found is not None:
                 return found, created
         raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
@@ -61,75 +71,25 @@ class JobRows:
     def job(self, job_id: str) -> Job | None:
         """Return one job, or None if there is none or its retention period is over."""
         with self._database.reading() as connection:
-            return _first(connection, select(JOBS).where(JOBS.c.job_id == job_id))
+            return first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
 
     def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]:
         """Return the newest jobs, newest first."""
         query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
-        return self._read(query if status is None else query.where(JOBS.c.status == status))
+        return self._read_jobs(query if status is None else query.where(JOBS.c.status == status))
 
-    def claim(self, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
-        """Start the next queued job: highest priority first, then oldest.
+    def save_progress(
+        self, job_id: str, progress: ProgressRecord, *, run_number: int | None = None
+    ) -> None:
+        """Store the progress of a running job; a job that has ended keeps its last progress.
 
-        No job is claimed twice.
+        With `run_number` only if that run still holds the job.
         """
-        following = (
-            select(JOBS)
-            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds))
-            .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
-            .limit(1)
-            .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
-        )
-        with self._database.writing() as connection:
-            found = _first(connection, following)
-            if found is None:
-                return None
-            now = self._database.now()
-            _transition(
-                connection,
-                found.job_id,
-                "running",
-                worker_id=worker_id,
-                started_at=now,
-                heartbeat_at=now,
-            )
-            return _first(connection, select(JOBS).where(JOBS.c.job_id == found.job_id))
-
-    def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
-        """Record a heartbeat of a worker and of the jobs it runs."""
-        now = self._database.now()
-        insert = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
-        alive = insert.on_conflict_do_update(
-            index_elements=[WORKERS.c.worker_id], set_={"heartbeat_at": now}
-        )
-        with self._database.writing() as connection:
-            connection.execute(alive)
-            connection.execute(_heartbeat(job_ids, now))
-
-    def heartbeat_job(self, job_id: str) -> None:
-        """Record a heartbeat of a job, sent by its run independently of the worker."""
-        with self._database.writing() as connection:
-            connection.execute(_heartbeat([job_id], self._database.now()))
-
-    def retire(self, worker_id: str) -> None:
-        """Remove a worker that has stopped from the live workers."""
-        with self._database.writing() as connection:
-            connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
-
-    def live_workers(self, within_s: float) -> list[str]:
-        """Return the workers with a heartbeat within the last `within_s` seconds."""
-        since = self._database.now() - within_s
-        query = select(WORKERS.c.worker_id).where(WORKERS.c.heartbeat_at >= since)
-        with self._database.reading() as connection:
-            return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
-
-    def save_progress(self, job_id: str, progress: ProgressRecord) -> None:
-        """Store the progress of a running job; a job that has ended keeps its last progress."""
-        document = _to_json(progress.to_document())
+        document = to_json(progress.to_document())
         with self._database.writing() as connection:
             connection.execute(
                 update(JOBS)
-                .where(JOBS.c.job_id == job_id, JOBS.c.status == "running")
+                .where(*held_by(job_id, run_number), JOBS.c.status == "running")
                 .values(progress=document)
             )
 
@@ -149,24 +109,34 @@ class JobRows:
         *,
         error: dict[str, object] | None = None,
         expires_at: datetime | None = None,
+        run_number: int | None = None,
     ) -> bool:
-        """End a job. False, without effect, if there is none or it has already ended."""
+        """End a job, and delete the journal of its scan.
+
+        False, without effect, if there is no such job, it has already ended, or the run of
+        `run_number` has lost it.
+        """
         if status not in FINAL_STATUSES:
             return False
         with self._database.writing() as connection:
-            return _transition(
+            has_ended = transition_job(
                 connection,
                 job_id,
                 status,
-                error=None if error is None else _to_json(error),
+                of_run=run_number,
+                error=None if error is None else to_json(error),
                 finished_at=self._database.now(),
                 expires_at=None if expires_at is None else expires_at.timestamp(),
             )
+            if has_ended:
+                connection.execute(delete_journal(job_id))
+            return has_ended
 
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None:
         """Ask a job to stop.
 
-        A queued job is cancelled at once; one that has ended stays unchanged.
+        A queued job is cancelled at once, between two attempts too; one that has ended stays
+        unchanged.
         """
         row = JOBS.c.job_id == job_id
         ended = {
@@ -177,9 +147,10 @@ class JobRows:
         with self._database.writing() as connection:
             queued = update(JOBS).where(row, JOBS.c.status == "queued")
             running = update(JOBS).where(row, JOBS.c.status == "running")
-            connection.execute(queued.values(status="cancelled", **ended))
+            if connection.execute(queued.values(status="cancelled", **ended)).rowcount:
+                connection.execute(delete_journal(job_id))
             connection.execute(running.values(cancel_requested=True))
-            return _first(connection, select(JOBS).where(row))
+            return first_job(connection, select(JOBS).where(row))
 
     def is_cancel_requested(self, job_id: str) -> bool:
         """Return True if cancelling the job was requested."""
@@ -187,18 +158,9 @@ class JobRows:
         with self._database.reading() as connection:
             return bool(connection.execute(query).scalar())
 
-    def lost_jobs(self, silent_s: float) -> list[Job]:
-        """Return running jobs without a heartbeat for `silent_s` seconds."""
-        before = self._database.now() - silent_s
-        return self._read(
-            select(JOBS)
-            .where(JOBS.c.status == "running", JOBS.c.heartbeat_at < before)
-            .order_by(JOBS.c.heartbeat_at)
-        )
-
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]:
         """Return jobs of the same scan completed since then, newest first."""
-        return self._read(
+        return self._read_jobs(
             select(JOBS)
             .where(
                 JOBS.c.scan_key == scan_key,
@@ -236,28 +198,33 @@ class JobRows:
         with self._database.writing() as connection:
             return sum(int(connection.execute(one).rowcount) for one in statements)
 
-    def _read(self, query: Executable) -> list[Job]:
+    def _read_jobs(self, query: Executable) -> list[Job]:
         with self._database.reading() as connection:
-            return [_to_job(row) for row in connection.execute(query).mappings()]
+            return [to_job(row) for row in connection.execute(query).mappings()]
 
 
-def _heartbeat(job_ids: Sequence[str], now: float) -> Update:
-    return (
-        update(JOBS)
-        .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
-        .values(heartbeat_at=now)
-    )
-
-
-def _transition(connection: Connection, job_id: str, status: JobStatus, **values: object) -> bool:
+def transition_job(
+    connection: Connection,
+    job_id: str,
+    status: JobStatus,
+    *,
+    of_run: int | None = None,
+    **values: object,
+) -> bool:
     """Change the status in one statement if the transition from the present one is allowed."""
     allowed = [before for before in TRANSITIONS if can_transition(before, status)]
     moved = connection.execute(
         update(JOBS)
-        .where(JOBS.c.job_id == job_id, JOBS.c.status.in_(allowed))
+        .where(*held_by(job_id, of_run), JOBS.c.status.in_(allowed))
         .values(status=status, **values)
     )
     return moved.rowcount == 1
+
+
+def held_by(job_id: str, run_number: int | None) -> tuple[ColumnElement[bool], ...]:
+    """Select a job; with `run_number` only while no later run has taken it over."""
+    one = JOBS.c.job_id == job_id
+    return (one,) if run_number is None else (one, JOBS.c.run_number == run_number)
 
 
 def _joinable(values: dict[str, object]) -> Executable:
@@ -282,27 +249,29 @@ def _new_values(new: NewJob, now: float) -> dict[str, object]:
         "input": new.input,
         "target": new.target,
         "music_id": new.music_id,
-        "parameters": _to_json(new.parameters),
+        "parameters": to_json(new.parameters),
         "fingerprint": new.fingerprint,
         "scan_key": new.scan_key,
         "origin": new.origin,
         "priority": new.priority,
-        "progress": _to_json(ProgressRecord().to_document()),
+        "progress": to_json(ProgressRecord(waiting_for="worker").to_document()),
         "cancel_requested": False,
         "created_at": now,
     }
 
 
-def _first(connection: Connection, query: Executable) -> Job | None:
+def first_job(connection: Connection, query: Executable) -> Job | None:
     row = connection.execute(query).mappings().first()
-    return None if row is None else _to_job(row)
+    return None if row is None else to_job(row)
 
 
-def _to_job(row: RowMapping) -> Job:
+def to_job(row: RowMapping) -> Job:
     values: Row = dict(row)
     for name in _TIMES:
         values[name] = None if values[name] is None else datetime.fromtimestamp(values[name], UTC)
     progress = orjson.loads(values["progress"])
+    eta_range_s = progress.get("eta_range_s")
+    progress["eta_range_s"] = None if eta_range_s is None else tuple(eta_range_s)
     values["progress"] = ProgressRecord(
         **{n: v for n, v in progress.items() if n in _PROGRESS_FIELDS}
     )
@@ -311,5 +280,5 @@ def _to_job(row: RowMapping) -> Job:
     return Job(**values)
 
 
-def _to_json(document: dict[str, object]) -> str:
+def to_json(document: dict[str, object]) -> str:
     return orjson.dumps(document).decode()

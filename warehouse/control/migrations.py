@@ -22,7 +22,10 @@ _LOCK = 7_263_548_817  # any number; it names this lock among PostgreSQL's advis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step to schema version `number`: statements that run on both databases."""
+    """One step to schema version `number`: statements that run on both databases.
+
+    `{binary}` stands for the type of bytes, which has no common name.
+    """
 
     number: int
     meaning: str
@@ -139,6 +142,22 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=7,
+        meaning="attempts and runs of jobs; the journal from which a scan goes on",
+        statements=(
+            "alter table jobs add column attempt integer not null default 1",
+            "alter table jobs add column run_number integer not null default 0",
+            """
+            create table scan_journal (
+                job_id varchar not null, run_number integer not null, position integer not null,
+                checkpoint integer not null, key text not null, capture_id varchar,
+                document {binary} not null, body {binary},
+                primary key (job_id, run_number, position)
+            )
+            """,
+        ),
+    ),
 )
 
 
@@ -182,9 +201,10 @@ def _check(owner: str, version: int, *, world: str, newest: int) -> None:
 
 
 def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
+    binary = "blob" if connection.dialect.name == "sqlite" else "bytea"
     for step in sorted(steps, key=lambda step: step.number):
         for statement in step.statements:
-            connection.execute(text(statement))
+            connection.execute(text(statement.replace("{binary}", binary)))
         _set_mark(connection, "schema_version", str(step.number))
 
 

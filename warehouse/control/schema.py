@@ -11,6 +11,7 @@ from sqlalchemy import (
     Double,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -50,6 +51,8 @@ JOBS = Table(
     Column("started_at", Double),
     Column("finished_at", Double),
     Column("expires_at", Double),
+    Column("attempt", Integer, nullable=False, server_default="1"),
+    Column("run_number", Integer, nullable=False, server_default="0"),
 )
 # A job that is being cancelled is not joined: a new request for it creates a new job.
 JOINABLE_JOBS = and_(JOBS.c.status.in_(("queued", "running")), JOBS.c.cancel_requested.is_(False))
@@ -58,6 +61,19 @@ ONE_TWIN = Index("jobs_one_twin", JOBS.c.fingerprint, unique=True, sqlite_where=
 Index("jobs_queue", JOBS.c.status, JOBS.c.priority, JOBS.c.created_at)
 Index("jobs_scan", JOBS.c.scan_key, JOBS.c.finished_at)
 Index("jobs_age", JOBS.c.created_at)
+
+SCAN_JOURNAL = Table(
+    "scan_journal",
+    METADATA,
+    Column("job_id", String, primary_key=True),
+    Column("run_number", Integer, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("checkpoint", Integer, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("capture_id", String),
+    Column("document", LargeBinary, nullable=False),
+    Column("body", LargeBinary),
+)
 
 WORKERS = Table(
     "workers",

@@ -15,9 +15,11 @@ from warehouse.control.hosts.circuits import CircuitRows
 from warehouse.control.hosts.host_budgets import HostBudgetRows
 from warehouse.control.hosts.host_memory import HostMemoryRows
 from warehouse.control.hosts.surface_answers import SurfaceAnswerRows
+from warehouse.control.job_claims import JobClaimRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
 from warehouse.control.queue_counts import QueueCountRows
+from warehouse.control.scan_journal import ScanJournalRows
 from warehouse.control.schema import MARKS
 from warehouse.control.shared import SharedRows
 from warehouse.control.watchlists.definitions import WatchlistRows
@@ -26,6 +28,8 @@ from warehouse.control.watchlists.runs import WatchlistRunRows
 
 class ControlStore(
     JobRows,
+    JobClaimRows,
+    ScanJournalRows,
     HostBudgetRows,
     CircuitRows,
     SurfaceAnswerRows,

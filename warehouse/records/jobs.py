@@ -11,6 +11,12 @@ from typing import Literal
 
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
+WaitingFor = Literal["worker", "processor", "host_pause", "budget", "disk", "lease"]
+"""What a job waits for: a worker to claim it, a process to begin it, a host that asked for a pause,
+the daily budget of a host, space on the disk, or an equal job that already runs."""
+
+MAX_ATTEMPTS = 3
+"""A job that lost its worker so often fails: whatever it does may be what kills them."""
 
 SCAN, KEYWORD_SEARCH, DISCOVERY = "scan", "keyword_search", "discovery"
 JOB_KINDS = (SCAN, KEYWORD_SEARCH, DISCOVERY)
@@ -22,7 +28,7 @@ PRIORITY_SCHEDULED = 10
 FINAL_STATUSES: frozenset[JobStatus] = frozenset({"completed", "failed", "cancelled"})
 TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
     "queued": frozenset({"running", "completed", "failed", "cancelled"}),
-    "running": frozenset({"completed", "failed", "cancelled"}),
+    "running": frozenset({"queued", "completed", "failed", "cancelled"}),
     "completed": frozenset(),
     "failed": frozenset(),
     "cancelled": frozenset(),
@@ -56,7 +62,11 @@ def can_transition(before: JobStatus, after: JobStatus) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressRecord:
-    """Progress of a job. Counts only grow; `eta_s` is an estimate, or None if none can be made."""
+    """Progress of a job. Counts only grow; `eta_s` and its bounds are None if there is no estimate.
+
+    `continued_from` is the stage whose checkpoint the present run began with, `continued_round` the
+    round of listening if it was within that stage; both None for a run from the beginning.
+    """
 
     stage: str = "resolving"
     stage_index: int = 0
@@ -69,7 +79,11 @@ class ProgressRecord:
     account_profile_count: int = 0
     requests_used: int = 0
     eta_s: float | None = None
+    eta_range_s: tuple[float, float] | None = None
     updated_at: str | None = None
+    waiting_for: WaitingFor | None = None
+    continued_from: str | None = None
+    continued_round: int | None = None
 
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values, in the order of the fields."""
@@ -85,7 +99,9 @@ class Job:
     """One job row. Times are UTC. `target` is the music id once known, else the input as given.
 
     `error` is the error document of the API (`type`, `detail`, `hint`, `retry_after`, `upstream`);
-    None unless the job failed.
+    None unless the job failed. `run_number` counts the runs of the job; a run that holds an older
+    number has lost the job and writes nothing. `attempt` is one more than the runs that were lost:
+    a worker that is stopped hands its job back, which costs no attempt.
     """
 
     job_id: str
@@ -108,3 +124,5 @@ class Job:
     started_at: datetime | None
     finished_at: datetime | None
     expires_at: datetime | None
+    attempt: int = 1
+    run_number: int = 0

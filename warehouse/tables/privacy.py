@@ -30,8 +30,8 @@ _KEPT = frozenset({
     "link_type", "media_type", "method", "music_id", "music_ids", "not_comparable_reason",
     "observation", "origin", "outcome", "parser_version", "probe_id", "reference_music_id",
     "relation", "report_id", "said", "search_relevance_level", "segment", "song_hash", "song_key",
-    "source_music_id", "source_surface", "stop_reason", "surface", "title_relation",
-    "track_music_id", "verdict", "via_music_id", "volid",
+    "revision", "source_music_id", "source_surface", "stage", "stop_reason", "surface",
+    "title_relation", "track_music_id", "verdict", "via_music_id", "volid",
 })  # fmt: skip
 LEFT_OUT = frozenset({
     "artist", "author", "avatar_url", "backtrace", "came", "candidate_sha256", "cover_url", "desc",

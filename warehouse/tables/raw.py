@@ -296,6 +296,23 @@ RAW: tuple[Table, ...] = (
         ),
     ),
     Table(
+        "raw.scan_checkpoints",
+        "state of a running scan after a stage or a round, deleted when its job ends",
+        ("job_id", "run_number", "number"),
+        (
+            required("job_id", TEXT, "job"),
+            required("number", INTEGER, "number of the checkpoint within the job, from 1"),
+            required("run_number", INTEGER, "run of the job that wrote it"),
+            required("stage", TEXT, "stage that was under way or had ended"),
+            nullable(
+                "round", INTEGER, "round of listening that had ended, as in marts.expansion_rounds"
+            ),
+            required("revision", TEXT, "schema and matcher that the state belongs to"),
+            required("state", BYTES, "the state, packed"),
+            COMMITTED,
+        ),
+    ),
+    Table(
         "raw.erasures",
         "erasure of an account, without its identity",
         ("erasure_id",),

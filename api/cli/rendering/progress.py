@@ -40,6 +40,14 @@ STAGE_LABELS = {
     "rankings": "ranking",
     "job_results": "writing the result",
 }
+WAITING_LABELS = {
+    "worker": "waiting for a worker",
+    "processor": "waiting for its process",
+    "host_pause": "waiting for a host that asked for a pause",
+    "budget": "waiting for the daily budget of a host",
+    "disk": "waiting for space on the disk",
+    "lease": "waiting for an equal job",
+}
 _COUNTS = (
     ("candidate_pool_count", "candidates"),
     ("detail_checked_count", "details"),
@@ -108,14 +116,31 @@ class ScanDisplay:
 
 def describe_stage(job: Document) -> str:
     """Describe the current stage of a job."""
+    progress = job.get("progress") or {}
+    waiting_for = progress.get("waiting_for")
     if job["status"] == "queued":
-        return "waiting for a worker"
+        return WAITING_LABELS.get(str(waiting_for), WAITING_LABELS["worker"])
     if job["status"] != "running":
         return sanitize(job["status"])
     if job.get("cancel_requested"):
         return "stopping at the next safe point"
-    stage = str((job.get("progress") or {}).get("stage", ""))
-    return STAGE_LABELS.get(stage, sanitize(stage))
+    stage = str(progress.get("stage", ""))
+    label = STAGE_LABELS.get(stage, sanitize(stage)) + _attempt(progress)
+    waits = WAITING_LABELS.get(str(waiting_for), "")
+    return f"{label}, {waits}" if waits else label
+
+
+def _attempt(progress: Document) -> str:
+    """Say that this is not the first attempt, or that an earlier run began the scan."""
+    notes = []
+    if progress.get("attempt", 1) > 1:
+        notes.append(f"attempt {progress['attempt']} of {progress['attempt_count']}")
+    came_from = progress.get("continued_from")
+    if came_from:
+        stage = str(came_from["stage"])
+        number = f", round {came_from['round']}" if came_from["round"] else ""
+        notes.append(f"continued from {STAGE_LABELS.get(stage, sanitize(stage))}{number}")
+    return f" ({', '.join(notes)})" if notes else ""
 
 
 def format_counts(job: Document) -> str:
@@ -169,5 +194,5 @@ def follow_job(
 
 
 def _time_left(progress: Document) -> str:
-    eta_s = progress.get("eta_s")
-    return "" if eta_s is None else f", about {eta_s:.0f} s left"
+    bounds = progress.get("eta_range_s")
+    return "" if bounds is None else f", {bounds[0]:.0f} to {bounds[1]:.0f} s left"

@@ -48,6 +48,7 @@ ConfirmationHistory = TypedDict("ConfirmationHistory", {"run_count": "int",
     "last_run_at": "str"})
 ConfirmationRound = TypedDict("ConfirmationRound", {"round": "int", "music_ids": "list[str]",
     "new_confirmed_count": "int"})
+ContinuedFrom = TypedDict("ContinuedFrom", {"stage": "str", "round": "int | None"})
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
     "decisions": "NotRequired[list[SourceDecisionDocument]]", "not_reached": "list[str]",
     "unseen_estimate": "UnseenEstimate | None",
@@ -148,7 +149,10 @@ JobList = TypedDict("JobList", {"jobs": "list[JobDocument]", "returned_count": "
 JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "stage_count": "int",
     "candidate_pool_count": "int", "confirmed_count": "int", "detail_checked_count": "int",
     "audio_checked_count": "int", "search_page_count": "int", "account_profile_count": "int",
-    "requests_used": "int", "eta_s": "float | None", "updated_at": "str | None"})
+    "requests_used": "int", "eta_s": "float | None", "eta_range_s": "list[float] | None",
+    "attempt": "int", "attempt_count": "int",
+    "waiting_for": 'Literal["worker", "processor", "host_pause", "budget", "disk", "lease"] | None',
+    "continued_from": "ContinuedFrom | None", "updated_at": "str | None"})
 ListGenuineShareDocument = TypedDict("ListGenuineShareDocument", {"music_id": "str", "rows": "int",
     "own_rows": "int"})
 ManyVideos = TypedDict("ManyVideos", {"data_provider": "str", "is_experimental": "bool",

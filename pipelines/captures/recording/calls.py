@@ -7,18 +7,35 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import cast
+from uuid import uuid4
 
 from pipelines.captures.cancellation import CancellationWatcher
 from pipelines.captures.erased_accounts import erased_account_error, refuse_erased, without_erased
 from pipelines.captures.recording.attempts import CaptureAttempt, failed_attempt, successful_attempt
+from pipelines.captures.recording.journal import ScanJournal, missing_captures
 from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.recorded_call import (
+    RecordedCall,
+    Verdicts,
+    pack_call,
+    unpack_call,
+)
 from pipelines.captures.recording.recorder import CaptureRecorder
 from pipelines.captures.recording.tracing import capture_span
 from pipelines.captures.sharing import CaptureLease, CaptureSharing
 from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading, SoundFile
-from warehouse.records.errors import RunCancelledError, SametrackError
+from warehouse.control.scan_journal import JournalRow
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.captures import read_stored_captures
+from warehouse.records.errors import (
+    InputError,
+    ProviderUnsupportedError,
+    RunCancelledError,
+    SametrackError,
+    UpstreamError,
+)
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
 
@@ -44,11 +61,16 @@ class CallRecorder:
     """Runs calls under the cancellation poll; each one records an attempt."""
 
     def __init__(
-        self, recorder: CaptureRecorder, watch: CancellationWatcher, sharing: CaptureSharing
+        self,
+        recorder: CaptureRecorder,
+        watch: CancellationWatcher,
+        sharing: CaptureSharing,
+        journal: ScanJournal | None = None,
     ) -> None:
         self.requests_used = 0
-        self.verdicts: Counter[tuple[str, str, str]] = Counter()
+        self.verdicts: Verdicts = Counter()
         self.stand_ins = 0
+        self._journal = journal
         self._recorder = recorder
         self._watch = watch
         self._sharing = sharing
@@ -60,18 +82,42 @@ class CallRecorder:
         known = refuse_erased(question, await self._recorder.marks())
         if known is not None:
             return CaptureResult(cast("T", known), observed_now())
+        recorded = self._take(question.key)
+        if recorded is not None:
+            return _result_of(recorded)
         while True:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, CaptureLease):
                 return await self._alone(question, ask(), lease)
             found = await self._sharing.recall(question, lease)
             if found is not None:
-                return CaptureResult(
-                    cast("T", found.value),
-                    found.observed_at,
+                call = RecordedCall(
+                    observed_at=found.observed_at,
+                    value=found.value,
                     surface=found.surface,
                     is_shared=True,
                 )
+                await self._record(question.key, call)
+                return _result_of(call)
+
+    def has_recorded(self, question: CaptureRequest) -> bool:
+        """Whether an earlier run of this job has read this since the last checkpoint."""
+        return self._journal is not None and self._journal.has(question.key)
+
+    async def restore_lost(self, engine: Engine) -> None:
+        """Note the captures of earlier runs that were killed before the lake had them.
+
+        They get new ids: rows of the old ones may be there in part, which no reader sees.
+        """
+        if self._journal is None or not (named := self._journal.captures()):
+            return
+        engine.refresh()
+        stored = await asyncio.to_thread(read_stored_captures, engine, named)
+        renamed = {name: uuid4().hex for name in missing_captures(named, stored)}
+        for row in await asyncio.to_thread(self._journal.rename_captures, renamed):
+            call = _unpack(row)
+            if call is not None and call.attempt is not None:
+                self._recorder.note(call.attempt)
 
     async def _alone[T: CapturedValue](
         self, question: CaptureRequest, call: ProviderCall[Reading[T]], lease: CaptureLease
@@ -88,6 +134,10 @@ class CallRecorder:
         self, question: CaptureRequest, call: ProviderCall[Reading[T]]
     ) -> CaptureResult[T]:
         """Read the source without sharing, for values that are never stored: expiring URLs."""
+        recorded = self._take(question.key)
+        if recorded is not None:
+            call.close()
+            return _result_of(recorded)
         return await self._read(question, call, None)
 
     async def link(self, url: str, call: ProviderCall[LinkTarget]) -> LinkTarget:
@@ -112,21 +162,73 @@ class CallRecorder:
 
     async def sound(self, aweme_id: str, call: ProviderCall[SoundFile]) -> SoundFile:
         """Download a sound. It is not archived as a payload: the file is the caller's."""
+        recorded = self._take_sound(aweme_id)
+        if recorded is not None and recorded.file is not None:
+            call.close()
+            return recorded.file
+        key = sound_key(aweme_id)
         with open_call_trace() as call_trace:
-            file = await self._run(call_trace, "media", aweme_id, call)
-        self._recorder.note(
-            CaptureAttempt(
-                surface="media",
-                entity_id=aweme_id,
-                observed_at=observed_now(),
-                outcome="ok",
-                request_count=file.request_count,
-                http_status=HTTPStatus.OK,
-                content_type=file.content_type,
-            )
+            file = await self._run(call_trace, "media", aweme_id, call, key=key)
+        attempt = CaptureAttempt(
+            surface="media",
+            entity_id=aweme_id,
+            observed_at=observed_now(),
+            outcome="ok",
+            request_count=file.request_count,
+            http_status=HTTPStatus.OK,
+            content_type=file.content_type,
         )
+        await self._record(
+            key, _recorded(call_trace, observed_at=attempt.observed_at, file=file, attempt=attempt)
+        )
+        self._recorder.note(attempt)
         await self._recorder.flush_if_due()
         return file
+
+    def _take_sound(self, aweme_id: str) -> RecordedCall | None:
+        """Return a recorded download if its file, or what was measured of it, is still there."""
+        if self._journal is None or not self._journal.has(sound_key(aweme_id)):
+            return None
+        is_measured = self._journal.has(measured_key(aweme_id))
+        return self._take(
+            sound_key(aweme_id),
+            keep=lambda call: call.file is None or is_measured or call.file.path.exists(),
+        )
+
+    def _take(
+        self, key: str, *, keep: Callable[[RecordedCall], bool] = lambda _: True
+    ) -> RecordedCall | None:
+        """Return what an earlier run has read, with its cost.
+
+        Raises:
+            SametrackError: The refusal that it met.
+        """
+        row = None if self._journal is None else self._journal.take(key)
+        if row is None:
+            return None
+        call = _unpack(row)
+        if call is None or not keep(call):
+            return None
+        with open_call_trace() as call_trace:  # walks count the requests of their pages
+            call_trace.request_count = call.request_count
+            call_trace.verdicts.update(call.verdicts)
+        self.requests_used += call.request_count
+        self.verdicts.update(call.verdicts)
+        self.stand_ins += call.is_fallback
+        if call.error is not None:
+            raise call.error
+        return call
+
+    async def _record(self, key: str, call: RecordedCall) -> None:
+        if self._journal is None:
+            return
+        attempt = call.attempt
+        await self._journal.record(
+            key,
+            pack_call(call),
+            body=attempt.payload if attempt else None,
+            capture_id=attempt.capture_id if attempt else None,
+        )
 
     async def _read[T: CapturedValue](
         self, question: CaptureRequest, call: ProviderCall[Reading[T]], lease: CaptureLease | None
@@ -139,6 +241,7 @@ class CallRecorder:
                 call,
                 question=question,
                 lease=lease,
+                key=question.key,
             )
         value = without_erased(found.value, await self._recorder.marks())
         if value is not found.value:  # the body contains erased data, so it is not stored
@@ -146,10 +249,20 @@ class CallRecorder:
             if isinstance(value, UnavailableVideo):
                 return CaptureResult(value, found.fetched_at)
         if found.instead_of is None:
-            self._note(successful_attempt(found, question), lease)
+            attempt = successful_attempt(found, question)
         else:
             self.stand_ins += 1
-            self._note(_refused_attempt(found, found.instead_of, call_trace, question), lease)
+            attempt = _refused_attempt(found, found.instead_of, call_trace, question)
+        call_record = _recorded(
+            call_trace,
+            observed_at=found.fetched_at,
+            value=found.value,
+            surface=found.surface,
+            is_fallback=found.instead_of is not None,
+            attempt=attempt,
+        )
+        await self._record(question.key, call_record)
+        self._note(attempt, lease)
         await self._recorder.flush_if_due()
         return CaptureResult(
             found.value,
@@ -167,12 +280,13 @@ class CallRecorder:
         *,
         question: CaptureRequest | None = None,
         lease: CaptureLease | None = None,
+        key: str | None = None,
     ) -> T:
         """Run a call under the cancellation poll; failures are recorded too."""
         asked_at = observed_now()
 
-        def note(error: SametrackError | None) -> None:
-            attempt = failed_attempt(
+        def attempt_of(error: SametrackError | None) -> CaptureAttempt:
+            return failed_attempt(
                 error,
                 call_trace,
                 surface=surface,
@@ -180,16 +294,21 @@ class CallRecorder:
                 question=question,
                 observed_at=asked_at,
             )
-            self._note(attempt, lease)
 
         try:
             with capture_span(surface):
                 return await self._watch.run(call)
         except (RunCancelledError, asyncio.CancelledError):
-            note(None)
+            self._note(attempt_of(None), lease)
             raise
         except SametrackError as error:
-            note(error)
+            attempt = attempt_of(error)
+            if key is not None and isinstance(error, _REPEATABLE):
+                call_record = _recorded(
+                    call_trace, observed_at=asked_at, error=error, attempt=attempt
+                )
+                await self._record(key, call_record)
+            self._note(attempt, lease)
             await self._recorder.flush_if_due()
             raise
         finally:
@@ -200,6 +319,63 @@ class CallRecorder:
         self._recorder.note(attempt)
         if lease is not None:
             lease.attempt = attempt
+
+
+_REPEATABLE = (InputError, UpstreamError, ProviderUnsupportedError)
+"""Refusals of the source, which the next run of a job meets again without asking. A store that
+cannot be written is no answer of the source."""
+
+
+def sound_key(aweme_id: str) -> str:
+    """Return the key of a download in the journal."""
+    return f"media\x1f{aweme_id}"
+
+
+def measured_key(aweme_id: str) -> str:
+    """Return the key of what was measured of a downloaded sound."""
+    return f"measured\x1f{aweme_id}"
+
+
+def _unpack(row: JournalRow) -> RecordedCall | None:
+    """Return a call of the journal; None if another release wrote it, so that it is read again."""
+    try:
+        return unpack_call(row.document, body=row.body, capture_id=row.capture_id)
+    except ValueError:
+        return None
+
+
+def _result_of[T](call: RecordedCall) -> CaptureResult[T]:
+    return CaptureResult(
+        cast("T", call.value),
+        call.observed_at,
+        is_fallback=call.is_fallback,
+        surface=call.surface,
+        is_shared=call.is_shared,
+    )
+
+
+def _recorded(
+    call_trace: CallTrace,
+    *,
+    observed_at: datetime,
+    attempt: CaptureAttempt,
+    value: CapturedValue | None = None,
+    file: SoundFile | None = None,
+    error: SametrackError | None = None,
+    surface: str | None = None,
+    is_fallback: bool = False,
+) -> RecordedCall:
+    return RecordedCall(
+        observed_at=observed_at,
+        request_count=call_trace.request_count,
+        verdicts=Counter(call_trace.verdicts),
+        value=value,
+        file=file,
+        error=error,
+        attempt=attempt,
+        surface=surface,
+        is_fallback=is_fallback,
+    )
 
 
 def _refused_attempt[T](

@@ -4,6 +4,7 @@ Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `rows.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from dagster import AssetKey, AssetSpec, MaterializeResult, ResourceParam, multi_asset
 
@@ -17,6 +18,7 @@ from pipelines.scan import conclude
 from pipelines.scan import rows as mart_rows
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.profiles import read_profiles
+from pipelines.scan.scan_run import ScanRun
 from warehouse.lake.packing import pack_document
 
 CONFIRMED = AssetKey(["marts", "confirmed_videos"])
@@ -59,46 +61,64 @@ def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
 def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
     with scan.stage("confirmed_videos") as session:
-        confirm_videos(session)
-        session.append("candidates", mart_rows.candidate_rows(session))
+        counts = session.complete_step("confirmed_videos", partial(_confirm, session))
         outcomes = mart_rows.outcome_counts(session)
-        for noun, rows in mart_rows.confirmation_rows(session).items():
-            session.append(noun, rows)
-            counts = outcomes if noun == "confirmed_videos" else {}
+        for noun, count in counts.items():
+            found = outcomes if noun == "confirmed_videos" else {}
             yield MaterializeResult(
-                asset_key=["marts", noun], metadata={"dagster/row_count": len(rows), **counts}
+                asset_key=["marts", noun], metadata={"dagster/row_count": count, **found}
             )
+
+
+def _confirm(session: ScanRun) -> dict[str, int]:
+    """Confirm videos and write the marts of it; return their counts of rows."""
+    confirm_videos(session)
+    session.append("candidates", mart_rows.candidate_rows(session))
+    marts = mart_rows.confirmation_rows(session)
+    for noun, rows in marts.items():
+        session.append(noun, rows)
+    return {noun: len(rows) for noun, rows in marts.items()}
 
 
 @scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED])
 def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:
-        known = read_profiles(session)
-        return MaterializeResult(metadata={"profiles_known": known} | coverage_metadata(session))
+        counts = session.complete_step(
+            "account_profiles", lambda: {"profiles_known": read_profiles(session)}
+        )
+        return MaterializeResult(metadata=counts | coverage_metadata(session))
 
 
 @scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES])
 def coverage(scan: ResourceParam[CurrentScan]) -> Result:
     """The coverage report: requests, items and stop reason of each source."""
     with scan.stage("rankings") as session:
-        rows = mart_rows.coverage_rows(session)
-        session.append("coverage", rows)
-        counts = {"dagster/row_count": len(rows)}
+        counts = session.complete_step("coverage", partial(_write_coverage, session))
         return MaterializeResult(metadata=counts | coverage_metadata(session))
+
+
+def _write_coverage(session: ScanRun) -> dict[str, int]:
+    rows = mart_rows.coverage_rows(session)
+    session.append("coverage", rows)
+    return {"dagster/row_count": len(rows)}
 
 
 @scan_asset(RANKINGS, deps=[CONFIRMED, COVERAGE])
 def rankings(scan: ResourceParam[CurrentScan]) -> Result:
     """The confirmed videos in the sort order of the job."""
     with scan.stage("rankings") as session:
-        document = session.result = conclude.result_document(session)
-        rows = mart_rows.ranking_rows(session, document)
-        session.append("rankings", rows)
-        session.append(
-            "account_summaries", mart_rows.account_rows(session, document["account_summary"])
-        )
-        return MaterializeResult(metadata={"dagster/row_count": len(rows)})
+        counts = session.complete_step("rankings", partial(_write_rankings, session))
+        return MaterializeResult(metadata=dict(counts))
+
+
+def _write_rankings(session: ScanRun) -> dict[str, int]:
+    document = session.result = conclude.result_document(session)
+    rows = mart_rows.ranking_rows(session, document)
+    session.append("rankings", rows)
+    accounts = mart_rows.account_rows(session, document["account_summary"])
+    session.append("account_summaries", accounts)
+    return {"dagster/row_count": len(rows)}
 
 
 @scan_asset(JOB_RESULTS, deps=[RANKINGS, VIDEO_DETAILS])

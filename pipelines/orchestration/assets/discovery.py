@@ -29,6 +29,6 @@ def discovered_videos(scan: ResourceParam[CurrentScan]) -> Result:
         session.append("job_results", [mart_rows.result_row(session, pack_document(document))])
         session.finish_appends()
         counts = {"dagster/row_count": len(rows), **document["layer_counts"]}
-        assert session.findings.track is not None, "a discovery without a track fails earlier"
-        about = track_metadata(session, session.findings.track)
+        assert session.state.track is not None, "a discovery without a track fails earlier"
+        about = track_metadata(session, session.state.track)
         return MaterializeResult(metadata={**counts, **about, **coverage_metadata(session)})

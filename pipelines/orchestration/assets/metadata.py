@@ -61,7 +61,7 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
             "new_items": entry.new_items,
             "stop_reason": entry.stop_reason,
         })
-        for entry in merge_coverage(session.findings.coverage_report)
+        for entry in merge_coverage(session.state.coverage_report)
     ]  # fmt: skip
     return {
         "requests_used": session.captures.requests_used,

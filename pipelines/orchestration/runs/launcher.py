@@ -8,8 +8,7 @@ from typing import override
 
 from dagster._core.launcher import DefaultRunLauncher
 
-ORIGIN_TAG = "sametrack/origin"
-"""Tag on the run of every job; its value is the origin of the job."""
+from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 
 
 class JobRunLauncher(DefaultRunLauncher):

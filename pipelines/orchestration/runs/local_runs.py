@@ -13,6 +13,10 @@ from pipelines.settings import Settings
 log = structlog.get_logger(__name__)
 
 
+class BrokenPoolError(RuntimeError):
+    """A killed process broke the pool, and its scan is lost."""
+
+
 class LocalScanHandle:
     """A scan running in a process of the pool."""
 
@@ -27,7 +31,7 @@ class LocalScanHandle:
     def result(self) -> ScanEnd:
         """Return the end of the scan; raise the error that ended its process."""
         if not self._future.done():
-            raise RuntimeError("the pool of scan processes broke")
+            raise BrokenPoolError("the pool of scan processes broke")
         return self._future.result()
 
     def abandon(self) -> None:
@@ -52,13 +56,15 @@ class LocalScanRunner:
         self._settings = settings
         self._pool = _build_pool(settings)
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> LocalScanHandle:
+    def launch_scan(
+        self, job_id: str, *, run_number: int, waited_for: str | None = None
+    ) -> LocalScanHandle:
         """Start a scan in a free process; replace the pool if a killed process broke it."""
         if not self._pool.active:
             log.error("the pool of scan processes broke; creating a new one")
             self.close()
             self._pool = _build_pool(self._settings)
-        future = self._pool.schedule(run_scan, args=[job_id, waited_for])
+        future = self._pool.schedule(run_scan, args=[job_id, run_number, waited_for])
         return LocalScanHandle(future, self._pool)
 
     def close(self) -> None:

@@ -17,11 +17,12 @@ from dagster import (
 )
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 
-from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of
 from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
 
 SETTLED_AFTER = timedelta(seconds=10)
 """The run of a job that has just ended may be about to report its end itself."""
+GOES_ON = "The run was lost; the job goes on from its last checkpoint in another run"
 MOST_AT_ONCE = 100
 _OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
 _ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
@@ -35,26 +36,29 @@ class JobCancelStore(Protocol):
 
 
 def cancel_jobs_of_terminated_runs(
-    instance: DagsterInstance, control: JobCancelStore, job_ids: Collection[str]
+    instance: DagsterInstance, control: JobCancelStore, run_ids: Collection[str]
 ) -> None:
     """Request cancellation of the jobs whose run was terminated in Dagster's UI."""
-    if not job_ids:
+    if not run_ids:
         return
-    wanted = RunsFilter(run_ids=list(job_ids), statuses=list(_ASKED_TO_END))
+    wanted = RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
     for run in instance.get_runs(wanted):
-        control.request_cancel(run.run_id)
+        control.request_cancel(job_id_of(run))
 
 
 def end_orphaned_runs(
     instance: DagsterInstance, control: JobCancelStore, *, now: datetime | None = None
 ) -> list[str]:
-    """End up to `MOST_AT_ONCE` runs whose job has ended or is gone; return their ids."""
+    """End up to `MOST_AT_ONCE` runs whose job has ended, is gone or goes on in another run.
+
+    Returns their ids.
+    """
     now = now or datetime.now(UTC)
     open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(NOT_FINISHED_STATUSES))
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
-        job = control.job(run.run_id)
-        if not _is_settled(job, now):
+        job = control.job(job_id_of(run))
+        if not _is_settled(job, now) and not _is_superseded(job, run):
             continue
         end_run(instance, run, job)
         ended.append(run.run_id)
@@ -65,7 +69,9 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
     """Report a run that no process executes any more with the status of its job."""
     if run.is_finished:
         return
-    if job is not None and job.status == "cancelled":
+    if _is_superseded(job, run):
+        instance.report_run_failed(run, message=GOES_ON)
+    elif job is not None and job.status == "cancelled":
         instance.report_run_canceled(run, message="The job was cancelled")
     elif job is not None and job.status == "completed":
         _report_success(instance, run)
@@ -85,10 +91,17 @@ def _report_success(instance: DagsterInstance, run: DagsterRun) -> None:
     instance.report_dagster_event(done, run_id=run.run_id)
 
 
-def is_finished(instance: DagsterInstance, job_id: str) -> bool:
-    """Whether this job has a run that has ended."""
-    run = instance.get_run_by_id(job_id)
+def is_finished(instance: DagsterInstance, run_id: str) -> bool:
+    """Whether this run has begun and ended."""
+    run = instance.get_run_by_id(run_id)
     return run is not None and run.is_finished
+
+
+def _is_superseded(job: Job | None, run: DagsterRun) -> bool:
+    """Whether the job waits for another run, or has one: a second run failed after the first."""
+    if job is None:
+        return False
+    return job.status == "queued" or run_id_of(job) != run.run_id
 
 
 def _is_settled(job: Job | None, now: datetime) -> bool:

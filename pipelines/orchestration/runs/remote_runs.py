@@ -18,7 +18,7 @@ from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepo
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.partitions import partition_key, tracks
-from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.runs.run_identity import run_id, run_id_of, tags_of
 from pipelines.orchestration.runs.scan_runs import QUIET, open_instance
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.scan.runtime import Runtime, open_runtime
@@ -45,8 +45,8 @@ _NOT_BEGUN = (
 class RemoteScanHandle:
     """A job that is prepared here and then runs elsewhere."""
 
-    def __init__(self, job_id: str, prepared: Future[ScanEnd], instance: DagsterInstance) -> None:
-        self._job_id = job_id
+    def __init__(self, launched: str, prepared: Future[ScanEnd], instance: DagsterInstance) -> None:
+        self._run_id = launched
         self._prepared = prepared
         self._instance = instance
         self._status: DagsterRunStatus | None = None
@@ -67,7 +67,7 @@ class RemoteScanHandle:
 
     def abandon(self) -> None:
         """Report the run as canceled without waiting for it."""
-        run = self._instance.get_run_by_id(self._job_id)
+        run = self._instance.get_run_by_id(self._run_id)
         if run is not None and not run.is_finished:
             self._instance.report_run_canceled(run)
 
@@ -85,7 +85,7 @@ class RemoteScanHandle:
         now = time.monotonic()
         if now - self._looked_at >= RUN_POLL_S:
             self._looked_at = now
-            run = self._instance.get_run_by_id(self._job_id)
+            run = self._instance.get_run_by_id(self._run_id)
             self._status = None if run is None else run.status
         return self._status
 
@@ -107,10 +107,20 @@ class RemoteScanRunner:
         self._jobs = {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
         self._threads = ThreadPoolExecutor(settings.worker_runs, thread_name_prefix="prepare")
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> RemoteScanHandle:
+    def launch_scan(
+        self, job_id: str, *, run_number: int, waited_for: str | None = None
+    ) -> RemoteScanHandle:
         """Prepare the job in a thread and submit its run if it needs one."""
-        prepare = partial(execute_job, self._runtime, job_id, self._submit, waited_for=waited_for)
-        return RemoteScanHandle(job_id, self._threads.submit(prepare), self._instance)
+        prepare = partial(
+            execute_job,
+            self._runtime,
+            job_id,
+            self._submit,
+            run_number=run_number,
+            waited_for=waited_for,
+        )
+        launched = run_id(job_id, run_number)
+        return RemoteScanHandle(launched, self._threads.submit(prepare), self._instance)
 
     def close(self) -> None:
         """Stop submitting; remote runs continue."""
@@ -118,7 +128,7 @@ class RemoteScanRunner:
         self._stack.close()
 
     def _submit(self, job: Job, music_id: str) -> ScanOutcome | None:
-        """Queue a run with the job's own id; the run writes its end itself.
+        """Queue a run of the job; the run writes its end itself.
 
         Raises:
             WorkerUnavailableError: Dagster's daemon is not running.
@@ -129,9 +139,9 @@ class RemoteScanRunner:
         location = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), REPOSITORY)
         run = self._instance.create_run_for_job(
             self._jobs[job.kind],
-            run_id=job.job_id,
+            run_id=run_id_of(job),
             run_config=QUIET,
-            tags={"dagster/partition": partition, ORIGIN_TAG: job.origin},
+            tags=tags_of(job, partition),
             remote_job_origin=location.get_job_origin(job.kind),
             job_code_origin=JobPythonOrigin(job.kind, _CODE),
         )

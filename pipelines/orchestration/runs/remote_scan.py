@@ -11,8 +11,8 @@ from dagster import DagsterInstance, DagsterRun, InitResourceContext, resource
 
 from pipelines.logs import configure_logging
 from pipelines.orchestration.resources import CurrentScan
-from pipelines.orchestration.runs.launcher import ORIGIN_TAG
-from pipelines.orchestration.worker.job_run import finish_job
+from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of
+from pipelines.orchestration.worker.job_run import end_job
 from pipelines.scan.runtime import Runtime, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
@@ -39,7 +39,7 @@ def _session_of(
     with ExitStack() as stack:
         runtime = open_runtime(Settings(), stack)
         job = _job_of(runtime, run)
-        stack.callback(lambda: finish_job(runtime, job.job_id, current_scan.outcome()))
+        stack.callback(lambda: end_job(runtime, job, current_scan.outcome()))
         stack.enter_context(_heartbeat(runtime, job))
         session = stack.enter_context(ScanRun(runtime, job, music_id=job.music_id or ""))
         session.on_canceling = lambda: instance.report_run_canceling(run)
@@ -48,9 +48,11 @@ def _session_of(
 
 
 def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
-    job = runtime.control.job(run.run_id)
+    job = runtime.control.job(job_id_of(run))
     if job is None or job.status in FINAL_STATUSES:
         raise WorkerUnavailableError("The job of this run has ended before the run began")
+    if job.status != "running" or run_id_of(job) != run.run_id:
+        raise WorkerUnavailableError("The job of this run goes on in another run")
     return job
 
 
@@ -61,7 +63,7 @@ def _heartbeat(runtime: Runtime, job: Job) -> Iterator[None]:
 
     def beat() -> None:
         while True:
-            runtime.control.heartbeat_job(job.job_id)
+            runtime.control.heartbeat_job(job.job_id, run_number=job.run_number)
             if stop.wait(runtime.settings.heartbeat_s):
                 return
 

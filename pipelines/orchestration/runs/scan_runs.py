@@ -25,7 +25,7 @@ from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.instance import INSTANCE_FOLDER
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
-from pipelines.orchestration.runs.launcher import ORIGIN_TAG
+from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.orchestration.worker.low_priority import lower_process_priority
 from pipelines.scan.runtime import Runtime, open_runtime
@@ -96,12 +96,18 @@ def _exit_with_parent(parent: int) -> None:
     threading.Thread(target=watch, name="follow-parent", daemon=True).start()
 
 
-def run_scan(job_id: str, waited_for: str | None = None) -> ScanEnd:
+def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> ScanEnd:
     """Run the scan of a claimed job and write its end."""
     assert _process is not None, "`warm` runs first in every process"
     process = _process
     process.current_scan.clear()
-    return execute_job(process.runtime, job_id, partial(_run, process), waited_for=waited_for)
+    return execute_job(
+        process.runtime,
+        job_id,
+        partial(_run, process),
+        run_number=run_number,
+        waited_for=waited_for,
+    )
 
 
 def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:
@@ -125,9 +131,9 @@ def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
     origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
     return process.instance.create_run_for_job(
         process.jobs[job.kind],
-        run_id=job.job_id,
+        run_id=run_id_of(job),
         run_config=QUIET,
-        tags={"dagster/partition": partition, ORIGIN_TAG: job.origin},
+        tags=tags_of(job, partition),
         remote_job_origin=origin.get_job_origin(job.kind),
     )
 

@@ -12,7 +12,12 @@ import structlog
 
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import prepare_scan
-from warehouse.records.errors import RunCancelledError, SametrackError
+from pipelines.scan.state.checkpoints import delete_checkpoints
+from warehouse.records.errors import (
+    CapacityExhaustedError,
+    RunCancelledError,
+    SametrackError,
+)
 from warehouse.records.jobs import Job, JobStatus
 
 log = structlog.get_logger(__name__)
@@ -31,10 +36,11 @@ class ScanEnd:
     """How the execution of a job ended in this process.
 
     `waiting`: the job `waits_for` already scans the same; retry when it has ended. `handed_over`:
-    a remote run executes the job and writes its end.
+    a remote run executes the job and writes its end. `lost`: another run has the job. `queued`: the
+    disk is full, and the job goes on when there is space.
     """
 
-    status: JobStatus | Literal["waiting", "handed_over"]
+    status: JobStatus | Literal["waiting", "handed_over", "lost"]
     waits_for: str | None = None
 
 
@@ -43,6 +49,7 @@ def execute_job(
     job_id: str,
     scan: Callable[[Job, str], ScanOutcome | None],
     *,
+    run_number: int,
     waited_for: str | None = None,
 ) -> ScanEnd:
     """Prepare a job, run `scan` if it is needed, and write the end of the job.
@@ -53,6 +60,8 @@ def execute_job(
     job = runtime.control.job(job_id)
     if job is None:
         return ScanEnd("failed")
+    if job.run_number != run_number:
+        return ScanEnd("lost")
     structlog.contextvars.bind_contextvars(job_id=job_id)
     try:
         prepared = prepare_scan(runtime, job, waited_for=waited_for)
@@ -65,26 +74,48 @@ def execute_job(
         outcome = ScanOutcome("failed", fault)
     if outcome is None:
         return ScanEnd("handed_over")
-    finish_job(runtime, job_id, outcome)
-    return ScanEnd(outcome.status)
+    return ScanEnd(end_job(runtime, job, outcome))
 
 
-def finish_job(runtime: Runtime, job_id: str, outcome: ScanOutcome) -> None:
-    """Write the end of a job and the expiry of its result, release leases, compact the lake."""
-    error = outcome.error
+def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Literal["lost"]:
+    """Write the end of a run: the end of its job, or its way back into the queue.
+
+    A full disk is no fault of the scan: what it has read is kept, and it goes on when there is
+    space, up to the number of attempts.
+    """
+    if isinstance(outcome.error, CapacityExhaustedError) and runtime.control.requeue(
+        job.job_id, run_number=job.run_number, costs_attempt=True, waiting_for="disk"
+    ):
+        log.warning("scan waits for space on the disk", attempt=job.attempt)
+        return "queued"
+    return outcome.status if finish_job(runtime, job, outcome) else "lost"
+
+
+def finish_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> bool:
+    """Write the end of a job and the expiry of its result, release leases, compact the lake.
+
+    False, without effect, if another run has the job.
+    """
+    error, job_id = outcome.error, job.job_id
     if outcome.status == "failed" and error is None:
         error = SametrackError(
             "The scan failed unexpectedly before its result was complete",
             hint="Open the run of this job in Dagster's UI, then retry",
         )
     kept = timedelta(days=runtime.settings.job_retention_days)
-    runtime.control.finish(
+    has_ended = runtime.control.finish(
         job_id,
         outcome.status,
         error=error.to_document() if error else None,
         expires_at=datetime.now(UTC) + kept,
+        run_number=job.run_number,
     )
+    if not has_ended:
+        log.warning("another run has this job", run_number=job.run_number)
+        return False
     log.info("scan ended", status=outcome.status, error=error.type if error else None)
     runtime.control.release_leases(job_id)
+    delete_checkpoints(runtime, job_id)
     for name in runtime.lake.crowded():
         runtime.lake.compact(name)
+    return True

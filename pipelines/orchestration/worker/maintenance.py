@@ -22,10 +22,13 @@ from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
+from warehouse.queries.checkpoints import read_checkpointed_jobs
+from warehouse.records.jobs import FINAL_STATUSES
 
 JOBS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
 RESULTS = "marts.job_results"
+CHECKPOINTS = "raw.scan_checkpoints"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,7 @@ class StoreMaintainer:
         # If this fails halfway, the next call finds the same rows again.
         results = self.lake.delete(RESULTS, "job_id", expired)
         jobs = self.control.delete_jobs(expired)
+        self._delete_checkpoints()
         runs = self._delete_runs(now - timedelta(days=self.run_days))
         return MaintenanceReport(
             jobs=jobs,
@@ -109,6 +113,15 @@ class StoreMaintainer:
                 ),
                 delete_expired(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
             )
+
+    def _delete_checkpoints(self) -> None:
+        """Delete checkpoints of jobs that ended without a run: cancelled in the queue, or lost."""
+        if not self.lake.files(CHECKPOINTS):
+            return
+        with closing(Engine(self.lake)) as engine:
+            jobs = {name: self.control.job(name) for name in read_checkpointed_jobs(engine)}
+        ended = [name for name, job in jobs.items() if job is None or job.status in FINAL_STATUSES]
+        self.lake.delete(CHECKPOINTS, "job_id", ended)
 
     def _delete_runs(self, before: datetime) -> int:
         """Delete ended runs with their events, oldest first, even if their job is kept."""

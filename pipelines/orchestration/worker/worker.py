@@ -1,7 +1,7 @@
 """The worker: claim jobs from the queue, start their runs, send heartbeats.
 
-It also reconciles job rows with runs and fails jobs of lost workers. Not here: executing a job
-(`job_run.py`), the processes (`runs/local_runs.py`).
+It also reconciles job rows with runs, and puts jobs of lost workers back into the queue. Not here:
+executing a job (`job_run.py`), the processes (`runs/local_runs.py`).
 """
 
 import os
@@ -11,6 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from dagster import DagsterInstance
 from pebble import ProcessExpired
 
 from pipelines.logs import configure_logging
-from pipelines.orchestration.runs.local_runs import LocalScanRunner
+from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
     end_orphaned_runs,
@@ -30,22 +31,31 @@ from pipelines.orchestration.runs.reconciliation import (
     is_finished,
 )
 from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
+from pipelines.orchestration.runs.run_identity import run_id
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.low_priority import lower_session_priority
 from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
 from pipelines.platform.providers import choose_profile
-from pipelines.scan.service.job_endings import WORKER_GONE, lost_ending
+from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
+from warehouse.home.disk_space import free_bytes
 from warehouse.home.folder import open_home
-from warehouse.records.jobs import FINAL_STATUSES
+from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.jobs import FINAL_STATUSES, JobStatus
 
 CLAIM_EVERY_S = 0.05
 WAITERS_EVERY_S = 0.5
 RECONCILE_EVERY_S = 15.0
 CANCEL_GRACE_S = 30.0
 """A cancelled scan stops within seconds; after this time it hangs, and its process is killed."""
+
+SPACE_EVERY_S = 5.0
+_MEGABYTE = 1024 * 1024
+MARKED_JOBS = 100
+PROCESS_GONE = "The process that ran this scan ended unexpectedly"
+_LOST_PROCESS = (ProcessExpired, BrokenPoolError, CancelledError)
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +84,9 @@ class ScanRunner(Protocol):
 
     outlive_worker: bool
 
-    def launch_scan(self, job_id: str, *, waited_for: str | None = None) -> ScanHandle: ...
+    def launch_scan(
+        self, job_id: str, *, run_number: int, waited_for: str | None = None
+    ) -> ScanHandle: ...
 
     def close(self) -> None: ...
 
@@ -98,7 +110,8 @@ class IntervalTimer:
 class Worker:
     """One worker process; `run_worker` calls `step` until it is stopped.
 
-    `waiting` maps jobs to the equal job that already scans for them; they hold no process.
+    `waiting` maps jobs to the equal job that already scans for them; they hold no process. `claims`
+    has the number of the run of each job that runs or waits here.
     """
 
     worker_id: str
@@ -110,12 +123,15 @@ class Worker:
     utc: Callable[[], datetime] = lambda: datetime.now(UTC)
     running: dict[str, ScanHandle] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, int] = field(default_factory=dict)
+    has_space: Callable[[], bool] = lambda: True
+    _is_full: bool = False
     _asked_at: dict[str, float] = field(default_factory=dict)
     _restarted: set[str] = field(default_factory=set)
     _timers: dict[str, IntervalTimer] = field(default_factory=dict)
 
     def step(self) -> None:
-        """Handle ended scans, claim jobs, send heartbeats, fail jobs of lost workers."""
+        """Handle ended scans, claim jobs, send heartbeats, requeue jobs of lost workers."""
         self._handle_ended_scans()
         if self._is_due("waiters", WAITERS_EVERY_S):
             self._check_waiting_jobs()
@@ -123,30 +139,57 @@ class Worker:
         if self._is_due("beat", self.settings.heartbeat_s):
             mine = [name for name, ending in self.running.items() if ending.needs_heartbeat()]
             self.control.beat(self.worker_id, [*mine, *self.waiting])
-            self._fail_lost()
-            cancel_jobs_of_terminated_runs(self.instance, self.control, self.running)
+            self._requeue_lost()
+            runs = [run_id(job_id, self.claims[job_id]) for job_id in self.running]
+            cancel_jobs_of_terminated_runs(self.instance, self.control, runs)
             self._kill_hanging_scans()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
             self._reconcile()
 
-    def fail_all(self, why: str) -> None:
-        """Fail the jobs that still run here, when the worker stops."""
+    def hand_back_all(self, why: str) -> None:
+        """Put the jobs that still run here back into the queue, when the worker stops.
+
+        Their processes are killed first. This costs no attempt: the next worker goes on at once.
+        """
         left = [] if self.runs.outlive_worker else list(self.running)
+        self.runs.close()
         for job_id in (*left, *self.waiting):
-            self._fail(job_id, why)
+            self._hand_back(job_id, why)
         self.running.clear()
         self.waiting.clear()
 
+    def _hand_back(self, job_id: str, why: str) -> None:
+        number = self.claims.pop(job_id)
+        if not self.control.requeue(job_id, run_number=number, costs_attempt=False):
+            self._lose(job_id, number, why)  # it has ended, or its cancellation was requested
+            return
+        log.info("job handed back", job_id=job_id)
+        run = self.instance.get_run_by_id(run_id(job_id, number))
+        if run is not None:
+            end_run(self.instance, run, self.control.job(job_id))
+
     def _claim(self) -> None:
-        while len(self.running) < self.settings.worker_runs:
+        while len(self.running) < self.settings.worker_runs and self._may_claim():
             job = self.control.claim(self.worker_id)
             if job is None:
                 return
-            log.info("job claimed", job_id=job.job_id, input=job.input)
+            log.info("job claimed", job_id=job.job_id, input=job.input, attempt=job.attempt)
+            self.claims[job.job_id] = job.run_number
             self._launch(job.job_id)
 
+    def _may_claim(self) -> bool:
+        """Whether there is space for another scan; if not, the queued jobs say so."""
+        if self._is_due("space", SPACE_EVERY_S):
+            self._is_full = not self.has_space()
+            for job in self.control.jobs(limit=MARKED_JOBS, status="queued"):
+                if self._is_full or job.progress.waiting_for == "disk":
+                    self.control.set_waiting_for(job.job_id, "disk" if self._is_full else "worker")
+        return not self._is_full
+
     def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:
-        self.running[job_id] = self.runs.launch_scan(job_id, waited_for=waited_for)
+        self.running[job_id] = self.runs.launch_scan(
+            job_id, run_number=self.claims[job_id], waited_for=waited_for
+        )
 
     def _handle_ended_scans(self) -> None:
         for job_id, ending in list(self.running.items()):
@@ -160,7 +203,7 @@ class Worker:
                 self._restart_scan(job_id, fault)
             except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
                 log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
-                self._fail(job_id, _why(fault))
+                self._end_broken(job_id, fault)
             else:
                 self._handle_end(job_id, end)
 
@@ -169,17 +212,26 @@ class Worker:
         log.error("scan process was gone", job_id=job_id, fault=repr(fault))
         if job_id in self._restarted:
             self._restarted.remove(job_id)
-            self._fail(job_id, _why(fault))
+            self._lose(job_id, self.claims.pop(job_id), PROCESS_GONE)
         else:
             self._restarted.add(job_id)
             self._launch(job_id)
+
+    def _end_broken(self, job_id: str, fault: BaseException) -> None:
+        """A fault in the scan would come again; a scan that lost its process goes on elsewhere."""
+        number = self.claims.pop(job_id)
+        if isinstance(fault, _LOST_PROCESS):
+            self._lose(job_id, number, PROCESS_GONE)
+        else:
+            self._fail(job_id, number, "The scan failed unexpectedly")
 
     def _handle_end(self, job_id: str, end: ScanEnd) -> None:
         self._restarted.discard(job_id)
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
-        else:
-            self._fail(job_id, "The run ended without a status")  # no effect if it has one
+            self.control.set_waiting_for(job_id, "lease")
+        else:  # no effect if it has an end, or is in the queue again
+            self._lose(job_id, self.claims.pop(job_id), "The run ended without a status")
 
     def _check_waiting_jobs(self) -> None:
         """Restart jobs whose equal job has ended, before claiming new ones; end cancelled ones."""
@@ -187,7 +239,7 @@ class Worker:
             twin = self.control.job(twin_id)
             is_cancelled = self.control.is_cancel_requested(job_id)
             if is_cancelled:
-                self._fail(job_id, "Cancelled while it waited")
+                self._lose(job_id, self.claims.pop(job_id), "Cancelled while it waited")
             elif twin is not None and twin.status not in FINAL_STATUSES:
                 continue
             elif len(self.running) < self.settings.worker_runs:
@@ -196,12 +248,13 @@ class Worker:
                 continue
             del self.waiting[job_id]
 
-    def _fail_lost(self) -> None:
+    def _requeue_lost(self) -> None:
         for job in self.control.lost_jobs(self.settings.worker_lost_after_s):
             ending = self.running.get(job.job_id)
-            if job.job_id in self.waiting or (ending is not None and ending.needs_heartbeat()):
+            is_kept = job.job_id in self.waiting or (ending and ending.needs_heartbeat())
+            if is_kept and self.claims.get(job.job_id) == job.run_number:
                 continue
-            self._fail(job.job_id, WORKER_GONE)
+            self._lose(job.job_id, job.run_number, WORKER_GONE)
 
     def _kill_hanging_scans(self) -> None:
         """Kill cancelled scans that do not stop, scans whose run is over, and unstarted ones.
@@ -223,32 +276,51 @@ class Worker:
     def _should_have_ended(self, job_id: str) -> bool:
         if self.control.is_cancel_requested(job_id):
             return True
-        return is_finished(self.instance, job_id)
+        return is_finished(self.instance, run_id(job_id, self.claims[job_id]))
 
     def _reconcile(self) -> None:
-        for run_id in end_orphaned_runs(self.instance, self.control, now=self.utc()):
-            log.info("run ended after its job", job_id=run_id)
+        for ended in end_orphaned_runs(self.instance, self.control, now=self.utc()):
+            log.info("run ended after its job", run_id=ended)
 
-    def _fail(self, job_id: str, why: str) -> None:
+    def _lose(self, job_id: str, number: int, why: str) -> None:
+        """Write what becomes of a job whose run was lost, if that run still holds it."""
         job = self.control.job(job_id)
-        if job is None:
+        if job is None or job.run_number != number:
             return
-        run = self.instance.get_run_by_id(job_id)
-        status, error = lost_ending(job, why, has_result=run is not None and run.is_success)
-        until = self.utc() + timedelta(days=self.settings.job_retention_days)
-        if not self.control.finish(job_id, status, error=error, expires_at=until):
+        run = self.instance.get_run_by_id(run_id(job_id, number))
+        status = end_lost_run(
+            self.control,
+            job,
+            why,
+            has_result=run is not None and run.is_success,
+            expires_at=self._kept_until(),
+        )
+        if status is None:
             return
+        log.warning("run lost", job_id=job_id, attempt=job.attempt, reason=why, job_is_now=status)
         if run is not None:
             end_run(self.instance, run, self.control.job(job_id))
 
+    def _fail(self, job_id: str, number: int, why: str) -> None:
+        """Fail a job whose scan has a fault."""
+        job = self.control.job(job_id)
+        if job is None:
+            return
+        error = WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
+        status: JobStatus = "cancelled" if job.cancel_requested else "failed"
+        if not self.control.finish(
+            job_id, status, error=error, expires_at=self._kept_until(), run_number=number
+        ):
+            return
+        run = self.instance.get_run_by_id(run_id(job_id, number))
+        if run is not None:
+            end_run(self.instance, run, self.control.job(job_id))
+
+    def _kept_until(self) -> datetime:
+        return self.utc() + timedelta(days=self.settings.job_retention_days)
+
     def _is_due(self, name: str, every_s: float) -> bool:
         return self._timers.setdefault(name, IntervalTimer(every_s)).is_due(self.clock())
-
-
-def _why(fault: BaseException) -> str:
-    if isinstance(fault, ProcessExpired):
-        return "The process that ran this scan ended unexpectedly"
-    return "The scan failed unexpectedly"
 
 
 def run_worker(settings: Settings) -> int:
@@ -265,7 +337,7 @@ def run_worker(settings: Settings) -> int:
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
         while not stop.wait(CLAIM_EVERY_S):
             worker.step()
-        worker.fail_all("The worker was stopped")
+        worker.hand_back_all("The worker was stopped")
         worker.control.retire(worker.worker_id)
     return 0
 
@@ -283,4 +355,5 @@ def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
         control=open_control(settings.control_url or home.control_url, world=home.world),
         instance=stack.enter_context(open_instance(home)),
         runs=runs,
+        has_space=lambda: free_bytes(str(home.root)) >= settings.min_free_disk_mb * _MEGABYTE,
     )

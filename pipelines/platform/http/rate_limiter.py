@@ -6,11 +6,13 @@ event loop.
 """
 
 import asyncio
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.call_trace import waiting_for_host
 from pipelines.platform.profiles import HostRate
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
@@ -85,7 +87,8 @@ class HostRateLimiter:
                     reason="paused" if not is_turn else "crowded",
                     retry_after=wait_s,
                 )
-            await self._clock.sleep(wait_s)
+            with nullcontext() if is_turn else waiting_for_host():
+                await self._clock.sleep(wait_s)
             # Reserving may itself have taken a while, when other processes held the store.
             if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
                 return

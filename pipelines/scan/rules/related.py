@@ -6,7 +6,7 @@ Public text relates these videos to the song; the list confirms none of them.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pipelines.captures.search_walk import SearchWalk
+from pipelines.captures.search_walk import FinishedSearch
 from pipelines.documents.result_types import (
     FoundVideo,
     SearchPagination,
@@ -22,7 +22,7 @@ from warehouse.records.videos import Video
 def to_search_related(
     videos: Iterable[Video],
     *,
-    walk: SearchWalk,
+    walk: FinishedSearch,
     shown_by: Mapping[str, Sequence[str]],
     title: str | None,
     verified: Collection[str],
@@ -51,7 +51,7 @@ def to_search_related(
     }
 
 
-def to_search_summary(walk: SearchWalk, *, union: int) -> SearchSummary:
+def to_search_summary(walk: FinishedSearch, *, union: int) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`: terms, pages and the size of the union."""
     return {
         "terms": [term.term for term in walk.terms],
@@ -60,7 +60,7 @@ def to_search_summary(walk: SearchWalk, *, union: int) -> SearchSummary:
     }
 
 
-def to_pagination(walk: SearchWalk) -> SearchPagination:
+def to_pagination(walk: FinishedSearch) -> SearchPagination:
     """Build the `pagination` of a result: pages and stop reason of each term."""
     return {
         "pages_fetched": sum(term.pages for term in walk.terms),

@@ -1,7 +1,26 @@
-"""End a job whose worker cannot do so: killed, stopped, or without its process."""
+"""What becomes of a job whose run was lost: killed, stopped, or without its process."""
+
+from datetime import datetime
+from typing import Protocol
 
 from warehouse.records.errors import WorkerUnavailableError
-from warehouse.records.jobs import Job, JobStatus
+from warehouse.records.jobs import MAX_ATTEMPTS, Job, JobStatus
+
+
+class LostJobStore(Protocol):
+    """The methods of the control store that a lost run needs."""
+
+    def requeue(self, job_id: str, *, run_number: int, costs_attempt: bool) -> bool: ...
+    def finish(
+        self,
+        job_id: str,
+        status: JobStatus,
+        *,
+        error: dict[str, object] | None = None,
+        expires_at: datetime | None = None,
+        run_number: int | None = None,
+    ) -> bool: ...
+
 
 ASK_AGAIN = "Retry: the new scan reuses the observations stored so far"
 WORKER_GONE = "The worker that ran this scan stopped responding"
@@ -10,12 +29,30 @@ WORKER_GONE = "The worker that ran this scan stopped responding"
 def lost_ending(
     job: Job, why: str, *, has_result: bool = False
 ) -> tuple[JobStatus, dict[str, object] | None]:
-    """Return status and error document of a job whose worker is gone.
+    """Return status and error document of a job whose run was lost.
 
-    Completed if its result is stored, cancelled if cancellation was requested, else failed.
+    Completed if its result is stored, cancelled if cancellation was requested, queued while there
+    are attempts left, else failed with the reason of the last loss.
     """
     if has_result:
         return "completed", None
     if job.cancel_requested:
         return "cancelled", None
-    return "failed", WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
+    if job.attempt < MAX_ATTEMPTS:
+        return "queued", None
+    detail = f"{why}. {MAX_ATTEMPTS} attempts were made"
+    return "failed", WorkerUnavailableError(detail, hint=ASK_AGAIN).to_document()
+
+
+def end_lost_run(
+    control: LostJobStore, job: Job, why: str, *, has_result: bool, expires_at: datetime
+) -> JobStatus | None:
+    """Write what becomes of a job whose run was lost; None, without effect, if it was not."""
+    status, error = lost_ending(job, why, has_result=has_result)
+    if status == "queued":
+        is_written = control.requeue(job.job_id, run_number=job.run_number, costs_attempt=True)
+    else:
+        is_written = control.finish(
+            job.job_id, status, error=error, expires_at=expires_at, run_number=job.run_number
+        )
+    return status if is_written else None

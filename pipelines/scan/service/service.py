@@ -6,7 +6,7 @@ Not here: HTTP, running scans.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from pipelines.documents.result_types import JobResult
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
-from pipelines.scan.service.job_endings import WORKER_GONE, lost_ending
+from pipelines.scan.service.job_endings import WORKER_GONE, LostJobStore, end_lost_run
 from pipelines.scan.service.result_cache import ResultCache
 from warehouse.control import CachedLink, NewJob
 from warehouse.records.errors import (
@@ -41,7 +41,7 @@ from warehouse.records.worlds import is_demo_world
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class JobStore(Protocol):
+class JobStore(LostJobStore, Protocol):
     """The methods of the control store that the service uses."""
 
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]: ...
@@ -50,14 +50,6 @@ class JobStore(Protocol):
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
     def read_cached_link(self, key: str) -> CachedLink | None: ...
-    def finish(
-        self,
-        job_id: str,
-        status: JobStatus,
-        *,
-        error: dict[str, object] | None = None,
-        expires_at: datetime | None = None,
-    ) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +246,9 @@ class ScanService:
             JobNotFoundError: There is no such job, or its retention has ended.
         """
         before = self._find(job_id).status
-        self._control.request_cancel(job_id, expires_at=self._kept_until())
+        job = self._control.request_cancel(job_id, expires_at=self._kept_until())
+        if job is not None and self._is_lost(job):
+            self._cancel_lost(job)
         return before, self.job(job_id)
 
     def jobs(self, *, limit: int, status: JobStatus | None) -> list[ScanJob]:
@@ -307,21 +301,23 @@ class ScanService:
         job = self._control.job(job_id) if _UUID.fullmatch(job_id) else None
         if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
             raise JobNotFoundError("No job has this id, or its retention is over")
-        return self._end_when_lost(job)
+        if not self._is_lost(job):
+            return job
+        # It goes on with the next worker; to read it writes nothing.
+        return replace(job, progress=replace(job.progress, waiting_for="worker"))
 
-    def _end_when_lost(self, job: Job) -> Job:
-        """End the job if its worker has sent no heartbeat for too long; return its current state.
-
-        Other workers do the same, but there may be none, and no job may hang.
-        """
+    def _is_lost(self, job: Job) -> bool:
+        """Whether the worker of a running job has sent no heartbeat for too long."""
         silent_for = self._clock() - (job.heartbeat_at or job.created_at)
         lost_after = timedelta(seconds=self.world.worker_lost_after_s)
-        if job.status != "running" or silent_for < lost_after:
-            return job
+        return job.status == "running" and silent_for >= lost_after
+
+    def _cancel_lost(self, job: Job) -> None:
+        """End a cancelled job that no worker runs any more: there may be none to notice."""
         has_result = self._results.of(job.job_id) is not None
-        status, error = lost_ending(job, WORKER_GONE, has_result=has_result)
-        self._control.finish(job.job_id, status, error=error, expires_at=self._kept_until())
-        return self._control.job(job.job_id) or job
+        end_lost_run(
+            self._control, job, WORKER_GONE, has_result=has_result, expires_at=self._kept_until()
+        )
 
     def _kept_until(self) -> datetime:
         return self._clock() + timedelta(days=self.world.job_retention_days)

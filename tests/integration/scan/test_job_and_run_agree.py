@@ -11,16 +11,27 @@ from typing import Any
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.launcher import ORIGIN_TAG
 from pipelines.orchestration.runs.reconciliation import end_run
+from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.job_run import ScanEnd
-from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S, Worker
+from pipelines.orchestration.worker.worker import (
+    CANCEL_GRACE_S,
+    RECONCILE_EVERY_S,
+    SPACE_EVERY_S,
+    Worker,
+)
 from pipelines.settings import Settings
 from tests.fake_runs import FakeRuns, empty_scan
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.folder import open_home
-from warehouse.records.jobs import PRIORITY_INTERACTIVE, PRIORITY_SCHEDULED, Job, JobStatus
+from warehouse.records.jobs import (
+    PRIORITY_INTERACTIVE,
+    PRIORITY_SCHEDULED,
+    Job,
+    JobStatus,
+    ProgressRecord,
+)
 
 
 @dataclass
@@ -172,14 +183,75 @@ def test_a_cancelled_scan_that_has_not_begun_is_not_waited_for(house: Any) -> No
     assert house.status(job_id) == "cancelled"
 
 
-def test_a_scan_whose_run_has_failed_does_not_stay_running(house: Any) -> None:
+def test_a_scan_whose_run_has_failed_begins_another_run(house: Any) -> None:
     job_id = house.running()
     house.instance.report_run_failed(house.instance.get_run_by_id(job_id))
     house.pass_by(3)
     house.pass_by(CANCEL_GRACE_S)
     house.pass_by(1)
-    assert house.status(job_id) == "failed"
-    assert house.job(job_id).error["type"] == "worker_unavailable"
+    job = house.job(job_id)
+    assert (job.status, job.attempt, job.run_number) == ("running", 2, 2)
+
+
+def test_a_scan_that_loses_its_process_three_times_fails_with_the_reason(house: Any) -> None:
+    job_id = house.running()
+    for attempt in (1, 2, 3):
+        assert (house.status(job_id), house.job(job_id).attempt) == ("running", attempt)
+        house.runs.endings[job_id].is_gone = True
+        house.pass_by(1)
+    error = house.job(job_id).error
+    assert (house.status(job_id), error["type"]) == ("failed", "worker_unavailable")
+    assert error["detail"] == (
+        "The process that ran this scan ended unexpectedly. 3 attempts were made"
+    )
+    assert house.run_status(job_id) == DagsterRunStatus.FAILURE
+
+
+def test_a_job_is_cancelled_between_two_attempts(house: Any) -> None:
+    job_id = house.running()
+    house.worker.running.clear()
+    assert house.control.requeue(job_id, run_number=1, costs_attempt=True)
+    assert house.control.request_cancel(job_id).status == "cancelled"
+    house.pass_by(RECONCILE_EVERY_S + 1)
+    assert house.runs.launched == [job_id]
+    assert house.run_status(job_id) == DagsterRunStatus.CANCELED
+
+
+def test_a_run_that_was_given_up_and_comes_back_changes_nothing(house: Any) -> None:
+    job_id = house.running()
+    asleep = house.worker
+    house.worker = house.new_worker("two")
+    house.pass_by(61)
+    house.pass_by(1)
+    assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("two", 2)
+    progress = ProgressRecord(candidate_pool_count=99)
+    house.control.save_progress(job_id, progress, run_number=1)
+    assert house.job(job_id).progress != progress
+    assert not house.control.finish(job_id, "completed", run_number=1)
+    asleep.step()
+    house.pass_by(1)
+    assert (house.status(job_id), house.job(job_id).run_number) == ("running", 2)
+
+
+def test_jobs_wait_in_the_queue_while_the_disk_is_full(house: Any) -> None:
+    house.worker.has_space = lambda: False
+    job_id = house.ask()
+    house.pass_by(SPACE_EVERY_S)
+    assert (house.status(job_id), house.job(job_id).progress.waiting_for) == ("queued", "disk")
+    house.worker.has_space = lambda: True
+    house.pass_by(SPACE_EVERY_S)
+    assert house.status(job_id) == "running"
+
+
+def test_a_job_says_what_it_waits_for(house: Any) -> None:
+    first, second, third = (house.ask(name) for name in "abc")
+    assert house.job(first).progress.waiting_for == "worker"
+    house.worker.step()
+    assert house.job(first).progress.waiting_for == "processor"
+    assert house.job(third).progress.waiting_for == "worker"
+    house.runs.endings[second].end = ScanEnd("waiting", first)
+    house.pass_by(1)
+    assert house.job(second).progress.waiting_for == "lease"
 
 
 def test_a_job_whose_process_was_killed_after_its_run_had_succeeded_is_completed(
@@ -198,12 +270,12 @@ def test_a_job_whose_process_was_killed_after_its_run_had_succeeded_is_completed
 def test_a_scan_whose_process_was_gone_before_it_began_is_begun_once_more(house: Any) -> None:
     job_id = house.ask()
     house.pass_by(1)
-    for status in ("running", "failed"):
+    for attempt in (1, 2):
         gone = house.runs.endings[job_id]
         gone.fault, gone.is_gone = BrokenProcessPool("All workers expired"), True
         house.pass_by(1)
-        assert house.status(job_id) == status
-    assert house.runs.launched == [job_id, job_id]
+        assert (house.status(job_id), house.job(job_id).attempt) == ("running", attempt)
+    assert house.runs.launched == [job_id] * 3
 
 
 def a_completed(job: Job) -> Job:
@@ -251,17 +323,28 @@ def test_a_waiting_job_can_be_cancelled(house: Any) -> None:
     assert (house.status(second), house.status(first)) == ("cancelled", "running")
 
 
-def test_a_worker_that_stops_leaves_no_job_without_an_end(house: Any) -> None:
-    first, second, third = (house.ask(name) for name in "abc")
+def test_a_worker_that_stops_hands_its_jobs_back_without_a_lost_attempt(house: Any) -> None:
+    first, second, third = house.running("a"), house.ask("b"), house.ask("c")
     house.worker.step()
     house.runs.endings[second].end = ScanEnd("waiting", first)
     house.pass_by(1)
-    house.worker.fail_all("The worker was stopped")
-    assert {house.status(name) for name in (first, second, third)} == {"failed"}
+    house.control.request_cancel(third)
+    house.worker.hand_back_all("The worker was stopped")
+    assert [house.status(name) for name in (first, second, third)] == [
+        "queued", "queued", "cancelled",
+    ]  # fmt: skip
+    assert house.run_status(first) == DagsterRunStatus.FAILURE
+    house.worker = house.new_worker("two")
+    house.pass_by(1)
+    job = house.job(first)
+    assert (job.status, job.attempt, job.run_number) == ("running", 1, 2)
 
 
-def test_jobs_of_a_silent_worker_are_ended_by_another_with_their_runs(house: Any) -> None:
+def test_jobs_of_a_silent_worker_go_on_with_another(house: Any) -> None:
     job_id = house.running()
     house.worker = house.new_worker("two")
     house.pass_by(61)
-    assert (house.status(job_id), house.run_status(job_id)) == ("failed", DagsterRunStatus.FAILURE)
+    house.pass_by(1)
+    job = house.job(job_id)
+    assert (job.status, job.worker_id, job.attempt) == ("running", "two", 2)
+    assert house.run_status(job_id) == DagsterRunStatus.FAILURE

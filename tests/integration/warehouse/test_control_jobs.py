@@ -55,7 +55,11 @@ def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -
     job, created = control.create_or_join(new_job("f", job_id="chosen"))
     assert created
     assert job == control.job("chosen")
-    assert (job.status, job.created_at, job.progress) == ("queued", START, ProgressRecord())
+    assert (job.status, job.created_at, job.progress) == (
+        "queued",
+        START,
+        ProgressRecord(waiting_for="worker"),
+    )
     assert job.parameters == new_job("f").parameters
     assert job.input == new_job("f").input
     assert (job.started_at, job.finished_at, job.expires_at, job.error) == (None,) * 4

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from tests.job_states import FINAL, LEGAL_MOVES, STATES
+from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES, STATES
 from warehouse.control import NewJob, open_control
 from warehouse.records.jobs import Job, JobStatus
 
@@ -50,12 +50,32 @@ class JobLife(RuleBasedStateMachine):
         assert (job is None) == (not queued)
         if job is not None:
             assert job.priority == max(job.priority for job in queued)
+            assert job.run_number == self.before[job.job_id].run_number + 1
 
     @rule(job_id=ids, status=st.sampled_from(STATES))
     def finish(self, job_id: str, status: JobStatus) -> None:
         before = self.before[job_id].status
         moved = self.control.finish(job_id, status)
         assert moved == (status in FINAL and status in LEGAL_MOVES[before])
+
+    @rule(job_id=ids, is_lost=st.booleans(), is_late=st.booleans())
+    def put_back(self, job_id: str, is_lost: bool, is_late: bool) -> None:
+        """A worker is lost, or hands its job back; a run given up before changes nothing."""
+        before = self.before[job_id]
+        number = before.run_number - is_late
+        moved = self.control.requeue(job_id, run_number=number, costs_attempt=is_lost)
+        may_move = before.status == "running" and not before.cancel_requested and not is_late
+        assert moved == (may_move and (before.attempt < ATTEMPTS or not is_lost))
+        after = self.control.job(job_id)
+        assert after is not None
+        assert after.attempt == before.attempt + (moved and is_lost)
+
+    @rule(job_id=ids, is_late=st.booleans())
+    def finish_a_run(self, job_id: str, is_late: bool) -> None:
+        before = self.before[job_id]
+        number = before.run_number - is_late
+        moved = self.control.finish(job_id, "completed", run_number=number)
+        assert moved == (before.status not in FINAL and not is_late)
 
     @rule(job_id=ids)
     def cancel(self, job_id: str) -> None:
@@ -80,6 +100,7 @@ class JobLife(RuleBasedStateMachine):
         for job in self.before.values():
             assert (job.finished_at is not None) == (job.status in FINAL)
             assert job.status != "running" or job.started_at is not None
+            assert 1 <= job.attempt <= ATTEMPTS
 
     def teardown(self) -> None:
         self.control.close()

@@ -88,7 +88,11 @@ def test_a_job_begins_with_nothing_counted() -> None:
         "account_profile_count": 0,
         "requests_used": 0,
         "eta_s": None,
+        "eta_range_s": None,
         "updated_at": None,
+        "waiting_for": None,
+        "continued_from": None,
+        "continued_round": None,
     }
 
 
@@ -114,25 +118,29 @@ def test_another_name_is_another_subject() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cancel_requested", "has_result", "status"),
+    ("attempt", "cancel_requested", "has_result", "status"),
     [
-        (False, False, "failed"),
-        (True, False, "cancelled"),
-        (False, True, "completed"),
-        (True, True, "completed"),
+        (1, False, False, "queued"),
+        (2, False, False, "queued"),
+        (3, False, False, "failed"),
+        (1, True, False, "cancelled"),
+        (3, True, False, "cancelled"),
+        (1, False, True, "completed"),
+        (3, True, True, "completed"),
     ],
 )
-def test_a_job_without_its_worker_ends_by_what_is_known_of_it(
-    cancel_requested: bool, has_result: bool, status: str
+def test_a_job_without_its_worker_goes_on_or_ends_by_what_is_known_of_it(
+    attempt: int, cancel_requested: bool, has_result: bool, status: str
 ) -> None:
-    job = replace(JOB, cancel_requested=cancel_requested)
+    job = replace(JOB, attempt=attempt, cancel_requested=cancel_requested)
     found, error = lost_ending(job, "The worker is gone", has_result=has_result)
     assert found == status
     assert (error is not None) == (status == "failed")
 
 
 def test_a_lost_job_fails_with_the_reason_and_what_to_do() -> None:
-    _, error = lost_ending(JOB, "The worker is gone")
+    _, error = lost_ending(replace(JOB, attempt=3), "The worker is gone")
     assert error is not None
-    assert (error["type"], error["detail"]) == ("worker_unavailable", "The worker is gone")
+    assert error["type"] == "worker_unavailable"
+    assert error["detail"] == "The worker is gone. 3 attempts were made"
     assert str(error["hint"]).startswith("Retry")

@@ -11,7 +11,8 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound, pack_features
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.scan_run import ScanFindings, ScanRun
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
 from pipelines.scan.verify_audio import choose_references, load_known_sounds, verify_music
 from tests.clips import Band, Listener
 from tests.shared import SharedFolder
@@ -46,6 +47,14 @@ class DeadMediaHost:
         raise AudioUnavailableError("nobody answers", surface="media", reason=self.reason)
 
 
+class EmptyJournal:
+    """Of a job that was never run before."""
+
+    def has(self, key: str) -> bool:
+        del key
+        return False
+
+
 class ListeningSession:
     """The part of a scan's session that listening needs."""
 
@@ -53,9 +62,9 @@ class ListeningSession:
     parameters = ScanParameters()
 
     def __init__(self, videos: Sequence[Video], sounds: Mapping[str, Row]) -> None:
-        self.findings = ScanFindings(
-            details={one.aweme_id: VideoDetail(video=one) for one in videos}
-        )
+        self.state = ScanState(details={one.aweme_id: VideoDetail(video=one) for one in videos})
+        self.sounds = SoundWorkspace()
+        self.journal = EmptyJournal()
         self.captures = DeadMediaHost()
         self.runtime = self
         self.engine = KnownSounds(sounds)
@@ -184,7 +193,7 @@ def test_references_that_the_host_altered_are_told_from_missing_ones() -> None:
     session, videos, fake = session_of({}, ["unknown"] * 3)
     fake.captures.reason = "altered_by_host"
     assert asyncio.run(choose_references(session, videos)) == []
-    assert session.findings.has_altered_references
+    assert session.state.has_altered_references
 
 
 def test_a_candidate_that_the_host_altered_is_not_comparable_by_that_name(

@@ -50,9 +50,11 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
 
     bodies = list(_matching(engine, "raw.payloads", "sha256", "body", names))
     results = list(_matching(engine, "marts.job_results", "job_id", "document", names))
+    states = list(_matching(engine, "raw.scan_checkpoints", "job_id", "state", names))
     annotated = _annotations(engine, names)
     remove("raw.payloads", "sha256", bodies)
     remove("marts.job_results", "job_id", results)
+    remove("raw.scan_checkpoints", "job_id", states)
     remove("marts.annotations", "annotation_id", annotated)
     remove("raw.captures", "reason", [f"{kind} {one}" for kind in _LINK_KINDS for one in names.ids])
     for table in _tables_with_rows(lake):

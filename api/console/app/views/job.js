@@ -76,13 +76,24 @@ function Progress({ watch, isShort = false }) {
   return html`<${isShort ? "div" : Card} class="stack">
     ${job.error && html`<${ErrorNote} error=${job.error} />`}
     ${job.status === "cancelled" && html`<div class="note warn"><h3>${t("job.cancelled")}</h3><p>${t("job.cancelled_hint")}</p></div>`}
-    ${!isOver(job) && html`<div class="stack tight"><div class="row apart"><b aria-live="polite">${job.cancel_requested ? t("job.cancelling") : job.status === "queued" ? t("job.queued") : t(`stage.${seen.stage}`)}</b><span class="small soft">${seen.eta_s !== null && seen.eta_s !== undefined ? t("job.eta", { time: seconds(seen.eta_s) }) : t(mode === "polling" ? "job.polling" : "job.live")}</span></div>
+    ${!isOver(job) && html`<div class="stack tight"><div class="row apart"><b aria-live="polite">${job.cancel_requested ? t("job.cancelling") : job.status === "queued" ? t(`waiting.${seen.waiting_for ?? "worker"}`) : t(`stage.${seen.stage}`)}</b><span class="small soft">${seen.eta_range_s ? t("job.eta", { low: seconds(seen.eta_range_s[0]), high: seconds(seen.eta_range_s[1]) }) : t(mode === "polling" ? "job.polling" : "job.live")}</span></div>
+      ${runNote(job) && html`<p class="small soft">${runNote(job)}</p>`}
       <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
     ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
     <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_left"), count(left), t("fig.of", { total: count(job.parameters.search_request_budget) })]]} />
     ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
     ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
     <${ErrorNote} error=${fault} /><//>`;
+}
+
+// What the stage does not say: a further attempt, the checkpoint it began with, what it waits for.
+export function runNote(job) {
+  const { attempt, attempt_count: total, continued_from: from, waiting_for: waits } = job.progress;
+  return [
+    attempt > 1 && t("job.attempt", { attempt: count(attempt), total: count(total) }),
+    from && (from.round ? t("job.continued_round", { stage: t(`stage.${from.stage}`), round: count(from.round) }) : t("job.continued", { stage: t(`stage.${from.stage}`) })),
+    waits && job.status === "running" && t(`waiting.${waits}`),
+  ].filter(Boolean).join(" · ");
 }
 
 // Reads and refusals by source while the scan runs.

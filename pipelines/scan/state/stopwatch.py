@@ -5,7 +5,7 @@ Waits overlap; time counts as own work only while nothing is in flight.
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
@@ -17,6 +17,7 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._begun_at = time.monotonic()
+        self._before: Mapping[str, float] = {}
         self._in_flight: Counter[WaitKind] = Counter()
         self._since: dict[WaitKind | None, float] = {}
         self._spent: dict[WaitKind | None, float] = {"upstream": 0.0, "listening": 0.0, None: 0.0}
@@ -33,12 +34,17 @@ class Stopwatch:
     def seconds(self) -> dict[str, float]:
         """Return the seconds with upstream in flight, with audio in flight, own and in total."""
         total = time.monotonic() - self._begun_at
-        return {
-            "upstream_s": round(self._spent["upstream"], 3),
-            "listening_s": round(self._spent["listening"], 3),
-            "own_s": round(max(0.0, total - self._spent[None]), 3),
-            "total_s": round(total, 3),
+        now = {
+            "upstream_s": self._spent["upstream"],
+            "listening_s": self._spent["listening"],
+            "own_s": max(0.0, total - self._spent[None]),
+            "total_s": total,
         }
+        return {name: round(value + self._before.get(name, 0.0), 3) for name, value in now.items()}
+
+    def go_on_from(self, before: Mapping[str, float]) -> None:
+        """Add the seconds that earlier runs of the scan took until its checkpoint."""
+        self._before = before
 
     def _move(self, kind: WaitKind, step: int) -> None:
         before_any, before = sum(self._in_flight.values()), self._in_flight[kind]

@@ -1,0 +1,87 @@
+"""Checkpoints of a scan in `raw.scan_checkpoints`: write one, go on from the last one.
+
+A checkpoint is appended after everything that its scan wrote before. What a killed run wrote after
+it is taken back when the next run begins, so that a stage that runs again writes its rows once.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import structlog
+
+from pipelines.scan.runtime import Runtime
+from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision, unpack_state
+from warehouse.queries.checkpoints import read_checkpoint, read_marts_of_job
+from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.jobs import Job
+from warehouse.records.values import Row
+
+CHECKPOINTS = "raw.scan_checkpoints"
+log = structlog.get_logger("scan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumedScan:
+    """The state that a run begins with, and the stage and round of its checkpoint."""
+
+    state: ScanState
+    stage: str | None = None
+    round_number: int | None = None
+
+
+def resume_scan(runtime: Runtime, job: Job) -> ResumedScan:
+    """Return the state of the last checkpoint of a job; take back what was written after it.
+
+    Without a usable checkpoint the scan begins again: another release may have other stages, rules
+    or versions, and a guess would be worse than the requests.
+    """
+    if job.run_number <= 1:
+        return ResumedScan(state=ScanState())
+    runtime.engine.refresh()
+    row = read_checkpoint(runtime.engine, job.job_id)
+    state = None if row is None else _state_of(row)
+    if row is not None and state is None:
+        log.warning("checkpoint of another revision; the scan begins again", job_id=job.job_id)
+        delete_checkpoints(runtime, job.job_id)
+    _take_back(runtime, job.job_id, kept=() if state is None else state.written)
+    if row is None or state is None:
+        return ResumedScan(state=ScanState())
+    number = None if row["round"] is None else row["round"] + 1
+    return ResumedScan(state=state, stage=row["stage"], round_number=number)
+
+
+def checkpoint_row(
+    job: Job, state: ScanState, *, stage: str, round_number: int | None
+) -> dict[str, object]:
+    """Return the row of `raw.scan_checkpoints` for the present state."""
+    return {
+        "job_id": job.job_id,
+        "number": state.checkpoint,
+        "run_number": job.run_number,
+        "stage": stage,
+        "round": None if round_number is None else round_number - 1,  # from 0, as in the marts
+        "revision": state_revision(),
+        "state": pack_state(state),
+    }
+
+
+def delete_checkpoints(runtime: Runtime, job_id: str) -> None:
+    """Delete the checkpoints and the journal of a job, which end with it."""
+    runtime.lake.delete(CHECKPOINTS, "job_id", [job_id])
+    runtime.control.drop_journals([job_id])
+
+
+def _state_of(row: Row) -> ScanState | None:
+    if row["revision"] != state_revision():
+        return None
+    try:
+        return unpack_state(row["state"])
+    except (ValueError, WarehouseUnavailableError):
+        return None
+
+
+def _take_back(runtime: Runtime, job_id: str, *, kept: Collection[str]) -> None:
+    """Delete the rows of this job in marts that the checkpoint does not know of."""
+    for name in read_marts_of_job(runtime.engine, job_id):
+        if name not in kept:
+            runtime.lake.delete(f"marts.{name}", "job_id", [job_id])

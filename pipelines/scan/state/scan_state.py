@@ -1,0 +1,181 @@
+"""The working state of a scan as one record: everything that one stage hands on to the next.
+
+What is in here survives the process. What a run can make again from it (open files, decoded
+references, running tasks) is in `SoundWorkspace`.
+"""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import SoundMeasurement
+from pipelines.captures.search_walk import FinishedSearch
+from pipelines.captures.session import CaptureCounters
+from pipelines.platform.reading import PARSER_VERSION
+from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
+from warehouse.lake.packing import pack_bytes, unpack_bytes
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, Comparison, ReferenceSource
+from warehouse.records.values import Row
+from warehouse.records.videos import (
+    Account,
+    ServiceSong,
+    Track,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+)
+
+SONG_SURFACE = "service_track"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredVideo:
+    """A video with its measured sound, or with the reason why it cannot be compared."""
+
+    video: Video
+    sound: SoundMeasurement
+
+    @property
+    def source(self) -> ReferenceSource:
+        """Where the sound comes from."""
+        return source_of(self.video)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceSound:
+    """A reference of a scan: its video, and the hash under which `raw.sounds` has its features."""
+
+    video: Video
+    sha256: str
+
+    @property
+    def source(self) -> ReferenceSource:
+        """Where the sound comes from."""
+        return source_of(self.video)
+
+
+def source_of(video: Video) -> ReferenceSource:
+    """Return where the sound of a video comes from: the platform, or the music service."""
+    return "music_service" if video.surface == SONG_SURFACE else "platform"
+
+
+@dataclass(slots=True, kw_only=True)
+class ScanState:
+    """Everything a scan has found and decided so far.
+
+    Attributes:
+        steps: The finished steps in order, each with its counts.
+        checkpoint: Number of the last checkpoint; 0 before the first.
+        written: Marts that have the rows of this scan.
+        outcomes: The outcome and its reason for each candidate.
+        verified: Each music id that carries the track, with the comparison that proves it.
+        rounds: For each round the music ids it verified and how many videos it confirmed.
+        spent: What the captures have spent: requests, the planner's verdicts.
+        timings: Seconds of work so far by kind.
+    """
+
+    steps: dict[str, dict[str, int]] = field(default_factory=dict)
+    checkpoint: int = 0
+    written: set[str] = field(default_factory=set)
+    track: Track | None = None
+    song: ServiceSong | None = None
+    songs_asked: set[str] = field(default_factory=set)
+    sightings: list[Sighting] = field(default_factory=list)
+    seen_ids: set[str] = field(default_factory=set)
+    pool: dict[str, Candidate] = field(default_factory=dict)
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    details: dict[str, VideoDetail] = field(default_factory=dict)
+    unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
+    outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
+    comparisons: list[Comparison] = field(default_factory=list)
+    sound_hashes: dict[str, str] = field(default_factory=dict)
+    references: list[ReferenceSound] = field(default_factory=list)
+    has_altered_references: bool = False
+    variants: dict[str, VideoVariant] = field(default_factory=dict)
+    variant_ids: dict[str, Comparison] = field(default_factory=dict)
+    verified: dict[str, Comparison | None] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    screened: set[str] = field(default_factory=set)
+    scanned_authors: set[str] = field(default_factory=set)
+    search: FinishedSearch | None = None
+    search_union: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    scanned_hashtags: set[str] = field(default_factory=set)
+    sounds_wanted: int = 0
+    sounds_read: int = 0
+    sound_refusals: Counter[str] = field(default_factory=Counter)
+    audio_checked: int = 0
+    profiles: dict[str, Account] = field(default_factory=dict)
+    profiles_end: str = "completed"
+    authors_left: tuple[str, ...] = ()
+    rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    coverage_report: list[SourceCoverage] = field(default_factory=list)
+    not_reached: list[str] = field(default_factory=list)
+    spent: CaptureCounters = field(default_factory=CaptureCounters)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def videos(self) -> list[Video]:
+        """Return every video whose detail page was read, in the order of the pool."""
+        return [detail.video for detail in self.details.values()]
+
+    def silent_videos(self) -> set[str]:
+        """Return the ids of photo posts with the platform's silent placeholder as sound."""
+        return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
+
+
+@dataclass(slots=True)
+class SoundWorkspace:
+    """What audio verification holds in this process only.
+
+    `rows` are measured sounds not yet written, `files` downloaded files kept for excerpts, `known`
+    stored features, `references` the decoded references of `ScanState.references`.
+    """
+
+    rows: list[dict[str, object]] = field(default_factory=list)
+    files: dict[str, Path] = field(default_factory=dict)
+    cutting: list[asyncio.Task[None]] = field(default_factory=list)
+    known: dict[str, Row] = field(default_factory=dict)
+    references: Sequence[MeasuredVideo] = ()
+
+
+@cache
+def _states() -> TypeAdapter[ScanState]:
+    return TypeAdapter(ScanState)
+
+
+@cache
+def state_revision() -> str:
+    """Return the revision of stored states: their schema, and what their verdicts come from.
+
+    A state of another revision is not read: its scan begins again.
+    """
+    schema = repr(_states().json_schema())
+    parts = (schema, PARSER_VERSION, ALGORITHM, VERDICT_REVISION, FEATURE_VERSION)
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
+def pack_state(state: ScanState) -> bytes:
+    """Serialise a state to compressed JSON."""
+    return pack_bytes(_states().dump_json(state))
+
+
+def unpack_state(packed: bytes) -> ScanState:
+    """Return the state that `pack_state` wrote under the present revision.
+
+    Raises:
+        ValueError: The document is no state of this revision.
+        WarehouseUnavailableError: The cell is damaged.
+    """
+    try:
+        return _states().validate_json(unpack_bytes(packed))
+    except ValidationError as error:
+        raise ValueError("the checkpoint holds no state of this revision") from error

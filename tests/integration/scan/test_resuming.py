@@ -1,0 +1,238 @@
+"""A scan whose worker is killed goes on with another one: same result, nothing read twice."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import pytest
+
+from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id
+from tests.stage import Stage, open_stage
+from warehouse.queries.results import read_result_document
+from warehouse.records.jobs import MAX_ATTEMPTS
+
+SEED, SIZE = 5, 0.1
+CANDIDATES = 15
+LISTENING = ("play", "media")  # the address of a sound leads to its host
+
+type Requests = list[dict[str, Any]]
+type Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A scan that nothing disturbed: its result, and what it asked the platform for."""
+
+    stage: Stage
+    music_id: str
+    result: Document
+    requests: Requests
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Undisturbed]:
+    """The second scan of a track: the platform renders its sounds during the first one."""
+    with open_stage(tmp_path_factory.mktemp("resuming"), sound_cache) as stage:
+        stage.start_platform(seed=SEED, size=SIZE, latency_ms=5)
+        stage.start_worker()
+        music_id: str = stage.world("/_world/tracks")["tracks"][0]["music_id"]
+        assert stage.ended(ask(stage, music_id, count=1)).status == "completed"
+        forget_sounds(stage)
+        clear_log(stage)
+        job_id = ask(stage, music_id, count=2)
+        assert stage.ended(job_id).status == "completed"
+        yield Undisturbed(stage, music_id, result_of(stage, job_id), answered(stage))
+
+
+@pytest.fixture
+def stage(calm: Undisturbed) -> Iterator[Stage]:
+    """A worker at work, and no sound of the track measured before."""
+    calm.stage.settle()
+    forget_sounds(calm.stage)
+    clear_log(calm.stage)
+    yield calm.stage
+    calm.stage.settle()
+
+
+def ask(stage: Stage, music_id: str, *, count: int) -> str:
+    """A scan that reads everything again; `count` makes it a wish of its own.
+
+    Without profiles: they are read again after some minutes only.
+    """
+    return stage.ask(
+        music_id,
+        music_id=music_id,
+        refresh=True,
+        candidate_limit=CANDIDATES,
+        account_profile_limit=0,
+        count=count,
+    )
+
+
+def forget_sounds(stage: Stage) -> None:
+    """Let the next scan measure all sounds again."""
+    jobs = [job.job_id for job in stage.control.jobs(limit=100)]
+    stage.engine.lake.delete("raw.sounds", "job_id", jobs)
+
+
+def clear_log(stage: Stage) -> None:
+    httpx2.delete(f"http://127.0.0.1:{stage.port}/_world/access-log/summary").raise_for_status()
+
+
+def answered(stage: Stage) -> Requests:
+    """The requests that got an answer, oldest first."""
+    entries: Requests = stage.world("/_world/access-log/requests?limit=10000")["requests"]
+    return [one for one in entries if one["status"] is not None and one["fault"] is None]
+
+
+def targets(requests: Requests) -> Counter[tuple[str, str]]:
+    return Counter((one["surface"], one["target"]) for one in requests)
+
+
+def result_of(stage: Stage, job_id: str) -> Document:
+    stage.engine.refresh()
+    document = read_result_document(stage.engine, job_id)
+    assert document is not None
+    found: Document = without_times(document)
+    return found
+
+
+TIMES = {"observed_at", "created_at", "first_observed_at"}
+OF_A_JOB = {"comparison_id", "job_id", "count", "confirmed_graph_observation_history"}
+OF_ALL_JOBS = {"latest_answers", "latest_refusals"}
+"""What a surface answered to any job lately, which each further scan changes."""
+
+
+def without_times(value: Any) -> Any:
+    """A document without times, and without what belongs to one job or to all of them."""
+    if isinstance(value, dict):
+        kept = value.items()
+        return {
+            name: without_times(one)
+            for name, one in kept
+            if name not in TIMES | OF_A_JOB | OF_ALL_JOBS
+        }
+    return [without_times(one) for one in value] if isinstance(value, list) else value
+
+
+def differences(found: Any, expected: Any, place: str = "") -> list[str]:
+    """Where two documents differ, and how."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        each = [differences(found[key], expected[key], f"{place}.{key}") for key in found]
+        return [one for some in each for one in some]
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        pairs = enumerate(zip(found, expected, strict=True))
+        each = [differences(one, two, f"{place}[{number}]") for number, (one, two) in pairs]
+        return [one for some in each for one in some]
+    return [] if found == expected else [f"{place}: {found!r} is not {expected!r}"]
+
+
+def kill_everything(stage: Stage) -> None:
+    """Kill the worker and its processes at once, and let nobody wait for a word of it."""
+    assert stage.worker is not None
+    worker = psutil.Process(stage.worker.process.pid)
+    family = [worker, *worker.children(recursive=True)]
+    for one in family:
+        one.kill()
+    stage.wait(lambda: stage.worker is not None and stage.worker.exit_code() is not None)
+    stage.wait(lambda: not any(one.is_running() for one in family[1:]))
+    stage.pronounce_worker_dead()
+
+
+def checkpoints(stage: Stage, job_id: str) -> list[tuple[str, int | None]]:
+    found = stage.rows(
+        "select stage, round from raw.scan_checkpoints where job_id = $id order by number",
+        id=job_id,
+    )
+    return [(row["stage"], row["round"]) for row in found]
+
+
+def journaled(stage: Stage, job_id: str, surface: str) -> int:
+    """How many calls of a surface, or measured sounds, a killed run would leave to the next."""
+    rows = stage.control.read_journal(job_id, since=0)
+    return sum(row.key.startswith(f"{surface}\x1f") for row in rows)
+
+
+def first_after_listening(requests: Requests) -> tuple[str, int]:
+    """The surface that the first expansion asks, and how many requests of it came before."""
+    heard = next(number for number, one in enumerate(requests) if one["surface"] in LISTENING)
+    surface = next(one["surface"] for one in requests[heard:] if one["surface"] not in LISTENING)
+    return surface, sum(one["surface"] == surface for one in requests[:heard])
+
+
+def test_a_scan_killed_while_it_reads_details_goes_on_with_the_same_result(
+    calm: Undisturbed, stage: Stage
+) -> None:
+    stage.hold("slides_info", after=8)
+    job_id = ask(stage, calm.music_id, count=3)
+    stage.wait(lambda: journaled(stage, job_id, "video_page") == 8)
+    stage.wait(lambda: ("candidates", None) in checkpoints(stage, job_id))
+    kill_everything(stage)
+    assert_it_goes_on(stage, job_id, calm)
+
+
+def test_a_scan_killed_after_a_round_of_listening_goes_on_with_the_same_result(
+    calm: Undisturbed, stage: Stage
+) -> None:
+    surface, before = first_after_listening(calm.requests)
+    stage.hold(surface, after=before)
+    job_id = ask(stage, calm.music_id, count=4)
+    stage.wait(lambda: ("confirmed_videos", 0) in checkpoints(stage, job_id))
+    kill_everything(stage)
+    assert_it_goes_on(stage, job_id, calm)
+
+
+def test_a_scan_killed_while_it_listens_measures_no_sound_twice(
+    calm: Undisturbed, stage: Stage
+) -> None:
+    stage.hold("media", after=6)
+    job_id = ask(stage, calm.music_id, count=5)
+    stage.wait(lambda: journaled(stage, job_id, "media") == 6)
+    stage.wait(lambda: journaled(stage, job_id, "measured") >= 2)
+    kill_everything(stage)
+    assert_it_goes_on(stage, job_id, calm)
+
+
+def assert_it_goes_on(stage: Stage, job_id: str, calm: Undisturbed) -> None:
+    stage.settle()
+    job = stage.ended(job_id)
+    assert (job.status, job.attempt, job.error) == ("completed", 2, None)
+    assert job.progress.continued_from is not None
+    assert differences(result_of(stage, job_id), calm.result) == []
+    asked, expected = targets(answered(stage)), targets(calm.requests)
+    assert expected <= asked
+    # the address of a sound may have been answered when the download behind it was under way
+    assert {surface for surface, _ in asked - expected} <= {"play"}
+    stage.wait(lambda: not checkpoints(stage, job_id))
+    with stage.instance() as instance:
+        second = instance.get_run_by_id(run_id(job_id, 2))
+    assert second is not None
+    assert (second.tags[JOB_TAG], second.is_success) == (job_id, True)
+
+
+def test_a_scan_that_loses_its_third_worker_fails_and_says_why(
+    calm: Undisturbed, stage: Stage
+) -> None:
+    stage.hold("slides_info", after=0)
+    job_id = ask(stage, calm.music_id, count=6)
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        stage.wait(lambda: stage.job(job_id).progress.stage == "music_first_screen")
+        assert stage.job(job_id).attempt == attempt
+        stage.wait(lambda: stage.job(job_id).status == "running")
+        kill_everything(stage)
+        stage.start_worker()
+        stage.wait(partial(has_moved_on, stage, job_id, attempt))
+    job = stage.job(job_id)
+    assert job.error is not None
+    assert (job.status, job.error["type"]) == ("failed", "worker_unavailable")
+    assert "3 attempts" in str(job.error["detail"])
+
+
+def has_moved_on(stage: Stage, job_id: str, attempt: int) -> bool:
+    job = stage.job(job_id)
+    return job.status == "failed" or (job.status == "running" and job.attempt > attempt)

@@ -1,0 +1,41 @@
+"""The estimate of the time that a scan still takes has bounds, and there is none at first."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.scan.rules.remaining_time import ScanPace, remaining_time
+
+COUNTS = st.integers(0, 2000)
+PACES = st.builds(
+    ScanPace,
+    spent_s=st.floats(0.1, 10_000),
+    details_done=COUNTS,
+    sounds_done=COUNTS,
+    pooled=COUNTS,
+    limit=COUNTS,
+    sounds_wanted=COUNTS,
+)
+
+
+def test_nothing_is_estimated_before_the_first_item() -> None:
+    pace = ScanPace(
+        spent_s=9.0, details_done=0, sounds_done=0, pooled=50, limit=100, sounds_wanted=4
+    )
+    assert remaining_time(pace) is None
+
+
+def test_half_of_the_details_took_ten_seconds() -> None:
+    pace = ScanPace(
+        spent_s=10.0, details_done=50, sounds_done=0, pooled=60, limit=100, sounds_wanted=0
+    )
+    left = remaining_time(pace)
+    assert left is not None
+    assert left.low_s == 1.4  # ten pooled candidates at 0.2 s, a bit faster
+    assert left.likely_s == 10.0
+    assert left.high_s == 45.0  # fifty details and a hundred sounds, slower
+
+
+@given(PACES)
+def test_the_bounds_enclose_the_estimate(pace: ScanPace) -> None:
+    left = remaining_time(pace)
+    assert left is None or 0 <= left.low_s <= left.likely_s <= left.high_s

@@ -1,0 +1,165 @@
+"""Claims of jobs: which worker runs a job, since when it was silent, and how a job comes back.
+
+A claim starts a run and counts `run_number` up. That number is the run's proof that it still holds
+the job: a run that was given up for lost, and comes back, finds a higher one and changes nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from sqlalchemy import Update, delete, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.jobs import first_job, held_by, to_job, to_json, transition_job
+from warehouse.control.schema import JOBS, WORKERS
+from warehouse.records.jobs import JOB_KINDS, MAX_ATTEMPTS, Job, WaitingFor
+
+ClaimState = Literal["held", "cancelled", "lost"]
+
+
+class JobClaimRows:
+    """Claims of jobs in the control store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def claim(self, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
+        """Start a run of the next queued job: highest priority first, then oldest.
+
+        No job is claimed twice.
+        """
+        following = (
+            select(JOBS)
+            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds))
+            .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
+            .limit(1)
+            .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
+        )
+        with self._database.writing() as connection:
+            found = first_job(connection, following)
+            if found is None:
+                return None
+            now = self._database.now()
+            transition_job(
+                connection,
+                found.job_id,
+                "running",
+                worker_id=worker_id,
+                started_at=found.started_at.timestamp() if found.started_at else now,
+                heartbeat_at=now,
+                progress=_waiting(found, "processor"),
+                run_number=found.run_number + 1,
+            )
+            return first_job(connection, select(JOBS).where(JOBS.c.job_id == found.job_id))
+
+    def requeue(
+        self,
+        job_id: str,
+        *,
+        run_number: int,
+        costs_attempt: bool,
+        waiting_for: WaitingFor = "worker",
+    ) -> bool:
+        """Put a running job back into the queue, where any worker claims it.
+
+        Args:
+            job_id: The job.
+            run_number: The run that ends; without effect if a later one holds the job.
+            costs_attempt: True for a run that was lost; False for one that a worker hands back.
+            waiting_for: What the job waits for now.
+
+        Returns:
+            False, without effect, if the run does not hold the job, its cancellation was requested,
+            or no attempt is left.
+        """
+        row = select(JOBS).where(
+            *held_by(job_id, run_number),
+            JOBS.c.status == "running",
+            JOBS.c.cancel_requested.is_(False),
+        )
+        with self._database.writing() as connection:
+            found = first_job(connection, row.with_for_update())
+            if found is None or (costs_attempt and found.attempt >= MAX_ATTEMPTS):
+                return False
+            return transition_job(
+                connection,
+                job_id,
+                "queued",
+                attempt=found.attempt + costs_attempt,
+                worker_id=None,
+                heartbeat_at=None,
+                progress=_waiting(found, waiting_for),
+            )
+
+    def set_waiting_for(self, job_id: str, waiting_for: WaitingFor | None) -> None:
+        """Record what a job waits for."""
+        with self._database.writing() as connection:
+            found = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
+            if found is not None and found.progress.waiting_for != waiting_for:
+                document = _waiting(found, waiting_for)
+                connection.execute(
+                    update(JOBS).where(JOBS.c.job_id == job_id).values(progress=document)
+                )
+
+    def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
+        """Record a heartbeat of a worker and of the jobs it runs."""
+        now = self._database.now()
+        insert = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
+        alive = insert.on_conflict_do_update(
+            index_elements=[WORKERS.c.worker_id], set_={"heartbeat_at": now}
+        )
+        with self._database.writing() as connection:
+            connection.execute(alive)
+            connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
+
+    def heartbeat_job(self, job_id: str, *, run_number: int | None = None) -> None:
+        """Record a heartbeat of a job, sent by its run independently of the worker."""
+        beat = _heartbeat([job_id], self._database.now()).where(*held_by(job_id, run_number))
+        with self._database.writing() as connection:
+            connection.execute(beat)
+
+    def check_claim(self, job_id: str, run_number: int) -> ClaimState:
+        """Return whether a run still holds its job, and whether it is to stop."""
+        query = select(JOBS.c.run_number, JOBS.c.status, JOBS.c.cancel_requested)
+        with self._database.reading() as connection:
+            found = connection.execute(query.where(JOBS.c.job_id == job_id)).first()
+        if found is None or found.run_number != run_number or found.status != "running":
+            return "lost"
+        return "cancelled" if found.cancel_requested else "held"
+
+    def retire(self, worker_id: str) -> None:
+        """Remove a worker that has stopped from the live workers."""
+        with self._database.writing() as connection:
+            connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
+
+    def live_workers(self, within_s: float) -> list[str]:
+        """Return the workers with a heartbeat within the last `within_s` seconds."""
+        since = self._database.now() - within_s
+        query = select(WORKERS.c.worker_id).where(WORKERS.c.heartbeat_at >= since)
+        with self._database.reading() as connection:
+            return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
+
+    def lost_jobs(self, silent_s: float) -> list[Job]:
+        """Return running jobs without a heartbeat for `silent_s` seconds."""
+        before = self._database.now() - silent_s
+        query = (
+            select(JOBS)
+            .where(JOBS.c.status == "running", JOBS.c.heartbeat_at < before)
+            .order_by(JOBS.c.heartbeat_at)
+        )
+        with self._database.reading() as connection:
+            return [to_job(row) for row in connection.execute(query).mappings()]
+
+
+def _heartbeat(job_ids: Sequence[str], now: float) -> Update:
+    return (
+        update(JOBS)
+        .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
+        .values(heartbeat_at=now)
+    )
+
+
+def _waiting(job: Job, waiting_for: WaitingFor | None) -> str:
+    """Return the progress of a job, as stored, with what it waits for."""
+    return to_json(replace(job.progress, waiting_for=waiting_for).to_document())

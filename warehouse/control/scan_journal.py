@@ -1,0 +1,99 @@
+"""The journal of a scan: what its runs have read, in order, until its job ends.
+
+The lake gets captures in batches, so what a killed process has read is not all there. Here each
+capture is written before the scan sees it. The next run of the job is answered from the journal
+instead of the platform; the rows go when the job ends. What a row holds is known to
+`pipelines.captures.recording.journal`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Delete, delete, func, insert, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.schema import SCAN_JOURNAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalRow:
+    """One thing that a run has read.
+
+    `checkpoint` is the number of the last checkpoint before it, `key` the identity of the request,
+    `capture_id` its row of `raw.captures` if it has one. `document` and `body` are compressed.
+    """
+
+    job_id: str
+    run_number: int
+    position: int
+    checkpoint: int
+    key: str
+    capture_id: str | None
+    document: bytes
+    body: bytes | None
+
+
+class ScanJournalRows:
+    """Journals of scans in the control store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_to_journal(self, row: JournalRow) -> None:
+        """Append to the journal of a job."""
+        values = {name: getattr(row, name) for name in JournalRow.__slots__}
+        with self._database.writing() as connection:
+            connection.execute(insert(SCAN_JOURNAL).values(values))
+
+    def read_journal(
+        self, job_id: str, *, since: int, captures: Collection[str] = ()
+    ) -> list[JournalRow]:
+        """Return the rows since a checkpoint, and earlier ones of these captures, in order."""
+        wanted = (SCAN_JOURNAL.c.checkpoint >= since) | SCAN_JOURNAL.c.capture_id.in_(captures)
+        query = (
+            select(SCAN_JOURNAL)
+            .where(SCAN_JOURNAL.c.job_id == job_id, wanted)
+            .order_by(SCAN_JOURNAL.c.run_number, SCAN_JOURNAL.c.position)
+        )
+        with self._database.reading() as connection:
+            return [JournalRow(**row) for row in connection.execute(query).mappings()]
+
+    def journal_captures(self, job_id: str) -> list[str]:
+        """Return the captures that the journal of a job names."""
+        named = (SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id.is_not(None))
+        with self._database.reading() as connection:
+            return list(
+                connection.execute(select(SCAN_JOURNAL.c.capture_id).where(*named)).scalars()
+            )
+
+    def next_journal_position(self, job_id: str, run_number: int) -> int:
+        """Return the position of the next row of a run."""
+        last = select(func.max(SCAN_JOURNAL.c.position)).where(
+            SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.run_number == run_number
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(last).scalar()
+        return 0 if found is None else int(found) + 1
+
+    def rename_journal_captures(self, job_id: str, renamed: Mapping[str, str]) -> None:
+        """Give captures of the journal other ids, from old to new."""
+        with self._database.writing() as connection:
+            for before, after in renamed.items():
+                connection.execute(
+                    update(SCAN_JOURNAL)
+                    .where(SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id == before)
+                    .values(capture_id=after)
+                )
+
+    def drop_journals(self, job_ids: Sequence[str] | None = None) -> None:
+        """Delete the journals of these jobs, or all of them."""
+        with self._database.writing() as connection:
+            if job_ids is None:
+                connection.execute(delete(SCAN_JOURNAL))
+            else:
+                connection.execute(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id.in_(job_ids)))
+
+
+def delete_journal(job_id: str) -> Delete:
+    """Return the statement that deletes the journal of a job."""
+    return delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id)
