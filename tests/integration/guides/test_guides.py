@@ -259,7 +259,8 @@ def test_every_program_runs(
 ) -> None:
     httpx2.delete(f"{guides.base}/api/v1/sametrack/watchlists/songs", timeout=60)
     text = example.text.replace("http://127.0.0.1:8780", guides.base)
-    assert text != example.text
+    asks_the_service = "http" in example.text
+    assert (text != example.text) is asks_the_service
     exec(compile(text, str(example), "exec"), {})  # the page's own program
     assert capsys.readouterr().out
 
