@@ -85,7 +85,7 @@ def unknown_name(kind: str, name: str, names: Iterable[str]) -> InvalidParameter
     known = list(names)
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     ending = [one for one in known if one.rpartition(".")[2] == name]
-    meant = ", ".join(dict.fromkeys([*ending, *near]))
+    meant = ", ".join(ending or near)
     hint = f"did you mean {meant}?" if meant else ", ".join(known)
     return InvalidParameterError(f"there is no {kind} {name!r}", hint=hint)
 
