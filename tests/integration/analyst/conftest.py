@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from api.cli import terminal
 from api.cli.main import main
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.packing import pack_bytes
@@ -152,6 +153,8 @@ def command(
 
     def run(*arguments: str, given: str = "") -> Said:
         monkeypatch.setattr(sys, "argv", ["sametrack", *arguments])
+        # the same tables whatever terminal the module was imported in
+        monkeypatch.setattr(terminal.out, "_width", terminal.PIPED_WIDTH)
         monkeypatch.setattr(sys, "stdin", io.StringIO(given))
         capfdbinary.readouterr()
         with pytest.raises(SystemExit) as ended:
