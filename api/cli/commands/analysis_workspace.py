@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.query_output import QueryFormat
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, print_message
 
@@ -24,6 +25,16 @@ AsOf = Annotated[
         help="Only data committed until then: 2026-11-01 (end of day, UTC) or a time.",
     ),
 ]
+
+FormatOption = Annotated[
+    QueryFormat | None,
+    typer.Option("--format", help="Default: by the ending of FILE, else table."),
+]
+OutFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: stdout.")
+]
+ShownRows = Annotated[int, typer.Option(min=1, help="Rows shown by `--format table`.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 
 
 @dataclass(frozen=True, slots=True)

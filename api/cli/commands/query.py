@@ -1,12 +1,19 @@
 """`sametrack query`: run a query of the library, or list the library."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import AsOf, choose_format, open_workspace
-from api.cli.query_output import SHOWN_ROWS, QueryFormat, check_format, write_answer
+from api.cli.commands.analysis_workspace import (
+    AsJson,
+    AsOf,
+    FormatOption,
+    OutFile,
+    ShownRows,
+    choose_format,
+    open_workspace,
+)
+from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
 from api.cli.terminal import exit_with_input_error, out, print_json, safe
 
 if TYPE_CHECKING:
@@ -25,15 +32,10 @@ def query(
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; may be repeated."),
     ] = None,
     as_of: AsOf = None,
-    form: Annotated[
-        QueryFormat | None,
-        typer.Option("--format", help="Default: by the ending of FILE, else table."),
-    ] = None,
-    out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: stdout.")
-    ] = None,
-    rows: Annotated[int, typer.Option(min=1, help="Rows shown by `--format table`.")] = SHOWN_ROWS,
-    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
+    form: FormatOption = None,
+    out_file: OutFile = None,
+    rows: ShownRows = SHOWN_ROWS,
+    as_json: AsJson = False,
 ) -> None:
     """Run a named query of the library; `--list` shows all with their parameters.
 

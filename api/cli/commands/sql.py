@@ -1,13 +1,20 @@
 """`sametrack sql`: run a read-only query in the warehouse, or open a prompt for several."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import AsOf, choose_format, open_workspace
-from api.cli.query_output import SHOWN_ROWS, QueryFormat, check_format, write_answer
+from api.cli.commands.analysis_workspace import (
+    AsJson,
+    AsOf,
+    FormatOption,
+    OutFile,
+    ShownRows,
+    choose_format,
+    open_workspace,
+)
+from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
 from api.cli.terminal import exit_with_input_error
 
 
@@ -21,15 +28,10 @@ def sql(
     ] = None,
     *,
     as_of: AsOf = None,
-    form: Annotated[
-        QueryFormat | None,
-        typer.Option("--format", help="Default: by the ending of FILE, else table."),
-    ] = None,
-    out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: stdout.")
-    ] = None,
-    rows: Annotated[int, typer.Option(min=1, help="Rows shown by `--format table`.")] = SHOWN_ROWS,
-    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
+    form: FormatOption = None,
+    out_file: OutFile = None,
+    rows: ShownRows = SHOWN_ROWS,
+    as_json: AsJson = False,
 ) -> None:
     """Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.
 

@@ -35,12 +35,9 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
         StructureChangedError: The first length is invalid, a document is no JSON object, or a
             stream with its end mark holds none.
     """
-    if body.lstrip()[:1] == b"{":
-        frames, may_be_cut = [body], True
-        is_cut = False
-    else:
-        frames, is_cut = _frames(body, surface)
-        may_be_cut = is_cut and frames[:1] != [] and frames[0][:1] == b"{"
+    is_framed = body.lstrip()[:1] != b"{"
+    frames, is_open = _frames(body, surface) if is_framed else ([body], True)
+    is_cut = is_framed and is_open
     whole: list[JsonNode] = []
     for frame in frames:
         for piece in _documents(frame):
@@ -48,13 +45,14 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
                 is_cut = True
                 break
             whole.append(parse_json(piece, surface=surface))
-    if not whole and not (is_cut and may_be_cut):
+    begins_one = is_open and b"".join(frames[:1]).lstrip()[:1] == b"{"
+    if not whole and not begins_one:
         raise _broken(surface, "no document of the stream arrived whole")
     return StreamDocuments(tuple(whole), is_cut)
 
 
 def _frames(body: bytes, surface: str) -> tuple[list[bytes], bool]:
-    """Return the frames up to the end mark, or up to where the stream breaks off."""
+    """Return the frames, and whether the stream breaks off without its end mark."""
     frames: list[bytes] = []
     rest = body.lstrip(_LINE_ENDS)
     while rest:

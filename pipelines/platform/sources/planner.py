@@ -20,7 +20,6 @@ from pipelines.platform.refusal_table import (
     RefusalPolicy,
     policy_of,
 )
-from pipelines.platform.sources.pilots import SurfacePilots
 from pipelines.platform.sources.rules import (
     RankedSource,
     RefusalScope,
@@ -29,6 +28,7 @@ from pipelines.platform.sources.rules import (
     may_follow,
     order_sources,
 )
+from pipelines.platform.sources.surface_locks import SurfaceLocks
 from pipelines.platform.sources.table import Question, Source, SourceRequest
 from pipelines.platform.surfaces import with_requests
 from warehouse.records.errors import RefusedLatelyError, UnreachableError, UpstreamError
@@ -97,7 +97,7 @@ class Planner[R: SourceReader]:
         self._left_out = left_out
         self._is_web = is_web
         self._walks: dict[tuple[str, str], str] = {}
-        self._pilots = SurfacePilots()
+        self._locks = SurfaceLocks()
 
     async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
         """Return the most complete answer of the first sources that give one.
@@ -216,7 +216,7 @@ class Planner[R: SourceReader]:
     ) -> None:
         """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
         try:
-            async with self._pilots.turn(self._at.health, one.host, one.surface):
+            async with self._locks.turn(self._at.health, one.host, one.surface):
                 now = await self._now(one)
                 may_ask = is_probe or not now.is_sick
                 if not may_ask and not await self._asks_sick(now, attempt, is_first=is_first):

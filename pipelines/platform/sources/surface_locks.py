@@ -1,4 +1,4 @@
-"""Feels surfaces out: one request at a time until a surface answers.
+"""Locks of surfaces: one request at a time until a surface answers.
 
 A scan asks for many items at once. A surface that refuses would get a whole burst of requests
 before the first refusal is read; with one request ahead of the others it gets one.
@@ -17,42 +17,42 @@ from warehouse.records.errors import UpstreamError
 
 
 @dataclass(slots=True)
-class _Pilot:
-    """The request ahead of the others. `refusals` counts those that end a source."""
+class _SurfaceLock:
+    """The lock of one surface. `refusals` counts those that end a source."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     refusals: int = 0
     latest: UpstreamError | None = None
 
 
-class SurfacePilots:
-    """The pilots of one client, one per surface."""
+class SurfaceLocks:
+    """The locks of one client, one per surface."""
 
     def __init__(self) -> None:
-        self._pilots: defaultdict[tuple[str, str], _Pilot] = defaultdict(_Pilot)
+        self._locks: defaultdict[tuple[str, str], _SurfaceLock] = defaultdict(_SurfaceLock)
 
     @asynccontextmanager
     async def turn(self, health: LearnedHealth, host: str, surface: str) -> AsyncIterator[None]:
-        """Wait while another request feels the surface out, if it is new or refused the latest one.
+        """Wait while another request is under way, if the surface is new or refused its latest one.
 
         Raises:
             UpstreamError: The request that was waited for met a refusal that ends the source; it
                 holds for everybody who waited, so no request was made.
         """
-        pilot = self._pilots[host, surface]
-        before = pilot.refusals
+        state = self._locks[host, surface]
+        before = state.refusals
         async with AsyncExitStack() as stack:
             if not await _is_open(health, host, surface):
-                await stack.enter_async_context(pilot.lock)
-                if pilot.refusals > before and pilot.latest is not None:
-                    raise _same_refusal(pilot.latest, surface)
+                await stack.enter_async_context(state.lock)
+                if state.refusals > before and state.latest is not None:
+                    raise _same_refusal(state.latest, surface)
                 if await _is_open(health, host, surface):
                     await stack.aclose()  # the others need not wait any longer
             try:
                 yield
             except SOURCE_ENDING_ERRORS as error:
-                pilot.refusals += 1
-                pilot.latest = error
+                state.refusals += 1
+                state.latest = error
                 raise
 
 
