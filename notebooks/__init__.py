@@ -1,1 +1,1 @@
-"""The notebooks of reports. A package only so that an installed Sametrack has them."""
+"""The notebooks. A package only so that an installed Sametrack has them."""

@@ -102,5 +102,5 @@ def _to_error(report: Notebook, cell: int | None, name: str, text: str) -> Samet
         return found(text)
     return SametrackError(
         f"the notebook {report.name} failed in cell {cell}: {name}: {text}",
-        hint=f"open notebooks/{report.path.name} in Jupyter to investigate",
+        hint=f"open notebooks/reports/{report.path.name} in Jupyter to investigate",
     )

@@ -1,4 +1,4 @@
-"""Assets of reports: each notebook of `notebooks/` as a page, with its parameters as run config.
+"""Assets of reports: each notebook of `notebooks/reports/` as a page, parameters as run config.
 
 Not here: the content of a report (its notebook), rendering (`pipelines/reports`).
 """

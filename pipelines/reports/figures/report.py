@@ -14,13 +14,14 @@ import pyarrow as pa
 
 from pipelines.reports.figures.display import DisplayOutput, show_figure, show_sentence, show_table
 from pipelines.reports.figures.header import read_facts, show_facts
+from warehouse.analysis.address import find_address
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import to_csv
-from warehouse.home.folder import open_home
 from warehouse.lake.as_of import parse_as_of
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.reading import open_lake_for_reading
+from warehouse.lake.store import Lake
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import ReadOnlyRow
 
@@ -97,28 +98,23 @@ class NotebookReport:
 
 
 def open_report(
-    name: str, *, home: str, lake: str = "", as_of: str = "", tables: str = ""
+    name: str, *, home: str = "", lake: str = "", as_of: str = "", tables: str = ""
 ) -> NotebookReport:
     """Open the warehouse for a report.
 
     Args:
         name: The report's name.
-        home: Folder of one world below `DATA_HOME`, for example `warehouse/data/sandbox`.
+        home: Folder of one world, for example `warehouse/data/sandbox`; empty takes the settings.
         lake: Address of its lake if it is elsewhere.
         as_of: A date or a time; empty uses the newest commit at this time.
         tables: Folder for the tables as CSV; empty writes none.
 
     Raises:
-        InvalidParameterError: `as_of` is not a past moment, or `home` does not exist.
+        InvalidParameterError: `as_of` is not a past moment, or nothing was collected there.
         WarehouseError: The lake cannot be opened.
     """
-    folder = Path(home).expanduser().resolve()
-    if not folder.is_dir():
-        raise InvalidParameterError(
-            f"the home {folder.name!r} does not exist: nothing was collected yet"
-        )
-    place = open_home(folder.parent, folder.name)
-    opened = open_lake(lake or place.lake_url, world=place.world)
+    place = find_address(home or None)
+    opened = open_lake_for_reading(lake or place.lake_url, world=place.world)
     moment = parse_as_of(as_of, now=datetime.now(UTC)) if as_of else _newest_commit(opened)
     engine = Engine(opened, as_of=moment)
     return NotebookReport(name, engine, moment, Path(tables) if tables else None)

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PARTS = ("api", "notebooks", "pipelines", "warehouse", "pyproject.toml", "README.md", "LICENSE")
 NEEDED = {
-    "api/console/index.html", "api/console/app/main.js", "notebooks/track.ipynb",
+    "api/console/index.html", "api/console/app/main.js", "notebooks/reports/track.ipynb",
     "pipelines/orchestration/instance/dagster.yaml",
     "pipelines/orchestration/instance/workspace.yaml",
     "pipelines/platform/profiles/public.toml", "pipelines/platform/profiles/sandbox.toml",
