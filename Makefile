@@ -150,7 +150,7 @@ setup-browser: ## install Chromium for DATA_PROVIDER=browser-public and PDFs, an
 	apt-get install -y --no-install-recommends chromium fonts-noto-cjk fonts-noto-color-emoji
 
 lock: $(UV) ## compile requirements.lock from pyproject.toml
-	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock
+	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
 	@rm -rf .venv .venv-tools .venv-standards .pytest_cache .ruff_cache .hypothesis .coverage_data

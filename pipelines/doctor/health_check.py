@@ -45,7 +45,7 @@ STORING_S = 2.0  # of that, left for storing the results of the surfaces
 STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 CHECK_ORDER = (
-    "python", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
+    "python", "extras", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
     "worker", "api", "dagster", "dagster ui", "sandbox",
     "adb server", "android device", "app", "app layout", "guest mode",
 )  # fmt: skip

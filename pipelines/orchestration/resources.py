@@ -28,6 +28,7 @@ from pipelines.watchlists.run import WatchlistRunner
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import PublishedDatabase, database_path, publish_database
+from warehouse.extras import need_extra
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.table_review import TableReview, review_table
@@ -243,6 +244,7 @@ class ReportResource:
             InvalidParameterError: A parameter is invalid.
             SametrackError: The notebook or the printing failed.
         """
+        need_extra("analysis", f"the report {report.name!r}")
         # Running notebooks needs a second of imports, which the code server should not pay.
         from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415
 

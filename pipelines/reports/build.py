@@ -11,12 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.notebook_run import ReportProgress, run_notebook
 from pipelines.reports.page import RenderStamp, render_page
-from pipelines.reports.pdf import write_pdf
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.home.folder import open_home
@@ -87,6 +86,8 @@ def build_report(
     write_atomically(page, [html.encode()])
     pdf = None
     if asked.with_pdf:
+        from pipelines.reports.pdf import write_pdf  # noqa: PLC0415 -- the extra `browser`
+
         progress("printing")
         pdf = write_pdf(html, page, chromium=settings.chromium_path)
     return RenderedReport(

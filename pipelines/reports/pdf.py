@@ -9,7 +9,8 @@ from pathlib import Path
 
 from playwright.async_api import Error
 
-from pipelines.platform.browser.process import BrowserProcess, find_chromium
+from pipelines.platform.browser.installation import find_chromium
+from pipelines.platform.browser.process import BrowserProcess
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.records.errors import SametrackError
 

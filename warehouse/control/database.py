@@ -16,6 +16,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control import schema
+from warehouse.extras import need_extra
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 
@@ -70,7 +71,8 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
     """Connect to `sqlite:///<file>` or `postgresql+psycopg://…`.
 
     Raises:
-        WarehouseUnavailableError: The URL is neither, or the server cannot be reached.
+        WarehouseUnavailableError: The URL is neither, the extra `postgres` is missing, or the
+            server cannot be reached.
     """
     try:
         engine = create_engine(make_url(url), **_options(url))
@@ -96,6 +98,7 @@ def _options(url: str) -> dict[str, object]:
     if url.startswith("sqlite"):
         return {"connect_args": {"timeout": BUSY_TIMEOUT_S}}
     if url.startswith("postgresql+psycopg"):
+        need_extra("postgres", "a control store in PostgreSQL", error=WarehouseUnavailableError)
         return {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
     raise WarehouseUnavailableError(
         "the control store is neither SQLite nor PostgreSQL",

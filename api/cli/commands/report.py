@@ -14,6 +14,7 @@ from rich.table import Table
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, exit_with_input_error, out, safe
 from api.services.evidence.report_evidence import ReportEvidence
+from warehouse.extras import need_extra
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
 
     settings = ApiSettings()
     if with_pdf:
-        from pipelines.platform.browser.process import find_chromium  # noqa: PLC0415 -- as below
+        from pipelines.platform.browser.installation import find_chromium  # noqa: PLC0415 -- as below
 
         find_chromium(settings.chromium_path)  # fail before anything is written
     with open_local_job_client(settings) as job_client:
@@ -116,6 +117,7 @@ def _report_notebook(
 
     notebook = find_report(name)
     parameters = parse_parameters(notebook, dict(_split(one) for one in given))
+    need_extra("analysis", f"the report {name!r}")
 
     from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415 -- loads papermill
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import httpx2
 
 from pipelines.doctor.check_results import CheckResult, CheckState
+from warehouse.extras import EXTRAS, missing_libraries
 
 LOOPBACK = "127.0.0.1"
 MEGABYTE = 1024 * 1024
@@ -37,6 +38,15 @@ def check_python() -> CheckResult:
             "python", "warn", f"{says}, outside of a virtual environment", "run `make env`"
         )
     return CheckResult("python", "ok", f"{says}, in {Path(sys.prefix).name}")
+
+
+def check_extras() -> CheckResult:
+    """Name the extras that are installed, and those that are not: each serves one feature."""
+    missing = [extra for extra in EXTRAS if missing_libraries(extra)]
+    says = ", ".join(extra for extra in EXTRAS if extra not in missing) or "none"
+    if missing:
+        says = f"{says}; not installed: {', '.join(missing)}"
+    return CheckResult("extras", "ok", says)
 
 
 def check_chromium(chosen: Path | None, *, is_needed: bool) -> CheckResult:

@@ -1,4 +1,4 @@
-"""The Chromium process: which executable, which flags, start and stop.
+"""The Chromium process: which flags, start and stop.
 
 The flags and the proxy together keep it from reaching anything by itself. Its driver ends it when
 this process dies, in whatever way. Not here: pages.
@@ -6,13 +6,12 @@ this process dies, in whatever way. Not here: pages.
 
 import asyncio
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from warehouse.records.errors import ProviderUnsupportedError, UnreachableError, UpstreamError
+from warehouse.records.errors import UnreachableError, UpstreamError
 
 SURFACE = "browser"
 START_S = 90.0
@@ -42,21 +41,6 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--proxy-bypass-list=<-loopback>",
 )
-
-
-def find_chromium(chosen: Path | None) -> Path:
-    """Return the path of the operator's Chromium, or of Debian's.
-
-    Raises:
-        ProviderUnsupportedError: No Chromium is installed.
-    """
-    found = shutil.which(str(chosen) if chosen else "chromium")
-    if found is None:
-        raise ProviderUnsupportedError(
-            "no Chromium was found on this machine",
-            hint="run `make setup-browser` (Debian, as root), or set CHROMIUM_PATH",
-        )
-    return Path(found)
 
 
 class BrowserProcess:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.protocol import ChartProvider, Provider
 from pipelines.settings import Settings
+from warehouse.extras import need_extra
 from warehouse.records.errors import ProviderUnsupportedError
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def _file(name: str, dependencies: "ProviderDependencies") -> Provider:
 
 
 def _browser(name: str, dependencies: "ProviderDependencies") -> Provider:
+    need_extra("browser", name, error=ProviderUnsupportedError)
     # The browser's driver takes a moment to load.
     from pipelines.platform.providers.browser_public import build_browser_public  # noqa: PLC0415
 

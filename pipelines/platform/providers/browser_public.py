@@ -7,8 +7,8 @@ requested directly. There are no deeper pages: a local cursor pages over stored 
 from typing import ClassVar
 
 from pipelines.platform.browser.client import BrowserClient
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import PageLoader
-from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading

@@ -38,6 +38,7 @@ from pipelines.platform.sources.table import (
 )
 from pipelines.platform.surfaces import with_requests
 from pipelines.settings import Settings
+from warehouse.extras import install_hint
 from warehouse.records.errors import (
     AppUnreadableError,
     DeviceUnavailableError,
@@ -51,7 +52,6 @@ from warehouse.records.videos import Author, Track, UnavailableVideo, VideoDetai
 WORK_SURFACE = "app_work"
 PAGE_SIZE = 5
 """Videos per page: what is kept in one go, and lost at most when a scan is cancelled."""
-NO_EXTRA = "install the extra: `pip install 'sametrack[mobileapp]'`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def open_phone(settings: Settings) -> Phone:
         from pipelines.platform.mobileapp.adb import AdbPhone  # noqa: PLC0415
     except ImportError as exc:
         raise ProviderUnsupportedError(
-            "mobileapp-guest needs a library that is not installed", hint=NO_EXTRA
+            "mobileapp-guest needs a library that is not installed", hint=install_hint("mobileapp")
         ) from exc
     return AdbPhone(serial, port=settings.mobileapp_adb_port)
 

@@ -68,7 +68,10 @@ def test_requests_and_captures_have_spans_that_tell_nothing_about_anybody() -> N
     assert answer["sends"] is False
 
 
-def test_without_the_extra_an_address_alone_sends_nothing_and_says_so() -> None:
-    found = run(OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
+def test_without_the_extra_an_address_alone_sends_nothing_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        'import sys\nsys.modules["opentelemetry.exporter"] = None\n'
+    )
+    found = run(PYTHONPATH=str(tmp_path), OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
     assert orjson.loads(found.stdout.splitlines()[-1])["sends"] is False
     assert b"install sametrack[telemetry]" in found.stdout + found.stderr

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from warehouse.extras import EXTRAS
+
 ROOT = Path(__file__).parents[3]
 PARTS = ("api", "notebooks", "pipelines", "warehouse", "pyproject.toml", "README.md", "LICENSE")
 NEEDED = {
@@ -73,7 +75,7 @@ def test_it_names_the_command_and_the_extras(wheel: Path) -> None:
         info = next(name for name in archive.namelist() if name.endswith("/METADATA"))
         metadata = Parser().parsestr(archive.read(info).decode())
         scripts = archive.read(info.replace("METADATA", "entry_points.txt")).decode()
-    assert set(metadata.get_all("Provides-Extra") or []) >= {"analysis", "mobileapp", "telemetry"}
+    assert set(metadata.get_all("Provides-Extra") or []) >= {*EXTRAS, "s3"}
     assert "sametrack = api.cli.main:main" in scripts.replace("sametrack=", "sametrack = ")
 
 

@@ -60,6 +60,7 @@ def _machine_checks(
     is_needed = _BROWSER in {settings.data_provider, settings.music_data_provider}
     looks: list[tuple[str, MachineCheck]] = [
         ("python", machine.check_python),
+        ("extras", machine.check_extras),
         (
             "disk",
             partial(machine.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb),
