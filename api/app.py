@@ -34,6 +34,7 @@ from api.services.job_feed import JobBroadcaster
 from api.services.job_responses import JobResponses
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
+from api.services.sql.service import SqlService
 from api.settings import SERVICE_VERSION, ApiSettings
 from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import SametrackError
@@ -54,6 +55,7 @@ def create_app(
     annotations: AnnotationService | None = None,
     sources: Sources | None = None,
     chart: ChartHistoryReader | None = None,
+    sql: SqlService | None = None,
     changes: EntityChanges | None = None,
     metrics: Metrics | None = None,
     note: RequestLogger | None = None,
@@ -75,6 +77,7 @@ def create_app(
         annotations=annotations,
         sources=sources,
         chart=chart,
+        sql=sql,
         sync_job_timeout=settings.sync_job_timeout,
         metrics=metrics,
     )
@@ -111,6 +114,7 @@ def build_routes(
     annotations: AnnotationService | None = None,
     sources: Sources | None = None,
     chart: ChartHistoryReader | None = None,
+    sql: SqlService | None = None,
     sync_job_timeout: float = 120.0,
     metrics: Metrics | None = None,
 ) -> FastAPI:
@@ -135,6 +139,7 @@ def build_routes(
     app.state.annotations = annotations
     app.state.sources = sources
     app.state.chart = chart
+    app.state.sql = sql
     app.state.metrics = metrics
     app.state.answers = JobResponses()
     app.state.feed = feed

@@ -29,6 +29,8 @@ from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
 from api.services.reads.chart_backlog import open_chart_history
 from api.services.reads.sources import Sources
+from api.services.sql.runner import StatementLimits, StatementRunner
+from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import start_tracing
 from pipelines.logs import buffered_logging
@@ -63,6 +65,7 @@ class Services:
     sources: Sources | None = None
     changes: EntityChanges | None = None
     figures: StoreMetrics | None = None
+    sql: SqlService | None = None
 
 
 @contextmanager
@@ -113,6 +116,7 @@ def build_app_from_settings(
             note=note,
             sources=opened.sources,
             chart=chart,
+            sql=opened.sql,
             feed=feed,
         )
 
@@ -195,17 +199,21 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         is_demo=scan_service.world.is_demo,
     )
     sources = Sources(
-        settings=settings,
-        profile=profile,
-        engine=engine,
-        control=control,
+        settings=settings, profile=profile, engine=engine, control=control,
         sounds_dir=home.sounds_dir,
-    )
+    )  # fmt: skip
     changes = EntityChanges(control.generations, see=engine.refresh)
     control.on_generations_change = changes.mark_changed
     figures = _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
     readiness = Readiness(probes, platform)
-    return Services(scan_service, readiness, evidence, annotations, sources, changes, figures)
+    runner = stack.enter_context(closing(_statement_runner(settings, lake)))
+    sql = SqlService(runner, is_demo=scan_service.world.is_demo)
+    return Services(scan_service, readiness, evidence, annotations, sources, changes, figures, sql)
+
+
+def _statement_runner(settings: ApiSettings, lake: Lake) -> StatementRunner:
+    limits = StatementLimits(settings.sql_time_limit_s, settings.sql_memory_mb)
+    return StatementRunner(lake.url, lake.world, limits=limits)
 
 
 def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> PlatformHealth:

@@ -43,6 +43,8 @@ class ApiSettings(Settings):
     rate_limit_burst: int = Field(500, ge=1, description="burst of requests per address")
     answer_cache_mb: int = Field(64, ge=0, description="memory for cached responses")
     event_streams_max: int = Field(64, ge=0, description="open event streams per process")
+    sql_time_limit_s: float = Field(20.0, gt=0, description="seconds a statement of a user may run")
+    sql_memory_mb: int = Field(512, ge=64, description="memory for the statement of a user")
     sync_job_timeout: float = Field(120.0, gt=0, description="seconds to wait for a discovery")
     sync_request_timeout: float = Field(30.0, gt=0, description="seconds a read may take")
     local_cursor_mode: bool = Field(

@@ -18,11 +18,13 @@ from api.server.health import Readiness
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.deadline import TASK, Deadline
 from api.services.reads.sources import Sources
+from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.platform.providers import build_chart_provider, choose_profile
 from tests.fake_clock import PATIENCE_S, FakeClock
+from tests.statements import EngineRunner
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
@@ -136,6 +138,7 @@ class Desk:
             readiness=Readiness({}),
             sources=self.sources,
             chart=self.chart,
+            sql=SqlService(EngineRunner(self.engine), is_demo=True),
         )
 
     def client(self, **settings: Any) -> TestClient:

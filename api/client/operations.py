@@ -16,7 +16,7 @@ from .connection import DISCOVERY_TIMEOUT_S
 from .operation import Operation, operation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .types import answers, extensions
     from .types.enumerations import (
@@ -348,6 +348,26 @@ class Operations:
     @operation("GET", f"{OWN}/storage")
     def storage(self) -> extensions.StorageData:
         """Return disk usage and the requests per host today."""
+
+    @operation("GET", f"{OWN}/queries")
+    def queries(self) -> extensions.QueriesData:
+        """Return the library of named queries with their parameters."""
+
+    @operation("GET", f"{OWN}/tables")
+    def tables(self) -> extensions.TablesData:
+        """Return the tables that a statement can read, with their columns."""
+
+    @operation("POST", f"{OWN}/sql", timeout_s=DISCOVERY_TIMEOUT_S)
+    def sql(
+        self,
+        sql: str | None = None,
+        *,
+        query: str | None = None,
+        parameters: Mapping[str, str | float | None] | None = None,
+        as_of: str | None = None,
+        row_limit: int | None = None,
+    ) -> extensions.SqlData:
+        """Run one read-only statement, or a named query, and return its first rows."""
 
     @operation("GET", f"{OWN}/doctor")
     def doctor(self) -> extensions.DoctorData:

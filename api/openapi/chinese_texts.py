@@ -30,6 +30,7 @@ HINTS_ZH: Mapping[str, str] = {
     "unsupported_media_type": "请在请求头中携带 Content-Type: application/json",
     "host_not_allowed": "请使用服务监听的地址, 或把该主机名加入 ALLOWED_HOSTS",
     "invalid_video_ids": "请求体须为顶层 JSON 数组, 元素为 5 至 30 位数字的文本",
+    "query_limit_exceeded": "请增加筛选条件, 减少查询内容, 或使用 `sametrack sql`",
     "local_rate_limit": "请按 Retry-After 等待后重试",
     "internal_error": "请重试; 日志中可按 request_id 查到详情",
     "platform_verification_required": "可创建采集任务 (search_enabled=true), 读取访客可见的内容",
@@ -97,6 +98,10 @@ SUMMARIES_ZH: Mapping[str, str] = {
     "sametrack_annotations": "人工标注列表",
     "sametrack_doctor": "最近一次诊断结果",
     "sametrack_reference": "参数速查",
+    "sametrack_queries": "常用查询列表",
+    "sametrack_tables": "数据表与字段",
+    "sametrack_sql": "执行 SQL 查询",
+    "sametrack_sql_export": "导出 SQL 查询结果",
     "healthz": "进程存活",
     "readyz": "就绪检查",
 }

@@ -115,6 +115,12 @@ class LocalRateLimitError(SametrackError):
     type = "local_rate_limit"
 
 
+class QueryLimitError(SametrackError):
+    """A statement needs more time, memory or space for its answer than it may have."""
+
+    type = "query_limit_exceeded"
+
+
 class VerificationRequiredError(SametrackError):
     """The platform protects this search by verification, which is never bypassed."""
 
@@ -157,6 +163,12 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         "The date range is invalid",
         "日期范围无效",
         "Pass start_date and end_date as YYYY-MM-DD, not before 2021-01-01",
+    ),
+    "query_limit_exceeded": ErrorSpec(
+        400,
+        "The statement exceeds a limit",
+        "查询超出限制",
+        "Add a condition, select less, or use `sametrack sql`",
     ),
     "malformed_json": ErrorSpec(
         400, "The body is not valid JSON", "请求体不是有效的 JSON", "Send a single JSON document"

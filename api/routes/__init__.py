@@ -13,6 +13,7 @@ from api.routes.extensions import (
     evidence,
     exports,
     reference,
+    sql,
     watchlists,
 )
 
@@ -37,6 +38,8 @@ ROUTERS = (
     reference.extensions,
     exports.router,
     exports.exporting,
+    sql.router,
+    sql.statements,
     watchlists.writing,
     watchlists.router,
     watchlists.listing,

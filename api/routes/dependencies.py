@@ -18,6 +18,7 @@ from api.services.job_feed import JobBroadcaster
 from api.services.job_responses import JobResponses
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
+from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
@@ -112,6 +113,13 @@ async def _sources_if_any(request: Request) -> Sources | None:
     return sources
 
 
+async def _sql(request: Request) -> SqlService:
+    sql: SqlService | None = request.app.state.sql
+    if sql is None:
+        raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
+    return sql
+
+
 AnnotationsDep = Annotated[AnnotationService, Depends(_annotations)]
 JobResponsesDep = Annotated[JobResponses, Depends(_job_responses)]
 ChartHistoryDep = Annotated[ChartHistoryReader, Depends(_chart)]
@@ -122,4 +130,5 @@ JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_job_broadcaster)]
 SyncJobTimeoutDep = Annotated[float, Depends(_sync_job_timeout)]
 SourcesDep = Annotated[Sources, Depends(_sources)]
 OptionalSourcesDep = Annotated[Sources | None, Depends(_sources_if_any)]
+SqlDep = Annotated[SqlService, Depends(_sql)]
 ReadinessDep = Annotated[Readiness, Depends(_readiness)]

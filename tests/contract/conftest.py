@@ -16,6 +16,7 @@ from api.app import create_app
 from api.server.health import Readiness
 from api.services.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
+from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.result_cache import ResultCache
@@ -65,6 +66,7 @@ class Service:
     annotations: list[Any] = field(default_factory=list)
     is_awaited: bool = False
     reads: Desk | None = None
+    sql: SqlService | None = None
 
     def desk(self) -> ScanService:
         world = ScanConfig(
@@ -122,6 +124,7 @@ class Service:
             readiness=Readiness({"lake": lambda: self.problems.get("lake")}),
             sources=None if self.reads is None else self.reads.sources,
             chart=None if self.reads is None else self.reads.chart,
+            sql=self.sql,
             clock=lambda: self.now,
             monotonic=lambda: self.now.timestamp(),  # noqa: PLW0108  # `now` is moved
         )

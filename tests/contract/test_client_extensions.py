@@ -28,7 +28,7 @@ from tests.reads import Desk, open_reads
 AS_FILES = {
     # what is no envelope comes by a plain GET: pictures, sounds, tables, the words of supervisors
     "sametrack_comparison_svg", "sametrack_comparison_png", "sametrack_comparison_excerpt",
-    "sametrack_export", "healthz", "readyz",
+    "sametrack_export", "sametrack_sql_export", "healthz", "readyz",
 }  # fmt: skip
 LISTENED_TO = {"sametrack_job_events"}  # by `watch` and `wait`
 
@@ -164,6 +164,26 @@ def test_evidence_counts_and_the_service_itself_are_told(service: Any, charted: 
             caller.annotate("3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61", "same", note="louder")
 
 
+def test_named_queries_tables_and_statements_are_asked_for(charted: Desk) -> None:
+    with client_of(charted.client()) as caller:
+        names = [query["name"] for query in caller.queries().data["queries"]]
+        assert "top-videos" in names
+        tables = {table["name"]: table for table in caller.tables().data["tables"]}
+        assert tables["marts.rankings"]["key"] == ["job_id", "rank"]
+        answer = caller.sql("select $n::int + 1 as n", parameters={"n": 41}, row_limit=5).data
+        assert (answer["rows"], answer["columns"]) == ([[42]], [{"name": "n", "kind": "whole"}])
+        assert caller.sql(query="top-videos", parameters={"top": 3}).data["query"] == "top-videos"
+        with pytest.raises(BadRequestError, match="one read-only statement"):
+            caller.sql("drop table marts.rankings")
+
+
+async def test_statements_are_awaited_too(awaiting: AsyncClient) -> None:
+    assert (await awaiting.queries()).data["returned_count"] > 10
+    assert (await awaiting.tables()).data["returned_count"] > 30
+    answer = (await awaiting.sql("select i from range(9) t(i)", row_limit=2)).data
+    assert (answer["rows"], answer["is_cut"]) == ([[0], [1]], True)
+
+
 def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
     """Each method is called; those of the interface have a test of their own."""
     called: set[tuple[str, str]] = set()
@@ -184,6 +204,9 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.storage()
         client.doctor()
         client.reference()
+        client.queries()
+        client.tables()
+        client.sql("select 1")
         client.watchlists()
         client.create_watchlist("songs", every="daily", entries=[])
         client.watchlist("{name}")

@@ -89,6 +89,7 @@ def test_every_operation_has_a_role_that_somebody_chose() -> None:
     assert {path for method, path in reads if method != "GET"} == {
         "/api/v1/vidplat/web/fetch_multi_video", "/api/v1/vidplat/app/v3/fetch_multi_video",
         "/api/v1/vidplat/search/fetch_music_search", "/api/v1/vidplat/search/fetch_video_search_v1",
+        "/api/v1/sametrack/sql", "/api/v1/sametrack/sql/export",
     }  # fmt: skip
     assert scans == {
         ("GET", "/api/v1/vidplat/app/v3/fetch_music_hot_videos"),

@@ -52,6 +52,7 @@ class Engine:
 
     `as_of`: only rows committed until then exist, in every table, so a query with an `order by`
     returns the same rows whenever it runs (`warehouse.lake.as_of`). `clock`: monotonic seconds.
+    `spill_limit`: disk space for what does not fit in memory; None is the database's own limit.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Engine:
         lake: Lake,
         *,
         memory_limit: str = MEMORY_LIMIT,
+        spill_limit: str | None = None,
         as_of: datetime | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -74,7 +76,9 @@ class Engine:
         self._datasets: dict[str, pa.Dataset] = {}
         self._is_shown = False
         with query_errors():
-            self._connection: duckdb.DuckDBPyConnection | None = _connect(lake, memory_limit)
+            self._connection: duckdb.DuckDBPyConnection | None = _connect(
+                lake, memory_limit, spill_limit
+            )
         self.refresh()
         self._show_seen()
 
@@ -92,14 +96,17 @@ class Engine:
         found: list[Row] = self.table(sql, {**(params or {}), **named}).to_pylist()
         return found
 
-    def table(self, sql: str, params: Mapping[str, object] | None = None) -> pa.Table:
-        """Return the rows as an Arrow table."""
+    def table(
+        self, sql: str, params: Mapping[str, object] | None = None, *, limit: int | None = None
+    ) -> pa.Table:
+        """Return the rows as an Arrow table, at most `limit` of them."""
         self._relist_when_due()
         with query_errors(), self._cursor() as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
                 raise WarehouseError("the query returns no result")
-            return relation.to_arrow_table()
+            kept = relation if limit is None else relation.limit(limit)
+            return kept.to_arrow_table()
 
     @contextmanager
     def reading(
@@ -219,7 +226,7 @@ def query_errors() -> Iterator[None]:
             raise WarehouseError(f"the query is invalid ({type(error).__name__})") from error
 
 
-def _connect(lake: Lake, memory_limit: str) -> duckdb.DuckDBPyConnection:
+def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
     connection.execute(
         "set global TimeZone='UTC'"
@@ -230,6 +237,8 @@ def _connect(lake: Lake, memory_limit: str) -> duckdb.DuckDBPyConnection:
         tempfile.gettempdir(), f"sametrack-{uuid4().hex}"
     )  # the default is `.tmp` in the working directory
     connection.execute(f"set temp_directory={_text(str(spill))}")
+    if spill_limit is not None:
+        connection.execute(f"set max_temp_directory_size={_text(spill_limit)}")
     for layer in sorted({table.name.split(".")[0] for table in lake.tables}):
         connection.execute(f"create schema {_name(layer)}")
     if not lake.is_remote:

@@ -18,8 +18,16 @@ _OUTSIDE = "only the tables of this warehouse can be read: no files, URLs or ext
 _NAMES = "names are in docs/data-dictionary.md, or: select * from information_schema.columns"
 
 
-def run_user_sql(engine: Engine, sql: str, params: Mapping[str, object] | None = None) -> pa.Table:
+def run_user_sql(
+    engine: Engine,
+    sql: str,
+    params: Mapping[str, object] | None = None,
+    *,
+    limit: int | None = None,
+) -> pa.Table:
     """Run one read-only statement; `$name` in it stands for a parameter.
+
+    Returns at most `limit` rows, in the order of the statement.
 
     With `as_of`, a statement without `order by` is sorted by all columns, so that the same query
     always returns the same rows.
@@ -29,7 +37,7 @@ def run_user_sql(engine: Engine, sql: str, params: Mapping[str, object] | None =
         WarehouseUnavailableError: The lake cannot be read, or the query needs too much memory.
     """
     with user_errors():
-        return engine.table(checked_statement(engine, sql), params)
+        return engine.table(checked_statement(engine, sql), params, limit=limit)
 
 
 def checked_statement(engine: Engine, sql: str) -> str:

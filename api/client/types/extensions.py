@@ -55,7 +55,14 @@ MeasureDocument = TypedDict("MeasureDocument",
     {"name": 'Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]',
     "value": "float | None", "limit": "float | None", "lower_is_better": "bool",
     "is_met": "bool | None"})
+NamedQueryDocument = TypedDict("NamedQueryDocument", {"name": "str", "subject": "str",
+    "title": "str", "description": "str", "parameters": "list[QueryParameterDocument]",
+    "sql": "str"})
 PlotPaths = TypedDict("PlotPaths", {"svg": "str | None", "png": "str | None"})
+QueryLibrary = TypedDict("QueryLibrary", {"queries": "list[NamedQueryDocument]",
+    "returned_count": "int", "is_demo_data": "bool"})
+QueryParameterDocument = TypedDict("QueryParameterDocument", {"name": "str",
+    "type": 'Literal["text", "integer", "date"]', "default": "str | None", "meaning": "str"})
 Reference = TypedDict("Reference", {"operations": "list[ReferenceOperation]",
     "errors": "list[ReferenceFailure]"})
 ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "object",
@@ -103,6 +110,11 @@ SongOnChart = TypedDict("SongOnChart", {"issue_count": "int", "best_rank": "int"
     "positions": "list[ChartPosition]"})
 SongOnPlatform = TypedDict("SongOnPlatform", {"music_ids": "list[str]",
     "points": "list[CurvePoint]"})
+SqlAnswer = TypedDict("SqlAnswer", {"query": "str | None", "columns": "list[SqlColumn]",
+    "rows": "list[list[object]]", "returned_count": "int", "row_limit": "int", "is_cut": "bool",
+    "seconds": "float", "as_of": "str | None", "history_rewritten": "bool", "is_demo_data": "bool"})
+SqlColumn = TypedDict("SqlColumn", {"name": "str",
+    "kind": 'Literal["text", "whole", "real", "flag", "time", "date", "texts"]'})
 Storage = TypedDict("Storage", {"parts": "list[StoragePart]", "total_bytes": "int",
     "free_bytes": "int", "budget": "Budget", "is_demo_data": "bool"})
 StoragePart = TypedDict("StoragePart", {"name": "str", "bytes": "int", "files": "int"})
@@ -115,6 +127,12 @@ SurfaceReport = TypedDict("SurfaceReport", {"surface": "str", "label": "str",
     "entity_id": "str | None", "keys_came": "list[str]", "keys_went": "list[str]",
     "observed_at": "str", "last_worked_at": "str | None", "used_by": "list[EndpointName]",
     "suffering": "list[EndpointName]", "read_instead": "str | None", "advice": "str | None"})
+TableColumnDocument = TypedDict("TableColumnDocument", {"name": "str", "type": "str",
+    "unit": "str | None", "meaning": "str", "may_be_unknown": "bool"})
+TableDocument = TypedDict("TableDocument", {"name": "str", "row": "str", "key": "list[str]",
+    "columns": "list[TableColumnDocument]"})
+TableList = TypedDict("TableList", {"tables": "list[TableDocument]", "returned_count": "int",
+    "is_demo_data": "bool"})
 WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, object]]",
     "returned_count": "int", "is_demo_data": "bool"})
 WatchEntry = TypedDict("WatchEntry", {"kind": 'Literal["track", "account", "hashtag"]',
@@ -167,5 +185,8 @@ type ComparisonData = ComparisonDocument
 type AnnotationsData = AnnotationList
 type SeriesData = Series
 type StorageData = Storage
+type QueriesData = QueryLibrary
+type TablesData = TableList
+type SqlData = SqlAnswer
 type DoctorData = DoctorReport
 type ReferenceData = Reference

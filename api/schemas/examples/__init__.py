@@ -75,6 +75,15 @@ EXAMPLES: dict[str, Document] = {
         "table": "videos",
         "form": "csv",
     },
+    "sametrack_sql_api_v1_sametrack_sql_post": {
+        "body": {"query": "top-videos", "parameters": {"top": 5}},
+    },
+    "sametrack_sql_export_api_v1_sametrack_sql_export_post": {
+        "body": {
+            "sql": "select surface, sum(requests) as requests from marts.coverage group by surface",
+            "form": "csv",
+        },
+    },
     "sametrack_watchlist_create_api_v1_sametrack_watchlists_post": {
         "body": {
             "name": "five-songs",

@@ -41,6 +41,7 @@ _BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
     # these have a body, but read
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/(web|app/v3)/fetch_multi_video"), Role.READ),
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/search/[^/]+"), Role.READ),
+    (frozenset({"POST"}), re.compile("/api/v1/sametrack/sql(/export)?"), Role.READ),
 )
 
 

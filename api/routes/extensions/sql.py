@@ -1,0 +1,121 @@
+"""SQL of users: the library of queries, the tables, and read-only statements."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Body, Depends, Request
+from starlette.responses import Response
+
+from api.params.sql import SqlBody, SqlExportBody
+from api.responses.envelope import (
+    conditional_response,
+    record_parameters,
+    request_info,
+    success_response,
+)
+from api.responses.errors import NO_CONTENT
+from api.routes.dependencies import SqlDep, no_query_parameters
+from api.schemas.extensions.sql import (
+    QUERIES_RESPONSES,
+    SQL_EXPORT_RESPONSES,
+    SQL_RESPONSES,
+    TABLES_RESPONSES,
+)
+from api.server.middleware.json_body import JsonRoute
+from api.services.sql.runner import QueryCancelledError, StatementTicket
+from api.services.sql.service import PATH, SqlService
+
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
+statements = APIRouter(
+    tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
+)
+
+
+@router.get(
+    "/api/v1/sametrack/queries",
+    summary="Library of named queries",
+    response_model=None,
+    responses=QUERIES_RESPONSES,
+)
+async def sametrack_queries(request: Request, sql: SqlDep) -> Response:
+    """Return all named queries with their parameters and statements. 常用查询列表."""
+    return conditional_response(request.scope, sql.library())
+
+
+@router.get(
+    "/api/v1/sametrack/tables",
+    summary="Tables and columns",
+    response_model=None,
+    responses=TABLES_RESPONSES,
+)
+async def sametrack_tables(request: Request, sql: SqlDep) -> Response:
+    """Return the tables that a statement can read, as in the data dictionary. 数据表与字段."""
+    return conditional_response(request.scope, sql.tables())
+
+
+@statements.post(
+    PATH, summary="Run a read-only statement", response_model=None, responses=SQL_RESPONSES
+)
+async def sametrack_sql(
+    request: Request, body: Annotated[SqlBody, Body()], sql: SqlDep
+) -> Response:
+    """Run one read-only statement, or a named query, and return its first rows. 执行 SQL 查询.
+
+    Only the tables of the warehouse can be read: no files, URLs or extensions. Statements run one
+    at a time, with limits of time and memory; closing the connection cancels one.
+    """
+    record_parameters(request.scope, body.model_dump())
+    data = await _run(request, sql, partial(sql.rows, body))
+    return _cancelled() if data is None else success_response(request.scope, data)
+
+
+@statements.post(
+    f"{PATH}/export",
+    summary="Export the rows of a statement",
+    response_class=Response,
+    responses=SQL_EXPORT_RESPONSES,
+)
+async def sametrack_sql_export(
+    request: Request, body: Annotated[SqlExportBody, Body()], sql: SqlDep
+) -> Response:
+    """Run a statement and return all rows as CSV, XLSX, Parquet or JSON. 导出 SQL 查询结果.
+
+    A file is complete: beyond 100,000 rows the request is refused. JSON, Parquet and XLSX contain
+    the statement.
+    """
+    record_parameters(request.scope, body.model_dump())
+    call = request_info(request.scope)
+    stamp = call.moment.astimezone(call.time_zone).strftime("%Y%m%d-%H%M%S")
+    file = await _run(request, sql, partial(sql.file, body, stamp=stamp))
+    if file is None:
+        return _cancelled()
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return Response(file.body, media_type=file.media_type, headers=headers)
+
+
+async def _run[Answer](
+    request: Request, sql: SqlService, run: Callable[[StatementTicket], Answer]
+) -> Answer | None:
+    """Run a statement in a thread; None if the client has gone, which cancels it."""
+    ticket = sql.runner.open_ticket()
+    watching = asyncio.create_task(_cancel_when_gone(request, ticket))
+    try:
+        return await run_sync(run, ticket)
+    except QueryCancelledError:
+        return None
+    finally:
+        watching.cancel()
+
+
+async def _cancel_when_gone(request: Request, ticket: StatementTicket) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    ticket.cancel()
+
+
+def _cancelled() -> Response:
+    """Return the answer that nobody reads."""
+    return Response(status_code=NO_CONTENT)

@@ -1,0 +1,153 @@
+"""Schemas for the library of queries, the tables, and the answer of a statement."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.responses.documents import Envelope
+from api.responses.errors import NOT_MODIFIED, OK
+from api.schemas.responses import (
+    BODY_ERRORS,
+    PARAMETER_ERRORS,
+    ResponseSpecs,
+    error_responses,
+    header_specs,
+)
+from pipelines.documents.fields import ClosedDocument, Count, Timestamp
+from warehouse.exports.table_files import MEDIA_TYPES
+from warehouse.records.values import Document
+
+
+class QueryParameterDocument(ClosedDocument):
+    """A parameter of a named query; `default` null: not given."""
+
+    name: str
+    type: Literal["text", "integer", "date"]
+    default: str | None
+    meaning: str
+
+
+class NamedQueryDocument(ClosedDocument):
+    """A query of the library. `subject` groups queries."""
+
+    name: str
+    subject: str
+    title: str
+    description: str
+    parameters: list[QueryParameterDocument]
+    sql: str
+
+
+class QueryLibrary(ClosedDocument):
+    """All named queries, by subject and name."""
+
+    queries: list[NamedQueryDocument]
+    returned_count: Count
+    is_demo_data: bool
+
+
+class TableColumnDocument(ClosedDocument):
+    """A column of a table."""
+
+    name: str
+    type: str
+    unit: str | None
+    meaning: str
+    may_be_unknown: bool
+
+
+class TableDocument(ClosedDocument):
+    """A table. `row`: what one row stands for; `key`: columns that identify a row."""
+
+    name: str
+    row: str
+    key: list[str]
+    columns: list[TableColumnDocument]
+
+
+class TableList(ClosedDocument):
+    """All tables that a statement can read."""
+
+    tables: list[TableDocument]
+    returned_count: Count
+    is_demo_data: bool
+
+
+class SqlColumn(ClosedDocument):
+    """A column of an answer."""
+
+    name: str
+    kind: Literal["text", "whole", "real", "flag", "time", "date", "texts"]
+
+
+_ROWS = (
+    "values in the order of `columns`. Times are ISO 8601 in UTC, unknown is null, and whole "
+    "numbers beyond 2^53 are text"
+)
+
+
+class SqlAnswer(ClosedDocument):
+    """The first rows of a statement. `is_cut`: it has more."""
+
+    query: Annotated[str | None, Field(description="name of the query of the library")]
+    columns: list[SqlColumn]
+    rows: Annotated[list[list[object]], Field(description=_ROWS)]
+    returned_count: Count
+    row_limit: int
+    is_cut: bool
+    seconds: float
+    as_of: Timestamp | None
+    history_rewritten: Annotated[
+        bool, Field(description="true: an account was erased since `as_of`")
+    ]
+    is_demo_data: bool
+
+
+_UNCHANGED: Document = {
+    "description": "`data` matches If-None-Match",
+    "headers": header_specs("ETag"),
+}
+_NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
+_STATEMENT_ERRORS = error_responses(
+    *PARAMETER_ERRORS, *BODY_ERRORS, *_NO_STORE, "query_limit_exceeded", "capacity_exhausted"
+)
+
+QUERIES_RESPONSES: ResponseSpecs = {
+    OK: {
+        "model": Envelope[QueryLibrary],
+        "description": "All named queries",
+        "headers": header_specs("ETag"),
+    },
+    NOT_MODIFIED: _UNCHANGED,
+    **error_responses("unknown_parameter", "profile_not_chosen"),
+}
+TABLES_RESPONSES: ResponseSpecs = {
+    OK: {
+        "model": Envelope[TableList],
+        "description": "All tables with their columns",
+        "headers": header_specs("ETag"),
+    },
+    NOT_MODIFIED: _UNCHANGED,
+    **error_responses("unknown_parameter", "profile_not_chosen"),
+}
+SQL_RESPONSES: ResponseSpecs = {
+    OK: {
+        "model": Envelope[SqlAnswer],
+        "description": "The first rows of the statement",
+        "headers": header_specs(),
+    },
+    **_STATEMENT_ERRORS,
+}
+SQL_EXPORT_RESPONSES: ResponseSpecs = {
+    OK: {
+        "description": "All rows of the statement, named by `Content-Disposition`",
+        "headers": header_specs(),
+        "content": {
+            media_type.partition(";")[0]: {
+                "schema": {"type": "object" if form == "json" else "string"}
+            }
+            for form, media_type in MEDIA_TYPES.items()
+        },
+    },
+    **_STATEMENT_ERRORS,
+}

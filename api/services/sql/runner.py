@@ -1,0 +1,295 @@
+"""Runs statements of users one at a time, in a child process that is ended when one is too long.
+
+Only a process can be ended whatever it does, and only a process has memory of its own. It is
+started with the first statement and kept for the next ones.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+
+import orjson
+
+from api.responses.errors import QueryLimitError
+from api.services.sql.execution import out_of_memory
+from api.services.sql.query_process import READY
+from api.services.sql.statement import (
+    Statement,
+    StatementAnswer,
+    StatementColumn,
+    StatementFault,
+    StatementSummary,
+)
+from warehouse.records.errors import (
+    CapacityExhaustedError,
+    InvalidParameterError,
+    SametrackError,
+    WarehouseUnavailableError,
+)
+
+_START_S = 60.0
+_BUSY_RETRY_S = 5.0
+_NARROWER = "add a condition, select less, or use `sametrack sql`, which has no time limit"
+
+
+class QueryCancelledError(SametrackError):
+    """Whoever asked does not wait any more. Not a fault."""
+
+    type = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLimits:
+    """Limits of a statement, how many may wait, and how long the process is kept for the next."""
+
+    seconds: float
+    memory_mb: int
+    waiting: int = 4
+    idle_s: float = 300.0
+
+
+class StatementTicket:
+    """One statement in the queue. `cancel` ends it, from any thread."""
+
+    def __init__(self, cancel: "Callable[[StatementTicket], None]") -> None:
+        self._cancel = cancel
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """Give up waiting, or end the running statement."""
+        self._cancel(self)
+
+
+class StatementRunner:
+    """Runs statements of users. Thread-safe; one per process.
+
+    Args:
+        lake_url: The lake.
+        world: World of the lake.
+        limits: Limits of a statement.
+    """
+
+    def __init__(self, lake_url: str, world: str, *, limits: StatementLimits) -> None:
+        self.limits = limits
+        self._order: dict[str, object] = {
+            "lake_url": lake_url,
+            "world": world,
+            "memory_mb": limits.memory_mb,
+            "idle_s": limits.idle_s,
+        }
+        self._turns = threading.Condition()
+        self._running: StatementTicket | None = None
+        self._waiting = 0
+        self._child: _QueryProcess | None = None
+        self._is_closed = False
+
+    def run(self, statement: Statement, ticket: StatementTicket | None = None) -> StatementAnswer:
+        """Run a statement and return its answer. Blocks: call it in a thread.
+
+        Raises:
+            InvalidParameterError: The statement is invalid.
+            QueryLimitError: It exceeds a limit.
+            QueryCancelledError: Its ticket was cancelled.
+            CapacityExhaustedError: Too many statements wait.
+            WarehouseUnavailableError: The lake cannot be read.
+        """
+        ticket = ticket or self.open_ticket()
+        with self._turn(ticket):
+            try:
+                answer = self._ask(statement, ticket)
+            except BaseException:
+                self._end_child()
+                raise
+            if isinstance(answer, StatementFault):
+                raise self._error_of(answer)
+            return answer
+
+    @property
+    def running_ticket(self) -> StatementTicket | None:
+        """The ticket of the statement that runs."""
+        return self._running
+
+    @property
+    def waiting_count(self) -> int:
+        """How many statements wait for their turn."""
+        return self._waiting
+
+    def open_ticket(self) -> StatementTicket:
+        """Return a ticket, by which a statement can be cancelled."""
+        return StatementTicket(self.cancel)
+
+    def cancel(self, ticket: StatementTicket) -> None:
+        """Cancel a statement, whether it waits or runs."""
+        with self._turns:
+            ticket.is_cancelled = True
+            if self._running is ticket and self._child is not None:
+                self._child.kill()
+            self._turns.notify_all()
+
+    def close(self) -> None:
+        """End the process; statements that wait or run are cancelled."""
+        with self._turns:
+            self._is_closed = True
+            child = self._child
+            if child is not None:
+                child.kill()
+            self._turns.notify_all()
+            if self._running is None:
+                self._end_child()
+
+    @contextmanager
+    def _turn(self, ticket: StatementTicket) -> Iterator[None]:
+        """Wait until no other statement runs."""
+        with self._turns:
+            self._wait_for_turn(ticket)
+            self._running = ticket
+        try:
+            yield
+        finally:
+            with self._turns:
+                self._running = None
+                if self._is_closed:
+                    self._end_child()
+                self._turns.notify_all()
+
+    def _wait_for_turn(self, ticket: StatementTicket) -> None:
+        if self._running is not None and self._waiting >= self.limits.waiting:
+            raise CapacityExhaustedError(
+                f"{self._waiting + 1} statements run or wait already",
+                hint="Try again in a moment: statements run one at a time",
+                retry_after=_BUSY_RETRY_S,
+            )
+        self._waiting += 1
+        try:
+            self._turns.wait_for(
+                lambda: self._running is None or ticket.is_cancelled or self._is_closed
+            )
+        finally:
+            self._waiting -= 1
+        self._check(ticket)
+
+    def _check(self, ticket: StatementTicket) -> None:
+        if self._is_closed:
+            raise WarehouseUnavailableError("the service is being stopped")
+        if ticket.is_cancelled:
+            raise QueryCancelledError("the statement was cancelled")
+
+    def _ask(
+        self, statement: Statement, ticket: StatementTicket
+    ) -> StatementAnswer | StatementFault:
+        for is_last in (False, True):
+            child = self._ready_child(ticket)
+            try:
+                return child.ask(statement, self.limits.seconds)
+            except TimeoutError as error:
+                raise QueryLimitError(
+                    f"the statement ran longer than {self.limits.seconds:g} s", hint=_NARROWER
+                ) from error
+            except (EOFError, OSError):
+                self._check(ticket)
+                had_ended = child.has_ended_by_itself()
+                self._end_child()
+                if is_last or not had_ended:  # it was ended by the system, for its memory
+                    return out_of_memory()
+        raise AssertionError("the loop returns or raises")
+
+    def _ready_child(self, ticket: StatementTicket) -> "_QueryProcess":
+        with self._turns:
+            self._check(ticket)
+            is_new = self._child is None
+            child = self._child = self._child or _QueryProcess(self._order)
+        try:
+            if is_new:
+                child.wait_until_ready()
+        except (EOFError, OSError, TimeoutError) as error:
+            self._check(ticket)
+            raise WarehouseUnavailableError("the process for statements did not start") from error
+        return child
+
+    def _end_child(self) -> None:
+        with self._turns:
+            child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+    def _error_of(self, fault: StatementFault) -> SametrackError:
+        if fault.failure == "invalid":
+            return InvalidParameterError(fault.detail, hint=fault.hint)
+        if fault.failure == "limit":
+            self._end_child()  # its memory stays large
+            megabytes = f" ({self.limits.memory_mb} MB)" if fault.hint is None else ""
+            return QueryLimitError(f"{fault.detail}{megabytes}", hint=fault.hint or _NARROWER)
+        return WarehouseUnavailableError(fault.detail, hint=fault.hint)
+
+
+class _QueryProcess:
+    """A child process and the connection to it. Its temporary files go when it ends."""
+
+    def __init__(self, order: dict[str, object]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sametrack-sql-")
+        self._connection, theirs = Pipe()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 -- our own module, our own arguments
+                [
+                    sys.executable, "-m", "api.services.sql.query_process",
+                    str(theirs.fileno()), orjson.dumps(order).decode(),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env={**os.environ, "TMPDIR": self._folder.name},
+                start_new_session=True,  # Ctrl-C in a terminal is for the service, which ends it
+            )  # fmt: skip
+
+    def wait_until_ready(self) -> None:
+        """Wait until the process has opened the lake."""
+        told = self._receive(_START_S)
+        if told != READY:
+            raise WarehouseUnavailableError(told.decode())
+
+    def ask(self, statement: Statement, seconds: float) -> StatementAnswer | StatementFault:
+        """Send a statement and wait for its answer.
+
+        Raises:
+            TimeoutError: It did not come in time.
+            EOFError, OSError: The process has ended.
+        """
+        self._connection.send_bytes(statement.to_json())
+        head = orjson.loads(self._receive(seconds))
+        if "fault" in head:
+            return StatementFault(**head["fault"])
+        told = head["summary"]
+        columns = [StatementColumn(**column) for column in told.pop("columns")]
+        return StatementAnswer(
+            StatementSummary(columns=columns, **told), self._connection.recv_bytes()
+        )
+
+    def has_ended_by_itself(self) -> bool:
+        """Return True if it ended because it had nothing to do."""
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout=1) == 0
+        return False
+
+    def kill(self) -> None:
+        """Kill the process; whoever reads from it sees its end."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """Kill the process and release what it used."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+        self._folder.cleanup()
+
+    def _receive(self, seconds: float) -> bytes:
+        connection: Connection = self._connection
+        if not connection.poll(seconds):
+            raise TimeoutError
+        return connection.recv_bytes()
