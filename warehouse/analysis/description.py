@@ -1,11 +1,13 @@
 """What a table means, from the data dictionary: as text, as Markdown in a notebook, as records."""
 
 import difflib
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warehouse.records.errors import InvalidParameterError
-from warehouse.tables import BY_NAME, TABLES, Column, Table
+from warehouse.tables import RELATIONS, TABLES, Column, Table
+from warehouse.tables.column import Example
 from warehouse.tables.dictionary import TYPE_LABELS, render_table
 
 SEEN = tuple(
@@ -14,7 +16,8 @@ SEEN = tuple(
     if table.name != "raw.captures" and any(column.name == "capture_id" for column in table.columns)
 )
 """Views of the observations whose capture is complete."""
-NAMES = (*sorted(BY_NAME), *sorted(SEEN))
+_BY_NAME = {table.name: table for table in RELATIONS}
+NAMES = (*sorted(_BY_NAME), *sorted(SEEN))
 _SEEN_NOTE = "Only rows whose capture is complete; use it to count."
 
 
@@ -36,6 +39,11 @@ class TableDescription:
         return self.table.key
 
     @property
+    def examples(self) -> tuple[Example, ...]:
+        """Questions that the table answers, with their statements."""
+        return self.table.examples
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """Columns with name, type, unit and meaning."""
         return self.table.columns
@@ -47,7 +55,7 @@ class TableDescription:
         raise unknown_name("column", column, [one.name for one in self.columns])
 
     def __str__(self) -> str:
-        return "\n".join([*self._head(), "", *_lines(self.columns)])
+        return "\n".join([*self._head(), "", *_lines(self.columns), *self._tail()])
 
     __repr__ = __str__
 
@@ -63,6 +71,15 @@ class TableDescription:
         head = [f"{self.name}: one row per {self.row}", f"key: {', '.join(self.key)}"]
         return [*head, _SEEN_NOTE] if self.name != self.table.name else head
 
+    def _tail(self) -> list[str]:
+        joins = [f"{one.column} is {one.key} of {one.table}" for one in self.table.references]
+        asked = [
+            line
+            for example in self.table.examples
+            for line in ("", f"{example.question}", textwrap.indent(example.sql, "    "))
+        ]
+        return [*(["", *joins] if joins else []), *asked]
+
 
 def describe_table(name: str) -> TableDescription:
     """Return the description of `raw.…`, `marts.…` or `seen.…`.
@@ -71,7 +88,7 @@ def describe_table(name: str) -> TableDescription:
         InvalidParameterError: There is no such table.
     """
     check_table(name)
-    return TableDescription(name, BY_NAME[name.replace("seen.", "raw.")])
+    return TableDescription(name, _BY_NAME[name.replace("seen.", "raw.")])
 
 
 def check_table(name: str) -> None:

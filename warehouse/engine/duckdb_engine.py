@@ -1,8 +1,8 @@
 """DuckDB over the lake: one view per table, `raw.*` or `marts.*`, over the files of the Delta log.
 
-Here: the connection, its restrictions and the views; `seen.*` are observations whose capture is
-complete. Queries are in `queries`. A glob over the folder would also read files that a compaction
-has replaced.
+Here: the connection, its restrictions and the views. `seen.*` are observations whose capture is
+complete; the star is views over all tables (`warehouse.models`). Queries are in `queries`. A glob
+over the folder would also read files that a compaction has replaced.
 """
 
 import tempfile
@@ -20,9 +20,22 @@ import pyarrow as pa
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
+from warehouse.models import read_model
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.records.values import Row
-from warehouse.tables import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME, Table
+from warehouse.tables import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    FLOAT,
+    INTEGER,
+    STAR,
+    TABLES,
+    TEXT,
+    TEXT_LIST,
+    TIME,
+    Table,
+)
 
 RELIST_AFTER_S = 0.2
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
@@ -75,6 +88,7 @@ class Engine:
         self._files: dict[str, tuple[str, ...]] = {}
         self._datasets: dict[str, pa.Dataset] = {}
         self._is_shown = False
+        self._is_star_shown = False
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = _connect(
                 lake, memory_limit, spill_limit
@@ -132,6 +146,21 @@ class Engine:
         """Make all commits so far visible."""
         with self._listing:
             self._relist()
+
+    def show_star(self) -> None:
+        """Create the views of the star, which only users and exports ask for, once.
+
+        It takes 0.1 s of processor time, which every process would spend. A lake of some tables
+        alone has no star.
+        """
+        with self._listing:
+            if self._is_star_shown:
+                return
+            if set(self.lake.tables) >= set(TABLES):
+                with query_errors(), self._cursor() as cursor:
+                    for view in STAR:
+                        cursor.execute(f"create view {view.name} as {read_model(view)}")
+            self._is_star_shown = True
 
     def complete_before(self, name: str) -> datetime | None:
         """Return the time before which every row of a table has its capture; None: unknown.

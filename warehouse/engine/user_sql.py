@@ -41,12 +41,13 @@ def run_user_sql(
 
 
 def checked_statement(engine: Engine, sql: str) -> str:
-    """Return the statement as it is run: alone, and in a stable order with `as_of`.
+    """Return the statement as it is run: alone, in a stable order with `as_of`, with the star.
 
     Raises:
         InvalidParameterError: It is not one read-only statement.
     """
     statement = _single(sql)
+    engine.show_star()
     return statement if engine.as_of is None else _ordered(statement)
 
 

@@ -4,7 +4,7 @@ Rows have a stable order. Bodies, features and packed documents are never export
 in `table_files`, the accompanying facts in `method_sheet`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -13,17 +13,31 @@ import pyarrow as pa
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.records.errors import InvalidParameterError
-from warehouse.tables import BYTES, TABLES, Column, Table
+from warehouse.tables import BYTES, RELATIONS, Column, Table
 
 ALL_TABLES = "all"
 _NEVER_EXPORTED = frozenset({"raw.erasures"})
 """With salt and marks, anyone could test whether an account they know was erased."""
-_EXPORTED = tuple(table for table in TABLES if table.name not in _NEVER_EXPORTED)
+_EXPORTED = tuple(table for table in RELATIONS if table.name not in _NEVER_EXPORTED)
 _OWN_TRACK = frozenset({
     "raw.tracks", "raw.videos", "raw.sounds", "marts.confirmed_videos", "marts.variants",
     "marts.rankings", "marts.account_summaries", "marts.job_results",
 })  # fmt: skip
 """Tables whose `music_id` is the track a row is about; elsewhere it is the candidate's own."""
+_VIDEOS_OF_TRACK = "select aweme_id from marts.track_videos where track_music_id = $track"
+_ACCOUNTS_OF_TRACK = f"select sec_uid from marts.videos where aweme_id in ({_VIDEOS_OF_TRACK})"  # noqa: S608  # as below
+_STAR_OF_TRACK: Mapping[str, str] = {
+    "marts.music_ids": f"""music_id = $track or music_id in (
+        select music_id from marts.videos where aweme_id in ({_VIDEOS_OF_TRACK})
+        union select source_music_id from marts.track_videos where track_music_id = $track
+    )""",  # noqa: S608  # words of this module
+    "marts.videos": f"aweme_id in ({_VIDEOS_OF_TRACK})",
+    "marts.video_days": f"aweme_id in ({_VIDEOS_OF_TRACK})",
+    "marts.accounts": f"sec_uid in ({_ACCOUNTS_OF_TRACK})",
+    "marts.account_days": f"sec_uid in ({_ACCOUNTS_OF_TRACK})",
+    "marts.days": "true",
+}
+"""Rows of the star that rows of a track refer to."""
 _JOBS_OF_TRACK = """
     select job_id from marts.job_results where music_id = $track
     union select job_id from marts.rankings where music_id = $track
@@ -102,6 +116,7 @@ def read_batches(
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
     sql = f"select {names} from {_view(extract.table)} where {extract.where} order by {listed}"  # noqa: S608  # the contract's names; values are parameters
+    engine.show_star()
     with engine.reading(sql, extract.params) as reader:
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
         for batch in chain([nothing], reader):  # the first one carries the columns
@@ -126,6 +141,8 @@ def _extract(table: Table, scope: ExportScope) -> Extract | None:
 
 
 def _of_track(table: Table, names: set[str]) -> str | None:
+    if table.name in _STAR_OF_TRACK:
+        return _STAR_OF_TRACK[table.name]
     if "track_music_id" in names:
         return "track_music_id = $track"
     if table.name in _OWN_TRACK:

@@ -1,5 +1,7 @@
 """The published database: all marts in one DuckDB file, with a comment on every table and column.
 
+The views of the star are tables in it.
+
 It is written next to its place, verified and renamed. The lake remains the source; the file can be
 recreated at any time.
 """
@@ -20,7 +22,7 @@ from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
-from warehouse.tables import Column, Table
+from warehouse.tables import RELATIONS, Column, Table
 
 LAYER = "marts"
 
@@ -51,7 +53,8 @@ def publish_database(engine: Engine, path: Path) -> PublishedDatabase:
             f"in a file named {path.name}, `{LAYER}.*` would be ambiguous",
             hint="choose another name with --out, for example sametrack.duckdb",
         )
-    tables = [table for table in engine.lake.tables if table.name.startswith(f"{LAYER}.")]
+    engine.show_star()
+    tables = [table for table in RELATIONS if table.name.startswith(f"{LAYER}.")]
     counts: dict[str, int] = {}
     with atomic_path(path, verify=partial(_verify, tables=tables, counts=counts)) as draft:
         _write(engine, tables, draft, counts)

@@ -1,7 +1,8 @@
 """The data contract: each table of the lake with the meaning of its rows, its key and its columns.
 
-The data dictionary, the asset checks and the engine's views are derived from `TABLES`. New columns
-are added at the end of a table and its `version` is raised: opening a store adds them.
+The asset checks and the engine's views are derived from `TABLES`, what readers see (dictionary,
+exports, completion) from `RELATIONS`. New columns are added at the end of a table and its `version`
+is raised: opening a store adds them. A view of the star stores nothing: change it freely.
 """
 
 from warehouse.tables.chart_marts import CHART_MARTS
@@ -19,6 +20,7 @@ from warehouse.tables.column import (
 )
 from warehouse.tables.marts import MARTS
 from warehouse.tables.raw import RAW
+from warehouse.tables.star import STAR
 
 __all__ = [
     "BOOLEAN",
@@ -27,6 +29,8 @@ __all__ = [
     "DATE",
     "FLOAT",
     "INTEGER",
+    "RELATIONS",
+    "STAR",
     "TABLES",
     "TEXT",
     "TEXT_LIST",
@@ -37,3 +41,5 @@ __all__ = [
 
 TABLES: tuple[Table, ...] = (*RAW, *MARTS, *CHART_MARTS)
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
+RELATIONS: tuple[Table, ...] = (*TABLES, *STAR)
+"""All that can be queried: the stored tables and the views of the star."""

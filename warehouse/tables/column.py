@@ -3,7 +3,9 @@
 Ids are text; times are `timestamp[us, UTC]`; a column is nullable unless it is required.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import dedent
 
 import pyarrow as pa
 
@@ -40,8 +42,31 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A question that a table answers, with the text of the statement that asks it."""
+
+    question: str
+    text: str
+
+    @property
+    def sql(self) -> str:
+        """The statement."""
+        return dedent(self.text).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column whose values are keys of another table. `exception`: why some are not, if so."""
+
+    column: str
+    table: str
+    key: str
+    exception: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """One table of the lake.
+    """One table of the lake, or a view of the star over them (`is_view`), which stores nothing.
 
     `name` is `layer.noun`, used for the asset, in SQL and as the folder.
     """
@@ -51,6 +76,9 @@ class Table:
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     version: int = 1
+    examples: tuple[Example, ...] = ()
+    references: tuple[Reference, ...] = ()
+    is_view: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -77,6 +105,28 @@ def nullable(name: str, type_: pa.DataType, meaning: str) -> Column:
     """Return a column that is null if the value is unknown."""
     return Column(name, type_, meaning)
 
+
+def refer(
+    *, exceptions: Mapping[str, str] | None = None, **dimensions: str
+) -> tuple[Reference, ...]:
+    """Return references of columns to dimensions of the star: `sec_uid="accounts"`.
+
+    `exceptions`: by column, why some of its values have no row there.
+    """
+    return tuple(
+        Reference(column, f"marts.{noun}", DIMENSION_KEYS[noun], (exceptions or {}).get(column, ""))
+        for column, noun in dimensions.items()
+    )
+
+
+DIMENSION_KEYS: Mapping[str, str] = {
+    "tracks": "track_music_id",
+    "music_ids": "music_id",
+    "videos": "aweme_id",
+    "accounts": "sec_uid",
+    "days": "day",
+}
+"""Dimensions of the star, with the column that other tables refer to."""
 
 JOB = nullable("job_id", TEXT, "job that caused the row; null for a single request")
 OBSERVED = required("observed_at", TIME, "when it was observed")

@@ -15,7 +15,7 @@ from warehouse.tables import (
     DATE,
     FLOAT,
     INTEGER,
-    TABLES,
+    RELATIONS,
     TEXT,
     TEXT_LIST,
     TIME,
@@ -49,17 +49,19 @@ Generated from the data contract in `warehouse/tables` by `make docs`; do not ed
 Tables of the layer `raw` contain observations, those of `marts` conclusions. Rows are only
 appended; a later observation is a later row. An unknown value is null, never 0. Ids are text.
 Table names are the same in SQL. Views such as `seen.videos` contain the rows of `raw.videos`
-whose capture is complete; everything else in Sametrack counts these.
+whose capture is complete; everything else in Sametrack counts these. The views of the star join
+tracks, music ids, videos, accounts and days ([analysis.md](analysis.md#the-star)).
 
 `committed_at` is the time at which a row was written: a query "as of" a date returns the rows
 written until then. The last column says how a pseudonymised export treats the column.
 """
 
 
-def render_dictionary(tables: Sequence[Table] = TABLES) -> str:
+def render_dictionary(tables: Sequence[Table] = RELATIONS) -> str:
     """Return the page as Markdown."""
     index = "\n".join(
-        f"- [`{table.name}`](#{_anchor(table)}): one row per {table.row}" for table in tables
+        f"- [`{table.name}`](#{_anchor_of(table.name)}): one row per {table.row}"
+        for table in tables
     )
     return "\n".join([_HEAD, index, "", *(render_table(table) for table in tables)])
 
@@ -67,10 +69,11 @@ def render_dictionary(tables: Sequence[Table] = TABLES) -> str:
 def render_table(table: Table) -> str:
     """Return the section of one table as Markdown."""
     key = ", ".join(f"`{name}`" for name in table.key)
+    kind = "A view of the star" if table.is_view else f"Schema version {table.version}"
     head = [
         f"## {table.name}",
         "",
-        f"One row per {table.row}. Key: {key}. Schema version {table.version}.",
+        f"One row per {table.row}. Key: {key}. {kind}.",
         "",
         "| column | type | unit | null | meaning | pseudonymised |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -81,12 +84,32 @@ def render_table(table: Table) -> str:
         f"| {_TREATMENT_LABELS[treatment_of(column)]} |"
         for column in table.columns
     ]
-    return "\n".join([*head, *rows, ""])
+    return "\n".join([*head, *rows, "", *_references(table), *_examples(table)])
 
 
-def _anchor(table: Table) -> str:
+def _references(table: Table) -> list[str]:
+    """Return what the table's columns join with, and which rows have no partner."""
+    if not table.references:
+        return []
+    lines = [
+        f"- `{one.column}` is `{one.key}` of [`{one.table}`](#{_anchor_of(one.table)})"
+        + (f"; {one.exception}" if one.exception else "")
+        for one in table.references
+    ]
+    return ["Joins:", "", *lines, ""]
+
+
+def _examples(table: Table) -> list[str]:
+    return [
+        line
+        for example in table.examples
+        for line in (example.question, "", "```sql", example.sql, "```", "")
+    ]
+
+
+def _anchor_of(name: str) -> str:
     """Return the anchor that Markdown viewers derive from the heading."""
-    return table.name.replace(".", "")
+    return name.replace(".", "")
 
 
 def _cell(text: str) -> str:

@@ -10,8 +10,10 @@ from warehouse.tables.column import (
     TEXT,
     TEXT_LIST,
     TIME,
+    Example,
     Table,
     nullable,
+    refer,
     required,
 )
 
@@ -33,6 +35,23 @@ MARTS: tuple[Table, ...] = (
             nullable("reason", TEXT, "reason of the outcome"),
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "What became of the candidates of each job?",
+                """
+                select job_id, outcome, count(*) as candidates
+                from (
+                    from marts.candidates
+                    qualify row_number() over (
+                        partition by job_id, aweme_id order by committed_at desc
+                    ) = 1
+                )
+                group by all
+                order by job_id, candidates desc, outcome
+                """,
+            ),
+        ),
+        references=refer(aweme_id="videos", music_id="music_ids"),
     ),
     Table(
         "marts.audio_comparisons",
@@ -68,6 +87,37 @@ MARTS: tuple[Table, ...] = (
             nullable("observation", TEXT, "likely_cover or uncertain, of rejected pairs"),
             nullable("reference_source", TEXT, "platform or music_service; null means platform"),
         ),
+        examples=(
+            Example(
+                "How do scores differ between verdicts?",
+                """
+                select verdict, count(*) as pairs, round(median(score), 3) as median_score
+                from marts.audio_comparisons
+                group by verdict
+                order by verdict
+                """,
+            ),
+            Example(
+                "Which rejected pairs were nearest to a match?",
+                """
+                select candidate_aweme_id, score, reason
+                from marts.audio_comparisons
+                where verdict = 'rejected'
+                order by score desc nulls last, comparison_id
+                limit 10
+                """,
+            ),
+        ),
+        references=refer(
+            track_music_id="tracks",
+            candidate_aweme_id="videos",
+            reference_aweme_id="videos",
+            candidate_music_id="music_ids",
+            reference_music_id="music_ids",
+            exceptions={
+                "reference_aweme_id": "a song of the music service is no video",
+            },
+        ),
         version=3,
     ),
     Table(
@@ -82,6 +132,18 @@ MARTS: tuple[Table, ...] = (
             required("origin", TEXT, "api, cli or console"),
             required("annotated_at", TIME, "time of the annotation"),
             COMMITTED,
+        ),
+        examples=(
+            Example(
+                "Where do users disagree with a verdict?",
+                """
+                select verdict, said, count(*) as annotations
+                from marts.annotations
+                join marts.audio_comparisons using (comparison_id)
+                group by all
+                order by verdict, said
+                """,
+            ),
         ),
     ),
     Table(
@@ -102,6 +164,20 @@ MARTS: tuple[Table, ...] = (
             ALGORITHM,
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "By which evidence was each track's use confirmed?",
+                """
+                select music_id, link_type, count(distinct aweme_id) as videos
+                from marts.confirmed_videos
+                group by all
+                order by music_id, videos desc, link_type
+                """,
+            ),
+        ),
+        references=refer(
+            music_id="tracks", aweme_id="videos", sec_uid="accounts", source_music_id="music_ids"
+        ),
     ),
     Table(
         "marts.variants",
@@ -120,6 +196,20 @@ MARTS: tuple[Table, ...] = (
             ALGORITHM,
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "Which speeds are in use?",
+                """
+                select kind, round(speed, 2) as speed, count(distinct aweme_id) as videos
+                from marts.variants
+                group by all
+                order by videos desc, kind, speed
+                """,
+            ),
+        ),
+        references=refer(
+            music_id="tracks", aweme_id="videos", sec_uid="accounts", source_music_id="music_ids"
+        ),
     ),
     Table(
         "marts.expansion_rounds",
@@ -131,6 +221,16 @@ MARTS: tuple[Table, ...] = (
             required("music_ids", TEXT_LIST, "music ids verified in this round"),
             required("new_confirmed_count", INTEGER, "videos confirmed in this round"),
             COMMITTED,
+        ),
+        examples=(
+            Example(
+                "How many videos did each round of a scan add?",
+                """
+                select job_id, round, len(music_ids) as music_ids, new_confirmed_count
+                from marts.expansion_rounds
+                order by job_id, round
+                """,
+            ),
         ),
     ),
     Table(
@@ -146,6 +246,17 @@ MARTS: tuple[Table, ...] = (
             required("new_items", INTEGER, "items new to this job"),
             required("stop_reason", TEXT, "reason why reading stopped"),
             COMMITTED,
+        ),
+        examples=(
+            Example(
+                "Why did reading stop?",
+                """
+                select surface, stop_reason, count(*) as jobs, sum(new_items) as new_items
+                from marts.coverage
+                group by all
+                order by surface, stop_reason
+                """,
+            ),
         ),
     ),
     Table(
@@ -167,6 +278,19 @@ MARTS: tuple[Table, ...] = (
             nullable("create_time", INTEGER, "publication, unix seconds"),
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "What leads the newest ranking of each track?",
+                """
+                select title, rank, aweme_id, hot_score
+                from marts.rankings
+                join marts.tracks on job_id = newest_job_id
+                where rank <= 3
+                order by title, track_music_id, rank
+                """,
+            ),
+        ),
+        references=refer(music_id="tracks", aweme_id="videos"),
     ),
     Table(
         "marts.account_summaries",
@@ -190,6 +314,19 @@ MARTS: tuple[Table, ...] = (
             required("top_aweme_id", TEXT, "its most liked confirmed video"),
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "Whose confirmed videos have most likes?",
+                """
+                select nickname, linked_video_count, linked_digg_count
+                from marts.account_summaries
+                join marts.tracks on job_id = newest_job_id
+                order by linked_digg_count desc nulls last, sec_uid
+                limit 10
+                """,
+            ),
+        ),
+        references=refer(music_id="tracks", sec_uid="accounts", top_aweme_id="videos"),
     ),
     Table(
         "marts.discovered_videos",
@@ -211,6 +348,18 @@ MARTS: tuple[Table, ...] = (
             nullable("comparison_id", TEXT, "evidence"),
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "What did discoveries find, by the relation of the text?",
+                """
+                select title_relation, verdict, count(*) as videos
+                from marts.discovered_videos
+                group by all
+                order by title_relation, verdict
+                """,
+            ),
+        ),
+        references=refer(track_music_id="tracks", aweme_id="videos", music_id="music_ids"),
     ),
     Table(
         "marts.search_related",
@@ -224,6 +373,18 @@ MARTS: tuple[Table, ...] = (
             required("search_terms", TEXT_LIST, "terms of this job that found it"),
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "Which search terms find videos of a track?",
+                """
+                select unnest(search_terms) as term, count(distinct aweme_id) as videos
+                from marts.search_related
+                group by term
+                order by videos desc, term
+                """,
+            ),
+        ),
+        references=refer(aweme_id="videos", music_id="music_ids"),
     ),
     Table(
         "marts.job_results",
@@ -237,6 +398,17 @@ MARTS: tuple[Table, ...] = (
             ALGORITHM,
             COMMITTED,
         ),
+        examples=(
+            Example(
+                "How did the number of confirmed videos develop from scan to scan?",
+                """
+                select music_id, committed_at, confirmed_count
+                from marts.job_results
+                order by music_id, committed_at
+                """,
+            ),
+        ),
+        references=refer(music_id="tracks"),
     ),
     Table(
         "marts.surface_health",
@@ -264,6 +436,19 @@ MARTS: tuple[Table, ...] = (
             required("asked_by", TEXT, "cli, canaries or live_check"),
             required("observed_at", TIME, "when the surface was probed"),
             COMMITTED,
+        ),
+        examples=(
+            Example(
+                "Which surfaces worked at the last probe?",
+                """
+                select surface, outcome, error_type, observed_at
+                from marts.surface_health
+                qualify row_number() over (
+                    partition by surface order by observed_at desc, probe_id
+                ) = 1
+                order by surface
+                """,
+            ),
         ),
     ),
 )

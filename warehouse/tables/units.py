@@ -32,10 +32,12 @@ _BY_NAME = {
     "sort": "ordinal of the source",
     "speed": "ratio",
     "total_favorited": "count",
+    "weekday": "ordinal, from 1",
     "width": "px",
 }
 _BY_ENDING = (
     ("_count", "count"),
+    ("_gained", "count"),
     ("_bytes", "byte"),
     ("_days", "day"),
     ("_ms", "ms"),

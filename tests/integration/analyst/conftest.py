@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import sys
+import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.records.videos import Author, Video
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
+FIRST_RELEASE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
 JOB = "0a000000-0000-4000-8000-000000000001"
 
 
@@ -129,6 +131,15 @@ def small(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
     home = open_home(tmp_path / "data", "sandbox")
     return Small(home, open_lake(home.lake_url, world="sandbox"))
+
+
+@pytest.fixture(scope="session")
+def first_release_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data home that real scans of the first release left; for reading alone."""
+    folder = tmp_path_factory.mktemp("store")
+    with tarfile.open(FIRST_RELEASE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "home"
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """Every query of the library answers on the store of a real scan, by command and in Python."""
 
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.warehouse import Warehouse
 from warehouse.records.errors import InvalidParameterError
 
-STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
 ROW_COUNTS = {
     "account-history": 4, "shared-accounts": 0, "top-accounts": 4, "chart-climbers": 20,
     "chart-song": 300, "refusals": 0, "requests-per-day": 12, "stop-reasons": 9, "link-types": 3,
@@ -23,26 +21,18 @@ JOB = "4189ad23-1314-50fd-bdbb-584e501040b3"
 
 
 @pytest.fixture(scope="module")
-def data_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("store")
-    with tarfile.open(STORE) as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "home"
-
-
-@pytest.fixture(scope="module")
-def wh(data_home: Path) -> Iterator[Warehouse]:
-    with open_warehouse(data_home) as opened:
+def wh(first_release_home: Path) -> Iterator[Warehouse]:
+    with open_warehouse(first_release_home) as opened:
         yield opened
 
 
 @pytest.fixture
 def ask(
-    data_home: Path, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    first_release_home: Path, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Any]:
     """A command over that store."""
     monkeypatch.setenv("PROFILE", "sandbox")
-    monkeypatch.setenv("DATA_HOME", str(data_home))
+    monkeypatch.setenv("DATA_HOME", str(first_release_home))
     return command
 
 

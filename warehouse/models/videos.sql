@@ -1,0 +1,75 @@
+-- One row per observed video.
+-- Counts and texts are of its best observation, as in the answers of the service: the newest with
+-- all four counts exact, else the newest with likes, else the newest. Ids are the newest known.
+with
+ordered as (
+    -- `newest` orders by time of observation, then of writing; as one number it sorts fast
+    select
+        *,
+        (epoch_us(observed_at)::hugeint << 60)
+            + (epoch_us(committed_at)::hugeint << 8)
+            + (hash(surface) % 256)::hugeint as newest
+    from seen.videos
+),
+ranked as (
+    select
+        *,
+        (statistics_complete::hugeint << 112)
+            + ((digg_count is not null)::hugeint << 111)
+            + newest as quality
+    from ordered
+),
+observed as (
+    select
+        aweme_id,
+        arg_max(sec_uid, newest) as sec_uid,
+        arg_max(music_id, newest) as music_id,
+        arg_max(
+            struct_pack(
+                "desc" := "desc",
+                share_url := share_url,
+                media_type := media_type,
+                hashtag_ids := hashtag_ids,
+                hashtag_names := hashtag_names,
+                is_exact := is_exact,
+                statistics_complete := statistics_complete,
+                digg_count := digg_count,
+                comment_count := comment_count,
+                collect_count := collect_count,
+                share_count := share_count,
+                images_count := images_count,
+                duration_ms := duration_ms,
+                observed_at := observed_at
+            ),
+            quality
+        ) as best,
+        count(*) as observation_count,
+        arg_max(created_at, newest) as created_at,
+        min(observed_at) as first_observed_at,
+        max(observed_at) as last_observed_at
+    from ranked
+    group by aweme_id
+)
+select
+    aweme_id,
+    sec_uid,
+    music_id,
+    best."desc" as "desc",
+    best.share_url as share_url,
+    best.media_type as media_type,
+    best.hashtag_ids as hashtag_ids,
+    best.hashtag_names as hashtag_names,
+    best.is_exact as is_exact,
+    best.statistics_complete as statistics_complete,
+    best.digg_count as digg_count,
+    best.comment_count as comment_count,
+    best.collect_count as collect_count,
+    best.share_count as share_count,
+    best.images_count as images_count,
+    best.duration_ms as duration_ms,
+    observation_count,
+    created_at,
+    best.observed_at as counts_observed_at,
+    first_observed_at,
+    last_observed_at
+from observed
