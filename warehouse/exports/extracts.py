@@ -137,7 +137,8 @@ def _extract(table: Table, scope: ExportScope) -> Extract | None:
     where = _of_track(table, names)
     if where is None:
         return None
-    return Extract(table=table, columns=columns, where=where, params={"track": scope.track})
+    params: dict[str, object] = {"track": scope.track} if "$track" in where else {}
+    return Extract(table=table, columns=columns, where=where, params=params)
 
 
 def _of_track(table: Table, names: set[str]) -> str | None:

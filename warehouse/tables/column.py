@@ -55,7 +55,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ColumnReference:
     """A column whose values are keys of another table. `exception`: why some are not, if so."""
 
     column: str
@@ -77,7 +77,7 @@ class Table:
     columns: tuple[Column, ...]
     version: int = 1
     examples: tuple[Example, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: tuple[ColumnReference, ...] = ()
     is_view: bool = False
 
     @property
@@ -108,13 +108,15 @@ def nullable(name: str, type_: pa.DataType, meaning: str) -> Column:
 
 def refer(
     *, exceptions: Mapping[str, str] | None = None, **dimensions: str
-) -> tuple[Reference, ...]:
+) -> tuple[ColumnReference, ...]:
     """Return references of columns to dimensions of the star: `sec_uid="accounts"`.
 
     `exceptions`: by column, why some of its values have no row there.
     """
     return tuple(
-        Reference(column, f"marts.{noun}", DIMENSION_KEYS[noun], (exceptions or {}).get(column, ""))
+        ColumnReference(
+            column, f"marts.{noun}", DIMENSION_KEYS[noun], (exceptions or {}).get(column, "")
+        )
         for column, noun in dimensions.items()
     )
 

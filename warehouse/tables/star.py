@@ -12,8 +12,8 @@ from warehouse.tables.column import (
     TEXT_LIST,
     TIME,
     Column,
+    ColumnReference,
     Example,
-    Reference,
     Table,
     nullable,
     refer,
@@ -28,7 +28,7 @@ def _view(
     columns: tuple[Column, ...],
     *,
     examples: tuple[Example, ...],
-    references: tuple[Reference, ...] = (),
+    references: tuple[ColumnReference, ...] = (),
 ) -> Table:
     return Table(name, row, key, columns, examples=examples, references=references, is_view=True)
 

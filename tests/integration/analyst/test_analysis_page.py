@@ -42,6 +42,7 @@ def test_every_command_and_program_of_the_page_runs_in_its_order(
 
 def test_every_query_of_the_page_is_answered(small: Any, command: Callable[..., Any]) -> None:
     small.add_coverage()
+    small.add_works("MS4wLjABAAAAdocs_account-0001", nickname="a nickname", desc="a text")
     for query in examples("sql"):
         assert command("sql", "-", "--json", given=query).document["method"]["row_count"]
-    assert len(examples("sql")) == 2
+    assert len(examples("sql")) == 3

@@ -275,8 +275,14 @@ def test_commands_query_export_and_publish_the_star(
     week: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     found = command("sql", "select count(*) as n from marts.video_days", "--json").document
-    assert found["rows"] == [[7]] or found["rows"] == [{"n": 7}]
-    command("export", "all", "--track", TRACK, "--out", "star.zip")
+    assert found["rows"] == [{"n": 7}]
+    whole = command("export", "all", "--track", TRACK, "--out", "star.zip", "--json").document
+    counts = {view.name: whole["row_counts"][view.name] for view in STAR}
+    assert counts == {
+        "marts.tracks": 1, "marts.music_ids": 1, "marts.videos": 2, "marts.accounts": 1,
+        "marts.days": 7, "marts.track_videos": 2, "marts.video_days": 7, "marts.account_days": 2,
+        "marts.track_days": 6,
+    }  # fmt: skip
     written = command("export", "marts.videos", "--format", "csv", "--out", "videos.csv")
     assert written.status == 0
     assert (tmp_path / "videos.csv").read_text().count("\n") == 3
