@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ $(UV):
 
 demo: env ## scan a track of the sandbox and show the verified ranking (SEED=, SIZE=)
 	@$(BIN)/sametrack demo --seed $(SEED) --size $(SIZE)
+
+notebook: env ## open the notebooks in JupyterLab; without data a demo collects it first (NO_BROWSER=1, PORT=)
+	@$(BIN)/sametrack notebook --seed $(SEED) --size $(SIZE) $(if $(NO_BROWSER),--no-browser) $(if $(PORT),--port $(PORT))
 
 up: env ## start API, worker, Dagster UI and daemon together
 	@$(BIN)/sametrack up

@@ -110,6 +110,12 @@ COMMANDS = (
         "Run a named query of the library; `--list` shows all with their parameters.",
     ),
     CommandEntry(
+        "notebook",
+        ANALYSE,
+        "notebook.notebook:notebook",
+        "Open the notebooks in JupyterLab, on loopback, with the data of the settings.",
+    ),
+    CommandEntry(
         "export",
         ANALYSE,
         "export:export",

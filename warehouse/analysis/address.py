@@ -1,5 +1,6 @@
 """Where the warehouse of an analyst is: a home, a lake, or what the settings say."""
 
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,9 @@ from warehouse.records.errors import InvalidParameterError
 
 _OWN_WORLDS = frozenset({"mock", "file"})
 """Providers whose data is in a world of their name, whatever the profile."""
-_FIRST_STEPS = "scan a track first, or name the folder: open_warehouse('warehouse/data/sandbox')"
+_FIRST_STEPS = "run `sametrack demo` or scan a track; or name a folder: open_warehouse('FOLDER')"
+_CHECKOUT = Path(__file__).parents[2]
+_DATA_HOME = Path("warehouse/data")
 
 
 class AddressSettings(BaseSettings):
@@ -22,7 +25,7 @@ class AddressSettings(BaseSettings):
 
     profile: str = ""
     data_provider: str = ""
-    data_home: Path = Path("warehouse/data")
+    data_home: Path = _DATA_HOME
     lake_url: str = ""
 
 
@@ -45,7 +48,7 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
         InvalidParameterError: Nothing is there, or there are several worlds.
     """
     if address is None:
-        return _by_settings(AddressSettings())
+        return _by_settings(read_address_settings())
     if is_remote(str(address)):
         return WarehouseAddress(str(address))
     folder = Path(address).expanduser().resolve()
@@ -57,12 +60,34 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
     return WarehouseAddress(str(folder)) if is_lake else _home_of(folder)
 
 
+def find_workspace(start: Path) -> Path:
+    """Return the folder that relative settings count from: a notebook may be anywhere in it.
+
+    That is the nearest folder upwards with `warehouse/data`, or the checkout of this code; `start`
+    itself if it has an `.env`, or if DATA_HOME says where the data is.
+    """
+    if (start / ".env").is_file() or os.environ.get("DATA_HOME"):
+        return start
+    for folder in (start, *start.parents):
+        is_checkout = folder == _CHECKOUT and (folder / "pyproject.toml").is_file()
+        if is_checkout or (folder / _DATA_HOME).is_dir():
+            return folder
+    return start
+
+
+def read_address_settings() -> AddressSettings:
+    """Return the settings of the workspace; `data_home` is absolute."""
+    workspace = find_workspace(Path.cwd())
+    found = AddressSettings(_env_file=workspace / ".env")
+    data_home = (workspace / found.data_home.expanduser()).resolve()
+    return found.model_copy(update={"data_home": data_home})
+
+
 def _by_settings(settings: AddressSettings) -> WarehouseAddress:
     world = _world_of(settings)
     if settings.lake_url:
         return WarehouseAddress(settings.lake_url, world)
-    folder = settings.data_home.expanduser().resolve()
-    home = folder if world is None else folder / world
+    home = settings.data_home if world is None else settings.data_home / world
     if not home.is_dir():
         raise InvalidParameterError(
             f"nothing was collected yet in {str(home)!r}", hint=_FIRST_STEPS

@@ -1,7 +1,8 @@
 """`sametrack demo`: a complete scan on this machine, compared with the ground truth.
 
 Starts the sandbox, the service and a worker, submits a scan through the job API, prints and writes
-the result with its precision and recall, and stops everything again.
+the result with its precision and recall, and stops everything again. Its tables are kept for
+analysis if there are none of a sandbox yet.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ import typer
 from api.cli.http_job_client import HttpJobClient
 from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import ChildProcessGroup
+from api.cli.processes.demo_data import keep_tables
 from api.cli.processes.demo_environment import DemoEnvironment
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_banner, print_judgement, print_result
@@ -43,6 +45,10 @@ _Size = Annotated[
 ]
 _Out = Annotated[Path, typer.Option("--out", help="Folder for the report and the JSON file.")]
 _Cache = Annotated[Path, typer.Option("--cache", help="Folder for rendered sounds; it is kept.")]
+_Keep = Annotated[
+    Path,
+    typer.Option("--keep", help="Data home that keeps the tables, if it has no sandbox yet."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +68,28 @@ def demo(
     size: _Size = 0.3,
     out_dir: _Out = Path("warehouse/data/sandbox/reports"),
     cache: _Cache = Path("warehouse/data/sandbox/cache/sounds"),
+    keep: _Keep = Path("warehouse/data"),
 ) -> None:
     """Scan a track of the sandbox and compare the result with the ground truth."""
     print_banner(out)
     try:
-        with (
-            TemporaryDirectory(prefix="sametrack-demo-") as home,
-            ChildProcessGroup() as process_group,
-        ):
-            process_group.remove_on_kill(Path(home))
-            stage = DemoEnvironment(
-                process_group=process_group, home=Path(home), cache=cache, seed=seed, size=size
-            )
-            shown = _run_demo(stage)
+        with TemporaryDirectory(prefix="sametrack-demo-") as home:
+            with ChildProcessGroup() as process_group:
+                process_group.remove_on_kill(Path(home))
+                stage = DemoEnvironment(
+                    process_group=process_group, home=Path(home), cache=cache, seed=seed, size=size
+                )
+                shown = _run_demo(stage)
+            kept = not isinstance(shown, int) and keep_tables(Path(home), keep)
     except Interrupted as stop:
         print_message(f"[yellow]stopped[/] by {stop}; all processes have ended")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if isinstance(shown, int):
         raise typer.Exit(shown)
-    raise typer.Exit(_report_result(shown, out_dir, f"demo-seed{seed}-size{size:g}"))
+    code = _report_result(shown, out_dir, f"demo-seed{seed}-size{size:g}")
+    if kept:
+        out.print(f"[green]kept[/] the tables in {safe(keep)}: sametrack sql, sametrack notebook")
+    raise typer.Exit(code)
 
 
 def _run_demo(stage: DemoEnvironment) -> DemoResult | int:

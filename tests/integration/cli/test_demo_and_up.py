@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.stage import PATIENCE_S
+from warehouse import open_warehouse
 
 ROOT = Path(__file__).parents[3]
 type Start = Callable[..., subprocess.Popen[str]]
@@ -25,7 +26,7 @@ def _demo(folder: Path, sound_cache: Path) -> tuple[str, ...]:
     return (*CLI, "demo", *world, "--out", str(folder / "out"), "--cache", str(sound_cache))
 
 
-def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
+def test_the_demo_reaches_its_goals_and_leaves_its_tables_report_and_json(
     start: Start, watch: Any, tmp_path: Path, sound_cache: Path
 ) -> None:
     log = tmp_path / "log"
@@ -42,7 +43,9 @@ def test_the_demo_reaches_its_goals_and_leaves_report_and_json_only(
     page = (tmp_path / "out" / "demo-seed11-size0.1.html").read_text()
     assert "demo data, generated on this machine" in page
     assert "demo data, generated on this machine" in log.read_text()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "out", "warehouse"]
+    with open_warehouse(tmp_path / "warehouse" / "data") as kept:
+        assert len(kept.marts.rankings) > 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -1,0 +1,75 @@
+"""`sametrack notebook`: open the notebooks in JupyterLab, on data that is there."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.cli.commands.notebook.jupyter import find_notebooks, lab_command, may_open_browser
+from api.cli.processes.child_processes import sametrack_command
+from api.cli.processes.demo_data import WORLD, has_tables
+from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
+from warehouse.extras import need_extra
+
+PORT = 8888
+
+_NoBrowser = Annotated[
+    bool, typer.Option("--no-browser", help="Print the address alone. Automatic without a display.")
+]
+_Port = Annotated[int, typer.Option(min=1, max=65535, help="Port, or the next free one.")]
+_Seed = Annotated[int, typer.Option(help="Seed of the demo, if there is no data yet.")]
+_Size = Annotated[
+    float, typer.Option(min=0.05, max=40, help="Size of the demo; 1 is 5,000 videos.")
+]
+
+
+def notebook(
+    *,
+    no_browser: _NoBrowser = False,
+    port: _Port = PORT,
+    seed: _Seed = 7,
+    size: _Size = 0.3,
+) -> None:
+    """Open the notebooks in JupyterLab, on loopback, with the data of the settings.
+
+    Without a profile that is the sandbox; if it has no data yet, a demo collects it first.
+    """
+    need_extra("analysis", "JupyterLab")
+    environment = _choose_data()
+    if environment["PROFILE"] == WORLD and not has_tables(Path(environment["DATA_HOME"])):
+        _collect(Path(environment["DATA_HOME"]), seed=seed, size=size)
+    folder = find_notebooks(Path.cwd())
+    print_message(f"notebooks of {safe(folder)}; Ctrl-C ends JupyterLab and its kernels")
+    command = lab_command(folder, port=port, is_shown=not no_browser and may_open_browser())
+    os.execve(command[0], command, {**os.environ, **environment})  # noqa: S606 -- Ctrl-C and exit status are JupyterLab's
+
+
+def _choose_data() -> dict[str, str]:
+    """Return the settings of the kernels, which start in other folders."""
+    from warehouse.analysis.address import read_address_settings  # noqa: PLC0415 -- loads pydantic
+
+    found = read_address_settings()
+    profile = found.profile or ("" if found.data_provider in {"mock", "file"} else WORLD)
+    return {"PROFILE": profile, "DATA_HOME": str(found.data_home)}
+
+
+def _collect(data_home: Path, *, seed: int, size: float) -> None:
+    """Run the demo, which shows its progress and keeps its tables.
+
+    Raises:
+        typer.Exit: It was stopped, or found no result.
+    """
+    print_message("there is no data of the sandbox yet: a demo collects it once")
+    home = data_home / WORLD
+    demo = sametrack_command(
+        "demo", "--seed", str(seed), "--size", f"{size:g}", "--keep", str(data_home),
+        "--out", str(home / "reports"), "--cache", str(home / "cache" / "sounds"),
+    )  # fmt: skip
+    try:
+        code = subprocess.run(demo, check=False).returncode  # noqa: S603 -- our own command
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    if not has_tables(data_home):
+        raise typer.Exit(code or 1)
