@@ -21,6 +21,7 @@ from warehouse.tables import (
     TIME,
     Table,
 )
+from warehouse.tables.naming import EXCEPTIONS, SCHEME
 from warehouse.tables.privacy import Treatment, treatment_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "data-dictionary.md"
@@ -63,7 +64,17 @@ def render_dictionary(tables: Sequence[Table] = RELATIONS) -> str:
         f"- [`{table.name}`](#{_anchor_of(table.name)}): one row per {table.row}"
         for table in tables
     )
-    return "\n".join([_HEAD, index, "", *(render_table(table) for table in tables)])
+    return "\n".join(
+        [_HEAD, index, "", *_naming(tables), *(render_table(table) for table in tables)]
+    )
+
+
+def _naming(tables: Sequence[Table]) -> list[str]:
+    """Return the scheme of column names, with the exceptions among the columns of these tables."""
+    names = {column.name for table in tables for column in table.columns}
+    exceptions = [f"- `{name}`: {why}" for name, why in EXCEPTIONS.items() if name in names]
+    said = ["Other names, and why:", "", *exceptions, ""] if exceptions else []
+    return ["## Names of columns", "", *(f"- {rule}" for rule in SCHEME), "", *said]
 
 
 def render_table(table: Table) -> str:

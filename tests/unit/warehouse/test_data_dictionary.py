@@ -1,12 +1,26 @@
 """The contract says what everything is, and the page in `docs` says the same."""
 
+from typing import Any
+
 import pytest
 
-from warehouse.tables import BYTES, FLOAT, INTEGER, TABLES, Column, Table
+from warehouse.tables import (
+    BOOLEAN,
+    BYTES,
+    FLOAT,
+    INTEGER,
+    RELATIONS,
+    TEXT,
+    TEXT_LIST,
+    TIME,
+    Column,
+    Table,
+)
 from warehouse.tables.dictionary import PAGE, render_dictionary
+from warehouse.tables.naming import EXCEPTIONS, SCHEME, follows_scheme
 from warehouse.tables.privacy import LEFT_OUT, treatment_of
 
-COLUMNS = [(table, column) for table in TABLES for column in table.columns]
+COLUMNS = [(table, column) for table in RELATIONS for column in table.columns]
 
 
 def name_of(value: object) -> str:
@@ -19,7 +33,7 @@ def test_the_committed_page_is_the_generated_one() -> None:
 
 def test_every_column_says_what_it_means() -> None:
     assert [f"{table.name}.{column.name}" for table, column in COLUMNS if not column.meaning] == []
-    assert [table.name for table in TABLES if not table.row] == []
+    assert [table.name for table in RELATIONS if not table.row] == []
 
 
 def test_every_number_has_a_unit() -> None:
@@ -38,8 +52,38 @@ def test_every_column_was_decided_on_for_exports_without_names() -> None:
     assert undecided == set(), "decide in warehouse/tables/privacy.py"
 
 
-@pytest.mark.parametrize("table", TABLES, ids=name_of)
+@pytest.mark.parametrize("table", RELATIONS, ids=name_of)
 def test_a_table_is_on_the_page_with_its_key(table: Table) -> None:
     section = render_dictionary([table])
     assert f"## {table.name}\n" in section
     assert all(f"`{name}`" in section for name in table.key)
+
+
+def test_every_column_is_named_by_the_scheme_or_an_exception_with_a_reason() -> None:
+    outside = {column.name for _, column in COLUMNS if not follows_scheme(column)}
+    assert outside == set(EXCEPTIONS)
+    assert all(len(reason) > 5 for reason in EXCEPTIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("seenAt", TIME), ("seen", TIME), ("seen_at", TEXT), ("exact", BOOLEAN), ("is_exact", TEXT),
+        ("likes", INTEGER), ("like_count", TEXT), ("music_ids", TEXT), ("name", TEXT_LIST),
+        ("seen__at", TIME), ("height", FLOAT), ("videoid", TEXT),
+    ],
+)  # fmt: skip
+def test_a_name_that_does_not_say_what_it_is_is_outside_the_scheme(name: str, kind: Any) -> None:
+    assert not follows_scheme(Column(name, kind, "meaning"))
+
+
+def test_the_page_states_the_scheme_and_what_is_outside_it() -> None:
+    page = render_dictionary()
+    assert all(f"- {rule}\n" in page for rule in SCHEME)
+    assert all(f"- `{name}`: {reason}\n" in page for name, reason in EXCEPTIONS.items())
+
+
+def test_a_section_tells_joins_and_examples() -> None:
+    section = render_dictionary([table for table in RELATIONS if table.name == "marts.rankings"])
+    assert "- `music_id` is `track_music_id` of [`marts.tracks`](#martstracks)\n" in section
+    assert "```sql\nselect title, rank" in section
