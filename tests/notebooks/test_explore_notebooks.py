@@ -1,0 +1,93 @@
+"""Every notebook of `notebooks/explore` runs by plain papermill, without a flag."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "notebooks" / "explore"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+TRACK = "7400000000000000001"  # of the world in conftest.py
+OTHER = "7400000000000000002"
+TYPED = {
+    "compare_tracks": ("-p", "tracks", f"{TRACK},{OTHER}"),
+    "growth_of_a_track": ("-p", "music_id", TRACK),
+    "life_of_a_music_id": ("-p", "music_id", TRACK),
+    "matcher_under_the_microscope": ("-p", "music_id", TRACK),
+    "spread_over_accounts_and_hashtags": ("-p", "music_id", TRACK),
+}
+"""Ids as one types them: papermill makes numbers of them."""
+SAYS = {
+    "chart_and_platform": "Song 1: best position 1",
+    "compare_tracks": "Most likes: Song",
+    "first_steps": "No scan has confirmed a video",  # this world has no rankings
+    "growth_of_a_track": f"Track {TRACK}, 2026-10-01 12:00 to 2026-10-08 12:00:",
+    "life_of_a_music_id": f"Confirmed for track {TRACK} by exact_music_id: 2.",
+    "matcher_under_the_microscope": "confirmed (local_rule_met): video",
+    "spread_over_accounts_and_hashtags": "4 confirmed videos of 2 accounts.",
+}
+SAYS_OF_NOTHING = {
+    "chart_and_platform": "No issue of the chart",
+    "compare_tracks": "There is nothing to compare",
+    "first_steps": "No scan has confirmed a video",
+    "growth_of_a_track": "No confirmed video of track (none was scanned)",
+    "life_of_a_music_id": "No observation has the music id",
+    "matcher_under_the_microscope": "No pair of track (none was scanned) was compared.",
+    "spread_over_accounts_and_hashtags": "No video of track (none was scanned) was confirmed.",
+}
+
+
+@pytest.fixture(scope="module")
+def empty_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data_home = tmp_path_factory.mktemp("empty")
+    open_lake(open_home(data_home, "sandbox").lake_url, world="sandbox")
+    return data_home
+
+
+def run(name: str, data_home: Path, output: Path, *parameters: str) -> list[Any]:
+    """The code cells of a notebook after papermill has run it, in a folder of the checkout."""
+    file = output / f"{name}.ipynb"
+    ended = subprocess.run(
+        [sys.executable, "-m", "papermill", f"{name}.ipynb", str(file), *parameters],
+        cwd=FOLDER, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "DATA_HOME": str(data_home)},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-3_000:]
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def printed(cells: list[Any]) -> str:
+    outputs = [each for cell in cells for each in cell["outputs"]]
+    assert [each for each in outputs if each.get("name") == "stderr"] == []
+    return "".join("".join(each["text"]) for each in outputs if each["output_type"] == "stream")
+
+
+def kinds(cells: list[Any]) -> set[str]:
+    return {kind for cell in cells for each in cell["outputs"] for kind in each.get("data", {})}
+
+
+def test_each_has_its_answers_here() -> None:
+    assert list(SAYS) == list(SAYS_OF_NOTHING) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_shows_tables_a_picture_and_an_answer(name: str, workshop: Any, tmp_path: Path) -> None:
+    cells = run(name, workshop.settings.data_home, tmp_path, *TYPED.get(name, ()))
+    assert {"text/html", "image/svg+xml"} <= kinds(cells)
+    assert SAYS[name] in printed(cells)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_world_gives_a_plain_sentence(
+    name: str, empty_world: Path, tmp_path: Path
+) -> None:
+    assert SAYS_OF_NOTHING[name] in printed(run(name, empty_world, tmp_path))
