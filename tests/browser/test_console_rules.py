@@ -29,7 +29,7 @@ MARKUP = (
 )  # fmt: skip
 PLACES = (
     "hot", "search", "chart", "profile", "posts", "metrics", "time", "reference", "operator",
-    f"job/{JOB_ID}", "nowhere",
+    "sql", f"job/{JOB_ID}", "nowhere",
 )  # fmt: skip
 HOSTILE = [f"{text}{number or ''}" for number in range(10) for text in MARKUP]
 

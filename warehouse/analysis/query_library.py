@@ -3,11 +3,13 @@
 A file of `named_queries` begins with comments:
 
     -- title: Growth of videos
+    -- title_zh: 作品的增长
     -- description: Likes between the first and the last observation.
-    -- parameter: top integer = 20: number of videos
+    -- description_zh: 首次与最近一次观测之间的点赞数变化。
+    -- parameter: top integer = 20: number of videos / 作品数
 
-`$top` in the statement stands for the parameter. Without `= default` it is null, so the statement
-says what that means.
+The Chinese texts are for the console. `$top` in the statement stands for the parameter. Without
+`= default` it is null, so the statement says what that means.
 """
 
 import re
@@ -23,8 +25,8 @@ from warehouse.records.errors import InvalidParameterError
 
 FOLDER = Path(__file__).parent / "named_queries"
 type ParameterType = Literal["text", "integer", "date"]
-_HEADER = re.compile(r"-- (title|description|parameter): (.+)")
-_PARAMETER = re.compile(r"(\w+) (text|integer|date)(?: =(.*?))?: (.+)")
+_HEADER = re.compile(r"-- (title|title_zh|description|description_zh|parameter): (.+)")
+_PARAMETER = re.compile(r"(\w+) (text|integer|date)(?: =(.*?))?: (.+) / (.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class QueryParameter:
     type: ParameterType
     default: str | None
     meaning: str
+    meaning_zh: str
 
     def value_of(self, text: str | int | date | None) -> str | int | None:
         """Return the value for the statement.
@@ -60,7 +63,9 @@ class NamedQuery:
     name: str
     subject: str
     title: str
+    title_zh: str
     description: str
+    description_zh: str
     parameters: tuple[QueryParameter, ...]
     sql: str
 
@@ -102,14 +107,15 @@ def _read(path: Path) -> NamedQuery:
     parameters = tuple(_parameter(value) for kind, value in header if kind == "parameter")
     sql = "\n".join(line for line in text.splitlines() if not line.startswith("-- ")).strip()
     return NamedQuery(
-        path.stem, path.parent.name, facts["title"], facts["description"], parameters, sql
-    )
+        path.stem, path.parent.name, facts["title"], facts["title_zh"], facts["description"],
+        facts["description_zh"], parameters, sql,
+    )  # fmt: skip
 
 
 def _parameter(text: str) -> QueryParameter:
     found = _PARAMETER.fullmatch(text)
     if found is None:
         raise ValueError(f"not a parameter of a named query: {text}")
-    name, kind, default, meaning = found.groups()
+    name, kind, default, meaning, meaning_zh = found.groups()
     kept = None if default is None else default.strip()
-    return QueryParameter(name, cast(ParameterType, kind), kept, meaning)
+    return QueryParameter(name, cast(ParameterType, kind), kept, meaning, meaning_zh)

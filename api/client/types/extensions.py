@@ -56,13 +56,14 @@ MeasureDocument = TypedDict("MeasureDocument",
     "value": "float | None", "limit": "float | None", "lower_is_better": "bool",
     "is_met": "bool | None"})
 NamedQueryDocument = TypedDict("NamedQueryDocument", {"name": "str", "subject": "str",
-    "title": "str", "description": "str", "parameters": "list[QueryParameterDocument]",
-    "sql": "str"})
+    "title": "str", "title_zh": "str", "description": "str", "description_zh": "str",
+    "parameters": "list[QueryParameterDocument]", "sql": "str"})
 PlotPaths = TypedDict("PlotPaths", {"svg": "str | None", "png": "str | None"})
 QueryLibrary = TypedDict("QueryLibrary", {"queries": "list[NamedQueryDocument]",
     "returned_count": "int", "is_demo_data": "bool"})
 QueryParameterDocument = TypedDict("QueryParameterDocument", {"name": "str",
-    "type": 'Literal["text", "integer", "date"]', "default": "str | None", "meaning": "str"})
+    "type": 'Literal["text", "integer", "date"]', "default": "str | None", "meaning": "str",
+    "meaning_zh": "str"})
 Reference = TypedDict("Reference", {"operations": "list[ReferenceOperation]",
     "errors": "list[ReferenceFailure]"})
 ReferenceExample = TypedDict("ReferenceExample", {"url": "str", "body": "object",

@@ -18,6 +18,9 @@ export const PATHS = {
   reference: "/api/v1/sametrack/reference",
   series: "/api/v1/sametrack/series",
   exports: "/api/v1/sametrack/export",
+  queries: "/api/v1/sametrack/queries",
+  sql: "/api/v1/sametrack/sql",
+  tables: "/api/v1/sametrack/tables",
   storage: "/api/v1/sametrack/storage",
   watchlists: "/api/v1/sametrack/watchlists",
 };
@@ -101,8 +104,9 @@ function updateState(status, envelope) {
 export async function fetchBlob(path) {
   return (await fetchFile(path)).blob();
 }
-export async function fetchFile(path) {
-  const response = await fetch(path, { credentials: "same-origin" });
+export async function fetchFile(path, body) {
+  const sent = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await fetch(path, { credentials: "same-origin", ...sent });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   return response;
 }

@@ -24,6 +24,7 @@ const VIEWS = {
   metrics: async () => (await import("./views/user.js")).MetricsView,
   chart: async () => (await import("./views/chart.js")).ChartView,
   time: async () => (await import("./views/time.js")).TimeView,
+  sql: async () => (await import("./views/sql/sql.js")).SqlView,
   reference: async () => (await import("./views/reference.js")).ReferenceView,
   operator: async () => (await import("./views/operator.js")).OperatorView,
 };
@@ -32,11 +33,12 @@ const PROPS = {
   jobs: (path) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none") }),
   evidence: (path) => ({ id: path[1] ?? "" }),
   time: (path) => ({ kind: path[1], id: path[2] }),
+  sql: (path, query) => ({ name: path[1] ?? "", query }),
 };
 const GROUPS = [
   ["tracks", [["hot", "note"], ["search", "search"], ["chart", "chart"]]],
   ["accounts", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
-  ["more", [["time", "clock"], ["reference", "book"], ["operator", "tool"]]],
+  ["more", [["time", "clock"], ["sql", "table"], ["reference", "book"], ["operator", "tool"]]],
 ];
 const loaded = new Map([["hot", HotView]]);
 

@@ -25,6 +25,7 @@ class QueryParameterDocument(ClosedDocument):
     type: Literal["text", "integer", "date"]
     default: str | None
     meaning: str
+    meaning_zh: str
 
 
 class NamedQueryDocument(ClosedDocument):
@@ -33,7 +34,9 @@ class NamedQueryDocument(ClosedDocument):
     name: str
     subject: str
     title: str
+    title_zh: str
     description: str
+    description_zh: str
     parameters: list[QueryParameterDocument]
     sql: str
 

@@ -148,9 +148,17 @@ def _query_document(query: NamedQuery) -> NamedQueryDocument:
         "name": query.name,
         "subject": query.subject,
         "title": query.title,
+        "title_zh": query.title_zh,
         "description": query.description,
+        "description_zh": query.description_zh,
         "parameters": [
-            {"name": one.name, "type": one.type, "default": one.default, "meaning": one.meaning}
+            {
+                "name": one.name,
+                "type": one.type,
+                "default": one.default,
+                "meaning": one.meaning,
+                "meaning_zh": one.meaning_zh,
+            }
             for one in query.parameters
         ],
         "sql": query.sql,

@@ -7,6 +7,7 @@ import operator from "./operator.js";
 import page from "./page.js";
 import result from "./result.js";
 import scan from "./scan.js";
+import sql from "./sql.js";
 import watchlists from "./watchlists.js";
 
-export default { ...accounts, ...chart, ...evidence, ...operator, ...page, ...result, ...scan, ...watchlists };
+export default { ...accounts, ...chart, ...evidence, ...operator, ...page, ...result, ...scan, ...sql, ...watchlists };

@@ -61,6 +61,7 @@ export default {
   "nav.reference": ["Parameters", "参数速查"],
   "nav.search": ["Song search", "歌名搜索"],
   "nav.skip": ["Skip to content", "跳到内容"],
+  "nav.sql": ["SQL", "SQL 查询"],
   "nav.time": ["Over time", "历史趋势"],
   "raw.copy_request": ["Copy request", "复制请求"],
   "raw.copy_response": ["Copy response", "复制响应"],

@@ -3,10 +3,10 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { compact, count, day, moment } from "../format.js";
 
-const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
+export const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
 
 // Charts are drawn at the width of their container, so that text has the same size on a phone.
-function useWidth() {
+export function useWidth() {
   const place = useRef(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
@@ -35,6 +35,11 @@ export function ticks(low, high, wanted = 4) {
   return found;
 }
 
+export function axisText(value, range) {
+  if (range < 8) return String(Number(value.toPrecision(4)));
+  return range < 2000 ? count(Math.round(value)) : compact(value);
+}
+
 // Splits a line where observations are further apart than `gapMs`.
 function pieces(points, gapMs) {
   const found = [];
@@ -54,7 +59,7 @@ export function gapOf(points) {
   return steps.length ? Math.max(steps[Math.floor(steps.length / 2)] * 4, 36e5) : Infinity;
 }
 
-// series: [{key, name, color, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
+// series: [{key, name, color, dash, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
 // marks: [{at (ms), name}], vertical reference lines.
 export function TimeLines({ series, label, marks = [], height = 240 }) {
   const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
@@ -78,7 +83,7 @@ function Lines({ all, series, label, marks, height }) {
     setNear(times.reduce((best, one) => (Math.abs(one - at) < Math.abs(best - at) ? one : best), times[0]));
   };
   return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
-    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${high - low < 2000 ? count(Math.round(value)) : compact(value)}</text></g>`)}
+    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${axisText(value, high - low)}</text></g>`)}
     ${[[from, "start"], [(from + to) / 2, "middle"], [to, "end"]].filter(([, end]) => end !== "middle" || width > 420).map(([at, end]) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${end}>${to - from < 2 * 864e5 ? moment(at / 1000) : day(at / 1000)}</text>`)}
     ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} />`)}
     ${marks.map((mark) => html`<g key=${mark.at}><line class="moment" x1=${x(mark.at)} x2=${x(mark.at)} y1=${PAD.top} y2=${height - PAD.bottom} /><text class="label" x=${x(mark.at) + (mark.at > (from + to) / 2 ? -6 : 6)} y=${PAD.top + 10} text-anchor=${mark.at > (from + to) / 2 ? "end" : "start"}>${mark.name}</text></g>`)}
@@ -88,7 +93,7 @@ function Lines({ all, series, label, marks, height }) {
 }
 
 function Line({ one, x, y }) {
-  return html`<g>${pieces(one.points, gapOf(one.points)).map((piece, at) => html`<polyline key=${at} points=${piece.map((point) => `${x(point.at).toFixed(1)},${y(point.value).toFixed(1)}`).join(" ")} fill="none" stroke=${one.color} stroke-width="2" stroke-linejoin="round" />`)}
+  return html`<g>${pieces(one.points, gapOf(one.points)).map((piece, at) => html`<polyline key=${at} points=${piece.map((point) => `${x(point.at).toFixed(1)},${y(point.value).toFixed(1)}`).join(" ")} fill="none" stroke=${one.color} stroke-width="2" stroke-dasharray=${one.dash} stroke-linejoin="round" />`)}
     ${one.points.filter((point) => point.low !== undefined && point.low !== null && point.high > point.low).map((point) => html`<line key=${`r${point.at}`} x1=${x(point.at)} x2=${x(point.at)} y1=${y(point.low)} y2=${y(point.high)} stroke=${one.color} stroke-width="5" stroke-opacity="0.35" />`)}
     ${one.points.length <= 300 && one.points.filter((point) => point.value !== null).map((point) => html`<circle key=${point.at} class="mark" cx=${x(point.at)} cy=${y(point.value)} r="3" fill=${one.color} />`)}</g>`;
 }
@@ -104,7 +109,7 @@ function spread(from, to) {
 }
 function padded(low, high) {
   const room = (high - low) * 0.08 || Math.max(1, high * 0.05);
-  return [Math.max(0, low - room), high + room];
+  return [low < 0 ? low - room : Math.max(0, low - room), high + room];
 }
 
 export const COLORS = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)", "var(--c8)"];

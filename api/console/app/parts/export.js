@@ -9,14 +9,19 @@ const FORMS = ["csv", "xlsx", "parquet", "json"];
 
 // `source`: path and query of the response to export; `table`: name of its table.
 export function ExportMenu({ source, table, label }) {
+  return html`<${FileMenu} label=${label} note=${t("export.note")} fetchForm=${(form, bom) => fetchFile(address(PATHS.exports, { source, table, form, bom: form === "csv" ? bom : "" }))} name=${table} />`;
+}
+
+// `fetchForm(form, bom)` returns the response with the file; `name` is part of the name of a file without one.
+export function FileMenu({ fetchForm, name, note, label }) {
   const [bom, setBom] = useState(true);
   const [busy, setBusy] = useState(null);
   const save = async (form) => {
     setBusy(form);
     try {
-      const answer = await fetchFile(address(PATHS.exports, { source, table, form, bom: form === "csv" ? bom : "" }));
+      const answer = await fetchForm(form, bom);
       const named = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
-      download(await answer.blob(), named ?? `sametrack-${table}.${form}`);
+      download(await answer.blob(), named ?? `sametrack-${name}.${form}`);
     } catch (error) {
       notify(error.message);
     } finally {
@@ -25,7 +30,7 @@ export function ExportMenu({ source, table, label }) {
   };
   return html`<${Pop} label=${label ?? t("export.title")}>
     ${FORMS.map((form) => html`<button key=${form} type="button" class="button little" disabled=${busy !== null} onClick=${() => save(form)}>${t(`export.${form}`)}</button>`)}
-    <${CheckField} label=${t("export.bom")} value=${bom} onChange=${setBom} /><p class="tiny soft">${t("export.note")}</p><//>`;
+    <${CheckField} label=${t("export.bom")} value=${bom} onChange=${setBom} /><p class="tiny soft">${note}</p><//>`;
 }
 
 export function download(blob, name) {

@@ -4,6 +4,7 @@ import { t } from "../i18n.js";
 import { Pop } from "./ui.js";
 
 const ROW_PX = 62;
+const DENSE_PX = 36;
 const CARD_PX = 132;
 const SPARE = 6;
 const narrow = matchMedia("(max-width: 640px)");
@@ -37,9 +38,10 @@ function useWindow(total, rowPx) {
 }
 
 // columns: [{key, label, num, render(row), sort, ascends, class}]; `card(row)` draws a row on a phone.
-export function Table({ rows, columns, keyOf, caption, card, order, onOrder }) {
+// Rows are lower with `dense`, and as wide as their values.
+export function Table({ rows, columns, keyOf, caption, card, order, onOrder, dense = false }) {
   const isNarrow = useNarrow() && card;
-  const seen = useWindow(rows.length, isNarrow ? CARD_PX : ROW_PX);
+  const seen = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
   const shown = rows.slice(seen.first, seen.last);
   if (isNarrow) {
     return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
@@ -48,7 +50,7 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder }) {
       <li class="gap" aria-hidden="true" style=${{ height: `${seen.after}px` }}></li></ol>`;
   }
   return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
-    <table class="fixed" aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
+    <table class=${dense ? "fixed dense" : "fixed"} aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
       <thead><tr>${columns.map((column) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} />`)}</tr></thead>
       <tbody>
         ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.before}px` }}></td></tr>`}

@@ -26,6 +26,7 @@ const DRAWN = {
   pause: "M8 5v14M16 5v14",
   swap: "M4 8h14l-4-4M20 16H6l4 4",
   down: "M12 4v11m-5-5 5 5 5-5M5 20h14",
+  table: "M4 5h16v14H4zM4 10h16M10 10v9",
   list: "M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01",
 };
 

@@ -1,7 +1,9 @@
 -- title: Accounts by likes of their confirmed videos
+-- title_zh: 按已确认作品的点赞数排列的账号
 -- description: From the newest scan of each track, or of one track.
--- parameter: music_id text: only this track
--- parameter: top integer = 20: number of accounts
+-- description_zh: 取每首音乐（或指定音乐）的最新一次扫描。
+-- parameter: music_id text: only this track / 仅此音乐
+-- parameter: top integer = 20: number of accounts / 账号数
 with newest as (
     select job_id from marts.job_results
     qualify row_number() over (partition by music_id order by committed_at desc, job_id) = 1

@@ -1,6 +1,8 @@
 -- title: Songs that climbed
+-- title_zh: 排名上升的歌曲
 -- description: The biggest steps up against the previous issue, among the issues that were read.
--- parameter: top integer = 20: number of songs
+-- description_zh: 在已读取的各期榜单中，与上一期相比上升最多的歌曲。
+-- parameter: top integer = 20: number of songs / 歌曲数
 select chart_date, volid, title, artist, previous_rank, rank, previous_rank - rank as steps
 from seen.chart_songs
 where previous_rank > rank

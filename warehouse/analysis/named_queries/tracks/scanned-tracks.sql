@@ -1,5 +1,7 @@
 -- title: Scanned tracks
+-- title_zh: 已扫描的音乐
 -- description: Each track with its title, the number of its scans and the newest result.
+-- description_zh: 每首音乐的标题、扫描次数和最新结果。
 with titles as (
     select music_id, arg_max(title, observed_at) as title, arg_max(author, observed_at) as artist
     from seen.tracks group by music_id

@@ -1,6 +1,8 @@
 -- title: Growth of videos
+-- title_zh: 作品的增长
 -- description: Likes between the first and the last exact observation of each video.
--- parameter: top integer = 20: number of videos
+-- description_zh: 每个作品首次与最近一次精确观测之间的点赞数变化。
+-- parameter: top integer = 20: number of videos / 作品数
 select aweme_id,
     min(observed_at) as first_observed_at,
     max(observed_at) as last_observed_at,
