@@ -50,6 +50,11 @@ class Settings(BaseSettings):
         30, ge=1, description="days that a run's events are kept"
     )
     payload_retention_days: int = Field(90, ge=1, description="days that a payload is kept")
+    checkpoint_retention_days: int = Field(
+        3,
+        ge=0,
+        description="days that an ended scan's states are kept, for single steps in Dagster",
+    )
     sound_retention_days: int = Field(180, ge=1, description="days that audio features are kept")
     excerpts_max_mb: int = Field(200, ge=0, description="total size of excerpts; 0 keeps none")
     excerpt_retention_days: int = Field(180, ge=1, description="days that an excerpt is kept")

@@ -31,14 +31,16 @@ from pipelines.orchestration.resources import (
     WatchlistResource,
     reviews_of_run,
 )
-from pipelines.orchestration.runs.remote_scan import scan_of_run
+from pipelines.orchestration.runs.launched_job import read_graph
+from pipelines.orchestration.runs.run_session import scan_of_run
 from pipelines.orchestration.schedules import build_schedules
 from pipelines.orchestration.sensors import watchlists
+from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, SCAN
 
 LOCATION = "sametrack"
 """Name of the code location, the same as in `workspace.yaml`."""
 
-ASSETS = (
+_SCAN_STEPS = (
     collecting.track,
     collecting.music_first_screen,
     collecting.author_first_screens,
@@ -51,6 +53,23 @@ ASSETS = (
     concluding.coverage,
     concluding.rankings,
     concluding.job_results,
+)
+_KEYWORD_STEPS = (
+    collecting.search_pages,
+    collecting.candidates,
+    collecting.video_details,
+    concluding.job_results,
+)
+GRAPHS = {
+    SCAN: read_graph(_SCAN_STEPS),
+    KEYWORD_SEARCH: read_graph(_KEYWORD_STEPS),
+    DISCOVERY: read_graph([discovering.discovered_videos]),
+}
+"""The steps of each kind of job."""
+
+
+ASSETS = (
+    *_SCAN_STEPS,
     discovering.discovered_videos,
     health.surface_health,
     publishing.database,
@@ -101,7 +120,7 @@ def build_definitions(
         sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily)],
         executor=in_process_executor,
         resources={
-            "scan": scan_of_run,
+            "scan": scan_of_run(GRAPHS),
             "chart": ChartResource(),
             "scan_service": ScanServiceResource(),
             "health": HealthResource(),

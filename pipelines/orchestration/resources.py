@@ -5,7 +5,12 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from dagster import DagsterInstance, InitResourceContext, resource
+from dagster import (
+    DagsterExecutionInterruptedError,
+    DagsterInstance,
+    InitResourceContext,
+    resource,
+)
 
 from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.checks.machine_report import check_machine
@@ -180,12 +185,15 @@ class CurrentScan:
         """Reset the outcome of the previous scan."""
         self.error: SametrackError | None = None
         self.was_cancelled = False
+        self.was_interrupted = False
         self.last_stage: str | None = None
 
     def outcome(self) -> ScanOutcome:
         """Return how the scan ended, by its last stage: a failed check leaves no error."""
         if self.was_cancelled:
             return ScanOutcome("cancelled")
+        if self.was_interrupted:
+            return ScanOutcome("queued")
         is_done = self.error is None and self.last_stage == STAGES[-1]
         return ScanOutcome("completed") if is_done else ScanOutcome("failed", self.error)
 
@@ -210,6 +218,9 @@ class CurrentScan:
         except RunCancelledError:
             self.was_cancelled = True
             self.session.report_canceling()
+            raise
+        except (DagsterExecutionInterruptedError, KeyboardInterrupt):
+            self.was_interrupted = True
             raise
         except SametrackError as error:
             self.error = error

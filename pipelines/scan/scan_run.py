@@ -54,8 +54,13 @@ class ScanRun:
         job: Job,
         *,
         music_id: str,
+        begin_with: ScanState | None = None,
         clock: Callable[[], datetime] = observed_now,
     ) -> None:
+        """Prepare the run; entering it opens the captures.
+
+        `begin_with`: the state of another job that the first run of this one begins with.
+        """
         self.runtime = runtime
         self.job = job
         self.music_id = music_id
@@ -70,7 +75,7 @@ class ScanRun:
             if job.kind == DISCOVERY
             else scan_parameters(job.parameters)
         )
-        self.state = ScanState()
+        self.state = ScanState() if begin_with is None else begin_with
         self.sounds = SoundWorkspace()
         self.result: StoredResult | None = None
         self.on_canceling: Callable[[], object] = lambda: None
@@ -115,7 +120,7 @@ class ScanRun:
 
     def _resume(self) -> None:
         """Begin with the state of the last checkpoint, if an earlier run left one."""
-        resumed = resume_scan(self.runtime, self.job)
+        resumed = resume_scan(self.runtime, self.job, fresh=self.state)
         self.state = resumed.state
         self.stopwatch.go_on_from(self.state.timings)
         self.progress = replace(

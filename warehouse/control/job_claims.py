@@ -11,9 +11,18 @@ from typing import Literal
 from sqlalchemy import Update, delete, select, update
 
 from warehouse.control.database import Database
-from warehouse.control.jobs import first_job, held_by, to_job, to_json, transition_job
+from warehouse.control.jobs import (
+    first_job,
+    held_by,
+    new_values,
+    to_job,
+    to_json,
+    transition_job,
+)
+from warehouse.control.records import NewJob
 from warehouse.control.schema import JOBS, WORKERS
-from warehouse.records.jobs import JOB_KINDS, MAX_ATTEMPTS, Job, WaitingFor
+from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.jobs import JOB_KINDS, MAX_ATTEMPTS, Job, ProgressRecord, WaitingFor
 
 ClaimState = Literal["held", "cancelled", "lost"]
 
@@ -52,6 +61,29 @@ class JobClaimRows:
                 run_number=found.run_number + 1,
             )
             return first_job(connection, select(JOBS).where(JOBS.c.job_id == found.job_id))
+
+    def begin(self, new: NewJob, worker_id: str) -> Job:
+        """Create a job that runs from the start, in a run that nobody handed to the queue.
+
+        Raises:
+            WarehouseUnavailableError: There is a job of this id or fingerprint already.
+        """
+        now = self._database.now()
+        values = new_values(new, now) | {
+            "status": "running",
+            "worker_id": worker_id,
+            "started_at": now,
+            "heartbeat_at": now,
+            "progress": to_json(ProgressRecord().to_document()),
+            "run_number": 1,
+        }
+        draft = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
+        with self._database.writing() as connection:
+            created = connection.execute(draft.returning(JOBS.c.job_id)).first()
+            job = first_job(connection, select(JOBS).where(JOBS.c.job_id == values["job_id"]))
+        if created is None or job is None:
+            raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
+        return job
 
     def requeue(
         self,

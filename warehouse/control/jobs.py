@@ -55,7 +55,7 @@ class JobRows:
         Returns the job and whether it was created. A job that is being cancelled is not joined; a
         queued one of lower priority is raised to the new job's priority.
         """
-        values = _new_values(new, self._database.now())
+        values = new_values(new, self._database.now())
         draft = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
         insert = draft.returning(JOBS.c.job_id)  # the row count of an insert is not reliable
         for _ in range(_JOIN_ATTEMPTS):
@@ -152,6 +152,12 @@ class JobRows:
             connection.execute(running.values(cancel_requested=True))
             return first_job(connection, select(JOBS).where(row))
 
+    def jobs_of(self, kind: str, target: str, *, limit: int) -> list[Job]:
+        """Return the newest jobs of a kind for one track or searched name, newest first."""
+        same = (JOBS.c.kind == kind, JOBS.c.target == target)
+        newest = select(JOBS).where(*same).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id)
+        return self._read_jobs(newest.limit(limit))
+
     def is_cancel_requested(self, job_id: str) -> bool:
         """Return True if cancelling the job was requested."""
         query = select(JOBS.c.cancel_requested).where(JOBS.c.job_id == job_id)
@@ -241,7 +247,7 @@ def _raise_priority(values: dict[str, object]) -> Update:
     return update(JOBS).where(waiting).values(priority=values["priority"])
 
 
-def _new_values(new: NewJob, now: float) -> dict[str, object]:
+def new_values(new: NewJob, now: float) -> dict[str, object]:
     return {
         "job_id": new.job_id or str(uuid4()),
         "kind": new.kind,

@@ -11,16 +11,15 @@ _OF_A_JOB = tuple(
 )
 
 
-def read_checkpoint(engine: Engine, job_id: str) -> Row | None:
-    """Return the row of the last checkpoint of a job, or None."""
-    found = engine.rows(
+def read_checkpoints(engine: Engine, job_id: str) -> list[Row]:
+    """Return the checkpoints of a job, the last one first."""
+    return engine.rows(
         """
         select * from raw.scan_checkpoints where job_id = $job_id
-        order by number desc, run_number desc limit 1
+        order by number desc, run_number desc
         """,
         job_id=job_id,
     )
-    return found[0] if found else None
 
 
 def read_marts_of_job(engine: Engine, job_id: str) -> list[str]:

@@ -432,7 +432,7 @@ RAW: tuple[Table, ...] = (
     ),
     Table(
         "raw.scan_checkpoints",
-        "state of a running scan after a stage or a round, deleted when its job ends",
+        "state of a scan after a stage or a round, deleted some days after its job has ended",
         ("job_id", "run_number", "number"),
         (
             required("job_id", TEXT, "job"),

@@ -26,7 +26,7 @@ VIDEO_DETAILS = AssetKey(["raw", "video_details"])
 def track(scan: ResourceParam[CurrentScan]) -> Result:
     """The track as the platform currently describes it."""
     with scan.stage("track") as session:
-        session.complete_step("track", partial(_read_track, session))
+        session.complete_step("tracks", partial(_read_track, session))
         assert session.state.track is not None, "a scan without a track fails earlier"
         return MaterializeResult(metadata=track_metadata(session, session.state.track))
 

@@ -3,16 +3,22 @@
 Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `rows.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
-from dagster import AssetKey, AssetSpec, MaterializeResult, ResourceParam, multi_asset
+from dagster import AssetDep, AssetKey, AssetSpec, MaterializeResult, ResourceParam
 
 from pipelines.orchestration.assets.collect import VIDEO_DETAILS
-from pipelines.orchestration.assets.decorators import GROUP, KINDS, OWNERS, Result, scan_asset
+from pipelines.orchestration.assets.decorators import (
+    GROUP,
+    KINDS,
+    OWNERS,
+    Result,
+    scan_asset,
+    scan_assets,
+)
 from pipelines.orchestration.assets.descriptions import deps_on
 from pipelines.orchestration.assets.metadata import coverage_metadata
-from pipelines.orchestration.partitions import tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import conclude
 from pipelines.scan import rows as mart_rows
@@ -27,12 +33,13 @@ ACCOUNT_PROFILES = AssetKey(["raw", "account_profiles"])
 COVERAGE = AssetKey(["marts", "coverage"])
 RANKINGS = AssetKey(["marts", "rankings"])
 JOB_RESULTS = AssetKey(["marts", "job_results"])
+SEARCH_RELATED = AssetKey(["marts", "search_related"])
 
 
-def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
+def _part(noun: str, description: str, *deps: AssetKey | AssetDep) -> AssetSpec:
     return AssetSpec(
         ["marts", noun],
-        deps=[VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds")],
+        deps=deps,
         description=description,
         group_name=GROUP,
         owners=OWNERS,
@@ -40,23 +47,30 @@ def _spec(noun: str, description: str, *others: AssetKey) -> AssetSpec:
     )
 
 
-@multi_asset(
-    name="confirm_videos",
-    partitions_def=tracks,
-    specs=[
-        _spec(
-            "confirmed_videos",
-            "Videos that carry the unchanged recording, with evidence.",
-            AUDIO_COMPARISONS,
-        ),
-        _spec(
-            "variants",
-            "Videos that carry the recording at another speed or pitch.",
-            AUDIO_COMPARISONS,
-        ),
-        _spec("audio_comparisons", "Every compared pair with its evidence, also rejected ones."),
-        _spec("expansion_rounds", "Music ids that each round of the scan verified.", CONFIRMED),
-    ],
+def _audio_part(noun: str, description: str, *others: AssetKey) -> AssetSpec:
+    return _part(noun, description, VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds"))
+
+
+def _results(counts: Mapping[str, int]) -> Iterator[Result]:
+    """Report the rows that a step wrote to each mart."""
+    for noun, count in counts.items():
+        yield MaterializeResult(asset_key=["marts", noun], metadata={"dagster/row_count": count})
+
+
+@scan_assets(
+    "confirmed_videos",
+    _audio_part(
+        "confirmed_videos",
+        "Videos that carry the unchanged recording, with evidence.",
+        AUDIO_COMPARISONS,
+    ),
+    _audio_part(
+        "variants",
+        "Videos that carry the recording at another speed or pitch.",
+        AUDIO_COMPARISONS,
+    ),
+    _audio_part("audio_comparisons", "Every compared pair with its evidence, also rejected ones."),
+    _audio_part("expansion_rounds", "Music ids that each round of the scan verified.", CONFIRMED),
 )
 def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
@@ -104,26 +118,51 @@ def _write_coverage(session: ScanRun) -> dict[str, int]:
     return {"dagster/row_count": len(rows)}
 
 
-@scan_asset(RANKINGS, deps=[CONFIRMED, COVERAGE])
-def rankings(scan: ResourceParam[CurrentScan]) -> Result:
-    """The confirmed videos in the sort order of the job."""
+@scan_assets(
+    "rankings",
+    _part("rankings", "The confirmed videos in the sort order of the job.", CONFIRMED, COVERAGE),
+    _part(
+        "account_summaries",
+        "The accounts behind the confirmed videos, with the sums of these.",
+        CONFIRMED,
+        ACCOUNT_PROFILES,
+    ),
+)
+def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+    """Rank the confirmed videos and sum them up by account."""
     with scan.stage("rankings") as session:
         counts = session.complete_step("rankings", partial(_write_rankings, session))
-        return MaterializeResult(metadata=dict(counts))
+        yield from _results(counts)
 
 
 def _write_rankings(session: ScanRun) -> dict[str, int]:
     document = session.result = conclude.result_document(session)
-    rows = mart_rows.ranking_rows(session, document)
-    session.append("rankings", rows)
-    accounts = mart_rows.account_rows(session, document["account_summary"])
-    session.append("account_summaries", accounts)
-    return {"dagster/row_count": len(rows)}
+    marts = {
+        "rankings": mart_rows.ranking_rows(session, document),
+        "account_summaries": mart_rows.account_rows(session, document["account_summary"]),
+    }
+    for noun, rows in marts.items():
+        session.append(noun, rows)
+    return {noun: len(rows) for noun, rows in marts.items()}
 
 
-@scan_asset(JOB_RESULTS, deps=[RANKINGS, VIDEO_DETAILS])
-def job_results(scan: ResourceParam[CurrentScan]) -> Result:
-    """The result as one immutable document, the source of every later read."""
+@scan_assets(
+    "job_results",
+    _part(
+        "search_related",
+        "Videos that name the song or stood in search results, and are not confirmed.",
+        VIDEO_DETAILS,
+    ),
+    _part(
+        "job_results",
+        "The result as one immutable document, the source of every later read.",
+        RANKINGS,
+        VIDEO_DETAILS,
+        SEARCH_RELATED,
+    ),
+)
+def job_results(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+    """Write the result of the scan, after all of its other rows."""
     with scan.stage("job_results") as session:
         document = session.result or conclude.result_document(session)
         related = mart_rows.related_rows(session, document["search_related"])
@@ -132,5 +171,8 @@ def job_results(scan: ResourceParam[CurrentScan]) -> Result:
         session.finish_appends()  # the result is last: readers of it find all other rows
         session.append("job_results", [mart_rows.result_row(session, packed)])
         session.finish_appends()
+        yield from _results({"search_related": len(related)})
         counts = {"dagster/row_count": 1, "size_bytes": len(packed)}
-        return MaterializeResult(metadata={**counts, **session.stopwatch.seconds()})
+        yield MaterializeResult(
+            asset_key=JOB_RESULTS, metadata={**counts, **session.stopwatch.seconds()}
+        )

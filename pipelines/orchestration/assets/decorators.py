@@ -1,9 +1,9 @@
 """The common settings of all scan assets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dagster import AssetKey, AssetsDefinition, MaterializeResult, asset
+from dagster import AssetKey, AssetsDefinition, AssetSpec, MaterializeResult, asset, multi_asset
 
 from pipelines.orchestration.partitions import tracks
 
@@ -26,3 +26,10 @@ def scan_asset(
         owners=OWNERS,
         kinds=KINDS,
     )
+
+
+def scan_assets(
+    name: str, *specs: AssetSpec
+) -> Callable[[Callable[..., Iterator[Result]]], AssetsDefinition]:
+    """Declare the assets that one step of the scan graph yields together."""
+    return multi_asset(name=name, partitions_def=tracks, specs=specs)

@@ -26,8 +26,6 @@ FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.chart_songs": ("raw/captures",),
     "raw.sounds": ("raw/video_details",),
     "marts.annotations": ("marts/audio_comparisons",),
-    "marts.account_summaries": ("marts/confirmed_videos", "raw/accounts", "raw/videos"),
-    "marts.search_related": ("raw/search_pages", "raw/capture_items", "raw/videos"),
 }  # fmt: skip
 """The steps and tables that the rows of each table come from."""
 

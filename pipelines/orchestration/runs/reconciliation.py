@@ -58,6 +58,8 @@ def end_orphaned_runs(
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
         job = control.job(job_id_of(run))
+        if _is_launched_again(run, job):
+            continue
         if not _is_settled(job, now) and not _is_superseded(job, run):
             continue
         end_run(instance, run, job)
@@ -102,6 +104,11 @@ def _is_superseded(job: Job | None, run: DagsterRun) -> bool:
     if job is None:
         return False
     return job.status == "queued" or run_id_of(job) != run.run_id
+
+
+def _is_launched_again(run: DagsterRun, job: Job | None) -> bool:
+    """Whether a run repeats the run of a job and has not got its own job yet, only these tags."""
+    return run.parent_run_id is not None and (job is None or job.job_id != run.run_id)
 
 
 def _is_settled(job: Job | None, now: datetime) -> bool:

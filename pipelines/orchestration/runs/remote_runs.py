@@ -1,7 +1,7 @@
 """Run scans in a Dagster deployment (`RUNS=remote`): queue them for Dagster's daemon.
 
 Stored results and equal running jobs are detected here and need no run. A run sends heartbeats and
-writes its own end (`remote_scan.py`).
+writes its own end (`run_session.py`).
 """
 
 import sys

@@ -66,8 +66,7 @@ def warm(settings: Settings) -> None:
     """Open everything a scan needs and import slow modules; called once per process."""
     configure_logging()
     global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker handles Ctrl-C
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Dagster's import makes it a KeyboardInterrupt
+    _end_at_once_when_asked()
     _exit_with_parent(os.getppid())
     if settings.worker_gives_way:
         lower_process_priority()
@@ -83,6 +82,21 @@ def warm(settings: Settings) -> None:
         current_scan,
         {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS},
     )
+
+
+def _end_at_once_when_asked() -> None:
+    """End on SIGTERM whatever runs, and leave Ctrl-C to the worker.
+
+    Dagster's handlers would turn both into an error of the step, and so into a failed job, which
+    the worker could not hand back any more. A thread takes them instead, so no handler runs.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+
+    def wait() -> None:
+        signal.sigwait([signal.SIGTERM])
+        os._exit(1)
+
+    threading.Thread(target=wait, name="end-when-asked", daemon=True).start()
 
 
 def _exit_with_parent(parent: int) -> None:

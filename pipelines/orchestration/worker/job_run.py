@@ -12,7 +12,6 @@ import structlog
 
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import prepare_scan
-from pipelines.scan.state.checkpoints import delete_checkpoints
 from warehouse.records.errors import (
     CapacityExhaustedError,
     RunCancelledError,
@@ -25,7 +24,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """How a scan ended, and the error that ended it, if any."""
+    """How a scan ended, and the error that ended it, if any.
+
+    `queued`: its process was asked to end, and the job goes on elsewhere.
+    """
 
     status: JobStatus
     error: SametrackError | None = None
@@ -88,6 +90,11 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     ):
         log.warning("scan waits for space on the disk", attempt=job.attempt)
         return "queued"
+    if outcome.status == "queued":
+        if runtime.control.requeue(job.job_id, run_number=job.run_number, costs_attempt=False):
+            log.info("scan handed back: its process was asked to end")
+            return "queued"
+        outcome = ScanOutcome("failed")
     return outcome.status if finish_job(runtime, job, outcome) else "lost"
 
 
@@ -115,7 +122,6 @@ def finish_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> bool:
         return False
     log.info("scan ended", status=outcome.status, error=error.type if error else None)
     runtime.control.release_leases(job_id)
-    delete_checkpoints(runtime, job_id)
     for name in runtime.lake.crowded():
         runtime.lake.compact(name)
     return True

@@ -23,7 +23,7 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
 from warehouse.queries.checkpoints import read_checkpointed_jobs
-from warehouse.records.jobs import FINAL_STATUSES
+from warehouse.records.jobs import Job
 
 JOBS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
@@ -65,6 +65,7 @@ class StoreMaintainer:
     excerpts: ExcerptFolder
     run_days: int
     payload_days: int
+    checkpoint_days: int
     sound_days: int
     jobs_at_once: int = JOBS_AT_ONCE
 
@@ -78,7 +79,7 @@ class StoreMaintainer:
         # If this fails halfway, the next call finds the same rows again.
         results = self.lake.delete(RESULTS, "job_id", expired)
         jobs = self.control.delete_jobs(expired)
-        self._delete_checkpoints()
+        self._delete_checkpoints(now - timedelta(days=self.checkpoint_days))
         runs = self._delete_runs(now - timedelta(days=self.run_days))
         return MaintenanceReport(
             jobs=jobs,
@@ -114,14 +115,15 @@ class StoreMaintainer:
                 delete_expired(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
             )
 
-    def _delete_checkpoints(self) -> None:
-        """Delete checkpoints of jobs that ended without a run: cancelled in the queue, or lost."""
+    def _delete_checkpoints(self, before: datetime) -> None:
+        """Delete checkpoints of jobs that ended before then, or are gone."""
         if not self.lake.files(CHECKPOINTS):
             return
         with closing(Engine(self.lake)) as engine:
             jobs = {name: self.control.job(name) for name in read_checkpointed_jobs(engine)}
-        ended = [name for name, job in jobs.items() if job is None or job.status in FINAL_STATUSES]
-        self.lake.delete(CHECKPOINTS, "job_id", ended)
+        self.lake.delete(
+            CHECKPOINTS, "job_id", [name for name, job in jobs.items() if _ended(job, before)]
+        )
 
     def _delete_runs(self, before: datetime) -> int:
         """Delete ended runs with their events, oldest first, even if their job is kept."""
@@ -130,6 +132,10 @@ class StoreMaintainer:
         for run in found:
             self.instance.delete_run(run.run_id)
         return len(found)
+
+
+def _ended(job: Job | None, before: datetime) -> bool:
+    return job is None or (job.finished_at is not None and job.finished_at <= before)
 
 
 def open_selected_home(settings: Settings) -> Home:
@@ -160,5 +166,6 @@ def open_maintainer(
         ),
         run_days=settings.orchestrator_retention_days,
         payload_days=settings.payload_retention_days,
+        checkpoint_days=settings.checkpoint_retention_days,
         sound_days=settings.sound_retention_days,
     )

@@ -4,14 +4,14 @@ A checkpoint is appended after everything that its scan wrote before. What a kil
 it is taken back when the next run begins, so that a stage that runs again writes its rows once.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import structlog
 
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision, unpack_state
-from warehouse.queries.checkpoints import read_checkpoint, read_marts_of_job
+from warehouse.queries.checkpoints import read_checkpoints, read_marts_of_job
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import Job
 from warehouse.records.values import Row
@@ -29,17 +29,18 @@ class ResumedScan:
     round_number: int | None = None
 
 
-def resume_scan(runtime: Runtime, job: Job) -> ResumedScan:
+def resume_scan(runtime: Runtime, job: Job, *, fresh: ScanState) -> ResumedScan:
     """Return the state of the last checkpoint of a job; take back what was written after it.
 
-    Without a usable checkpoint the scan begins again: another release may have other stages, rules
-    or versions, and a guess would be worse than the requests.
+    The first run of a job begins with `fresh`. A later one without a usable checkpoint begins again
+    from nothing: another release may have other stages, rules or versions, and a guess would be
+    worse than the requests.
     """
     if job.run_number <= 1:
-        return ResumedScan(state=ScanState())
+        return ResumedScan(state=fresh)
     runtime.engine.refresh()
-    row = read_checkpoint(runtime.engine, job.job_id)
-    state = None if row is None else _state_of(row)
+    row = next(iter(read_checkpoints(runtime.engine, job.job_id)), None)
+    state = None if row is None else unpack_checkpoint(row)
     if row is not None and state is None:
         log.warning("checkpoint of another revision; the scan begins again", job_id=job.job_id)
         delete_checkpoints(runtime, job.job_id)
@@ -65,13 +66,41 @@ def checkpoint_row(
     }
 
 
+def find_state(
+    runtime: Runtime,
+    job_ids: Sequence[str],
+    *,
+    finished: Collection[str],
+    unfinished: Collection[str],
+) -> ScanState | None:
+    """Return the newest kept state of the first of these jobs that has one to begin with.
+
+    Args:
+        runtime: The open stores.
+        job_ids: The jobs whose checkpoints may be used, the preferred one first.
+        finished: Steps that the state must have behind it.
+        unfinished: Steps that it must have before it.
+    """
+    runtime.engine.refresh()
+    for job_id in job_ids:
+        for row in read_checkpoints(runtime.engine, job_id):
+            state = unpack_checkpoint(row)
+            if state is None:
+                continue
+            done = state.steps.keys()
+            if done >= set(finished) and done.isdisjoint(unfinished):
+                return state
+    return None
+
+
 def delete_checkpoints(runtime: Runtime, job_id: str) -> None:
-    """Delete the checkpoints and the journal of a job, which end with it."""
+    """Delete the checkpoints and the journal of a job."""
     runtime.lake.delete(CHECKPOINTS, "job_id", [job_id])
     runtime.control.drop_journals([job_id])
 
 
-def _state_of(row: Row) -> ScanState | None:
+def unpack_checkpoint(row: Row) -> ScanState | None:
+    """Return the state of a row of `raw.scan_checkpoints`; None if it is of another revision."""
     if row["revision"] != state_revision():
         return None
     try:

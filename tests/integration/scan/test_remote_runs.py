@@ -5,34 +5,8 @@ from typing import Any
 
 from dagster import DagsterRunStatus
 
-from api.cli.commands.system.up import UpConfig, services
-from api.cli.processes.child_processes import Program, find_port, is_listening
+from tests.integration.scan.orchestrator import start_orchestrator
 from tests.stage import Stage
-
-WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"
-PARTS = ("code-server", "daemon", "dagster-ui")
-
-
-def start_orchestrator(stage: Stage, folder: Path) -> None:
-    """What `sametrack up` starts besides service and worker."""
-    plan = UpConfig(
-        profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
-        dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
-        dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
-        workspace=folder / "workspace.yaml", has_token=False,
-    )  # fmt: skip
-    plan.workspace.write_text(WORKSPACE.format(plan.socket))
-    with stage.instance():
-        """Make its files, so that the processes do not race for that."""
-    for service in services(plan):
-        program = service.program
-        if program.name in PARTS:
-            env = {**(program.env or {}), **stage._environment()}
-            stage.process_group.start(
-                Program(name=program.name, command=program.command, log=program.log, env=env)
-            )
-            stage.wait(plan.socket.exists)  # the code server comes first
-    stage.wait(lambda: is_listening(plan.dagster_port))
 
 
 def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(

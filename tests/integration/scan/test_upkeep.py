@@ -24,6 +24,7 @@ from pipelines.settings import Settings
 from warehouse.control import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
+from warehouse.queries.checkpoints import read_checkpointed_jobs
 from warehouse.queries.results import read_result_document
 
 KEPT = timedelta(days=30)
@@ -96,6 +97,32 @@ def test_a_sweep_is_bounded_and_a_full_one_goes_on(store: Any) -> None:
     assert (first.jobs, first.is_more) == (2, True)
     rest = store.keeper.maintain(store.now + KEPT)
     assert (rest.jobs, rest.results, rest.is_more) == (3, 3, False)
+
+
+def test_states_of_ended_scans_are_kept_for_three_days_and_those_of_open_ones_longer(
+    store: Any,
+) -> None:
+    ended = store.completed("ended")
+    opened = store.keeper.control.create_or_join(
+        NewJob(
+            kind="scan", input="2", target="2", music_id=None, parameters={}, fingerprint="2",
+            scan_key=None, origin="api", priority=100,
+        )
+    )[0].job_id  # fmt: skip
+    for job_id in (ended, opened, "a job that is gone"):
+        row = {
+            "job_id": job_id, "number": 1, "run_number": 1, "stage": "track", "round": None,
+            "revision": "test", "state": b"state",
+        }  # fmt: skip
+        store.keeper.lake.append("raw.scan_checkpoints", [row])
+
+    def kept(after: timedelta) -> set[str]:
+        store.keeper.delete_expired(store.now + after)
+        store.engine.refresh()
+        return set(read_checkpointed_jobs(store.engine))
+
+    assert kept(timedelta(days=2)) == {ended, opened}
+    assert kept(timedelta(days=3, minutes=1)) == {opened}
 
 
 def test_runs_that_ended_long_ago_go_with_their_events(store: Any) -> None:

@@ -1,0 +1,216 @@
+"""The job of a run that somebody launched in Dagster: in its UI, its command line, a back-fill.
+
+The queue knows nothing of such a run, so it gets a job of its own with the origin `launchpad`. A
+run of single steps begins with a kept state that has the steps before them behind it: that of the
+run it repeats, else of the newest jobs of the same track. Not here: the life of the run
+(`run_session.py`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from dagster import AssetKey, AssetsDefinition, DagsterRun
+
+from pipelines.orchestration.partitions import MUSIC_PARTITION
+from pipelines.parameters.scan import fingerprint, scan_key, scan_parameters
+from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
+from pipelines.scan.runtime import Runtime
+from pipelines.scan.service.stored_results import acquire_scan_lease
+from pipelines.scan.state.checkpoints import find_state
+from pipelines.scan.state.scan_state import ScanState
+from warehouse.control.records import NewJob
+from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError
+from warehouse.records.evidence import ALGORITHM
+from warehouse.records.jobs import (
+    DISCOVERY,
+    JOB_KINDS,
+    KEYWORD_SEARCH,
+    PRIORITY_INTERACTIVE,
+    SCAN,
+    Job,
+)
+
+PARTITION_TAG = "dagster/partition"
+NEWEST_JOBS = 20
+"""So many jobs of a track are searched for a state to begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepGraph:
+    """The steps of one kind of job.
+
+    `assets` has the step that yields each asset, `needs` the steps that each step needs directly.
+    """
+
+    assets: Mapping[AssetKey, str]
+    needs: Mapping[str, frozenset[str]]
+
+    def before(self, steps: Collection[str]) -> frozenset[str]:
+        """Return the steps that these need, directly or not, and that are not among them."""
+        found: set[str] = set()
+        left = list(steps)
+        while left:
+            new = self.needs[left.pop()] - found
+            found |= new
+            left.extend(new)
+        return frozenset(found - set(steps))
+
+
+def read_graph(assets: Sequence[AssetsDefinition]) -> StepGraph:
+    """Return the graph of these assets, from the dependencies that they declare."""
+    steps = {key: _step_of(asset.op.name) for asset in assets for key in asset.keys}
+    needs = {}
+    for asset in assets:
+        step = _step_of(asset.op.name)
+        needs[step] = frozenset(steps[key] for key in asset.dependency_keys if key in steps)
+    return StepGraph(steps, {step: before - {step} for step, before in needs.items()})
+
+
+def _step_of(op: str) -> str:
+    """Return the step of an op, as `complete_step` has it: Dagster names it `raw__tracks`."""
+    return op.rpartition("__")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchedJob:
+    """The job of a launched run. `state` is what it begins with; None if with nothing."""
+
+    job: Job
+    partition: str
+    selected: frozenset[str]
+    state: ScanState | None
+
+
+def begin_job(runtime: Runtime, run: DagsterRun, graphs: Mapping[str, StepGraph]) -> LaunchedJob:
+    """Create the running job of a launched run; it has the id of the run.
+
+    Raises:
+        InvalidMusicInputError: The partition has no such steps, no search of this name is known,
+            or no state is kept that the selected steps could begin with.
+        WorkerUnavailableError: Another job scans the same at this moment.
+    """
+    partition = run.tags[PARTITION_TAG]
+    kind = _kind_of(run, partition, graphs)
+    selected = _selected(run, partition, graphs[kind])
+    known = runtime.control.jobs_of(
+        kind, partition.removeprefix(MUSIC_PARTITION), limit=NEWEST_JOBS
+    )
+    before = graphs[kind].before(selected)
+    state = _find_state(runtime, run, known, selected, before) if before else None
+    job = runtime.control.begin(_new_job(run, kind, partition, known), f"run:{run.run_id}")
+    try:
+        _take_lease(runtime, job, is_whole=state is None)
+    except WorkerUnavailableError as error:
+        runtime.control.finish(job.job_id, "failed", error=error.to_document())
+        raise
+    return LaunchedJob(job, partition, selected, state)
+
+
+def _kind_of(run: DagsterRun, partition: str, graphs: Mapping[str, StepGraph]) -> str:
+    if run.job_name in JOB_KINDS:
+        return run.job_name
+    if not partition.startswith(MUSIC_PARTITION):
+        return KEYWORD_SEARCH
+    discovers = any(key in graphs[DISCOVERY].assets for key in run.asset_selection or ())
+    return DISCOVERY if discovers else SCAN
+
+
+def _selected(run: DagsterRun, partition: str, graph: StepGraph) -> frozenset[str]:
+    """Return the steps that a run executes.
+
+    Raises:
+        InvalidMusicInputError: The partition has no such steps.
+    """
+    if run.step_keys_to_execute:
+        chosen = set(map(_step_of, run.step_keys_to_execute)) & graph.needs.keys()
+    elif run.asset_selection:
+        chosen = {graph.assets[key] for key in run.asset_selection if key in graph.assets}
+        foreign = sorted(key.to_user_string() for key in run.asset_selection - graph.assets.keys())
+        if foreign:
+            raise InvalidMusicInputError(
+                f"{partition} has no {', '.join(foreign)} in one run with the other assets",
+                hint="A search by name confirms nothing, and a discovery is a run of its own",
+            )
+    else:
+        chosen = {*graph.needs}
+    return frozenset(chosen)
+
+
+def _find_state(
+    runtime: Runtime,
+    run: DagsterRun,
+    known: Sequence[Job],
+    selected: Collection[str],
+    before: Collection[str],
+) -> ScanState:
+    """Return the state to begin with.
+
+    Raises:
+        InvalidMusicInputError: None is kept.
+    """
+    repeated = [] if run.parent_run_id is None else [run.parent_run_id]
+    job_ids = list(dict.fromkeys([*repeated, *[job.job_id for job in known]]))
+    state = find_state(runtime, job_ids, finished=before, unfinished=selected)
+    if state is None:
+        raise InvalidMusicInputError(
+            f"No state is kept that {', '.join(sorted(selected))} could begin with",
+            hint=f"Materialize {', '.join(sorted(before))} as well, or launch the job `scan`",
+        )
+    state.checkpoint = 0  # counts the checkpoints of one job
+    return state
+
+
+def _new_job(run: DagsterRun, kind: str, partition: str, known: Sequence[Job]) -> NewJob:
+    """Return the job to create, with the input and parameters of the newest one for the same.
+
+    Raises:
+        InvalidMusicInputError: No search of this name is known: the partition has only its hash.
+    """
+    music_id = partition.removeprefix(MUSIC_PARTITION) if kind != KEYWORD_SEARCH else None
+    if not known and music_id is None:
+        raise InvalidMusicInputError(
+            f"The name behind {partition} is not known any more",
+            hint="Search for the name again through the API, the console or the command line",
+        )
+    defaults = DiscoveryParameters() if kind == DISCOVERY else scan_parameters({})
+    return NewJob(
+        kind=kind,
+        input=music_id or known[0].input,
+        target=music_id or partition,
+        music_id=music_id,
+        parameters=known[0].parameters if known else defaults.to_document(),
+        fingerprint=f"launchpad:{run.run_id}",  # nobody joins it: it may end before its result
+        scan_key=None,
+        origin="launchpad",
+        priority=PRIORITY_INTERACTIVE,
+        job_id=run.run_id,
+    )
+
+
+def _take_lease(runtime: Runtime, job: Job, *, is_whole: bool) -> None:
+    """Take the lease of the scan; let a scan from nothing answer later requests for the same.
+
+    A result that begins with an earlier state has observations of then, so nobody is answered from
+    it who asks for the ranking of today.
+
+    Raises:
+        WorkerUnavailableError: Another job holds it.
+    """
+    if job.music_id is None:
+        return
+    world, provider = runtime.world, runtime.music_provider
+    if job.kind == DISCOVERY:
+        wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
+        key = twin = discovery_key(job.music_id, world, provider, ALGORITHM, wanted)
+    else:
+        parameters = scan_parameters(job.parameters)
+        key = scan_key(job.music_id, world, provider, ALGORITHM, parameters)
+        twin = fingerprint(job.music_id, world, provider, parameters)
+    holder = acquire_scan_lease(runtime, job, twin).waits_for
+    if holder is not None:
+        raise WorkerUnavailableError(
+            f"Job {holder} scans the same at this moment",
+            hint="Wait for its end, or terminate its run; then launch this one again",
+        )
+    if is_whole:
+        runtime.control.set_target(job.job_id, music_id=job.music_id, scan_key=key)

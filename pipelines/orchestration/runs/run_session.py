@@ -1,0 +1,144 @@
+"""The scan of a run that Dagster launched: its job, heartbeats, the end of the job.
+
+Such a run executes a job of the queue (`RUNS=remote`), or steps that somebody launched in Dagster
+itself, which get a job of their own. In the code server, which runs nothing, the slot stays empty.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
+
+from pipelines.logs import configure_logging
+from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs.launched_job import (
+    PARTITION_TAG,
+    LaunchedJob,
+    StepGraph,
+    begin_job,
+)
+from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminated_runs
+from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
+from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
+from pipelines.scan.carry_over import carry_over
+from pipelines.scan.runtime import Runtime, open_runtime
+from pipelines.scan.scan_run import ScanRun
+from pipelines.settings import Settings
+from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.jobs import FINAL_STATUSES, Job
+
+
+def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
+    """Return the resource that holds the scan of a run. `graphs`: the steps by kind of job."""
+
+    @resource(description="The scan of this run.")
+    def scan(context: InitResourceContext) -> Iterator[CurrentScan]:
+        """Provide the session of the run's job."""
+        current_scan, run, instance = CurrentScan(), context.run, context.instance
+        if run is None or instance is None:
+            yield current_scan
+            return
+        configure_logging()
+        with ExitStack() as stack:
+            runtime = open_runtime(Settings(), stack)
+            if _is_of_a_job(run):
+                stack.enter_context(_continue_job(runtime, run, instance, current_scan))
+            elif PARTITION_TAG in run.tags:
+                launched = begin_job(runtime, run, graphs)
+                stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
+            yield current_scan
+
+    return scan
+
+
+def _is_of_a_job(run: DagsterRun) -> bool:
+    """Whether the queue made this run; a repeated run has the tags of the one before it."""
+    return ORIGIN_TAG in run.tags and run.parent_run_id is None
+
+
+@contextmanager
+def _continue_job(
+    runtime: Runtime, run: DagsterRun, instance: DagsterInstance, current_scan: CurrentScan
+) -> Iterator[None]:
+    """Run the scan of a job of the queue, and write its end."""
+    job = _job_of(runtime, run)
+    with ExitStack() as stack:
+        stack.callback(lambda: end_job(runtime, job, current_scan.outcome()))
+        session = ScanRun(runtime, job, music_id=job.music_id or "")
+        stack.enter_context(_open(session, run, instance, current_scan))
+        yield
+
+
+@contextmanager
+def _launch_job(
+    runtime: Runtime,
+    run: DagsterRun,
+    instance: DagsterInstance,
+    current_scan: CurrentScan,
+    launched: LaunchedJob,
+) -> Iterator[None]:
+    """Run the scan of a launched job, and write its end."""
+    job, state = launched.job, launched.state
+    with ExitStack() as stack:
+        session = ScanRun(runtime, job, music_id=job.music_id or "", begin_with=state)
+        stack.callback(lambda: end_job(runtime, job, _outcome(current_scan, session, launched)))
+        instance.add_run_tags(run.run_id, tags_of(job, launched.partition))
+        stack.enter_context(_open(session, run, instance, current_scan))
+        if state is not None:
+            carry_over(session)
+        yield
+        session.finish_appends()
+
+
+@contextmanager
+def _open(
+    session: ScanRun, run: DagsterRun, instance: DagsterInstance, current_scan: CurrentScan
+) -> Iterator[None]:
+    """Open a session for the assets of this run, with heartbeats."""
+    control = session.runtime.control
+
+    def beat() -> None:
+        control.heartbeat_job(session.job.job_id, run_number=session.job.run_number)
+        cancel_jobs_of_terminated_runs(instance, control, [run.run_id])
+
+    with _repeat(beat, every_s=session.runtime.settings.heartbeat_s), session:
+        session.on_canceling = lambda: instance.report_run_canceling(run)
+        current_scan.session = session
+        yield
+
+
+def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob) -> ScanOutcome:
+    """Return how a launched job ended: without a failure, and without a result, as cancelled."""
+    ended = current_scan.outcome()
+    is_partial = ended.error is None and launched.selected <= session.state.steps.keys()
+    return ScanOutcome("cancelled") if ended.status == "failed" and is_partial else ended
+
+
+def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
+    job = runtime.control.job(job_id_of(run))
+    if job is None or job.status in FINAL_STATUSES:
+        raise WorkerUnavailableError("The job of this run has ended before the run began")
+    if job.status != "running" or run_id_of(job) != run.run_id:
+        raise WorkerUnavailableError("The job of this run goes on in another run")
+    return job
+
+
+@contextmanager
+def _repeat(work: Callable[[], None], *, every_s: float) -> Iterator[None]:
+    """Repeat work in a thread: the steps of a run may take longer than a job may be silent."""
+    stop = threading.Event()
+
+    def loop() -> None:
+        while True:
+            work()
+            if stop.wait(every_s):
+                return
+
+    thread = threading.Thread(target=loop, name="beat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

@@ -1,0 +1,119 @@
+"""The orchestrator of a stage: code server, daemon and UI, and a client of its GraphQL."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from api.cli.commands.system.up import UpConfig, services
+from api.cli.processes.child_processes import Program, find_port, is_listening
+from tests.stage import Stage
+
+WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"
+PARTS = ("code-server", "daemon", "dagster-ui")
+PLACE = {"repositoryName": "__repository__", "repositoryLocationName": "sametrack"}
+
+LAUNCH = """mutation($p: ExecutionParams!) { launchPipelineExecution(executionParams: $p) {
+    __typename ... on LaunchRunSuccess { run { runId } } } }"""
+REPEAT = """mutation($p: ReexecutionParams!) { launchRunReexecution(reexecutionParams: $p) {
+    __typename ... on LaunchRunSuccess { run { runId } } } }"""
+TERMINATE = """mutation($id: String!) { terminateRun(runId: $id) { __typename } }"""
+FILL = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) {
+    __typename ... on LaunchBackfillSuccess { backfillId } } }"""
+RUN = """query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"""
+RUNS_OF = """query($id: String!) { partitionBackfillOrError(backfillId: $id) {
+    ... on PartitionBackfill { status runs(limit: 10) { id status } } } }"""
+ERRORS = """query($id: ID!) { logsForRun(runId: $id, limit: 1000) {
+    ... on EventConnection { events { ... on ErrorEvent { error { message } } } } } }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Orchestrator:
+    """Does what the pages of the UI do, by the requests that they send."""
+
+    port: int
+    stage: Stage
+
+    def ask(self, text: str, **variables: Any) -> Any:
+        answer = httpx2.post(
+            f"http://127.0.0.1:{self.port}/graphql",
+            json={"query": text, "variables": variables},
+            timeout=120,
+        ).raise_for_status()
+        document = answer.json()
+        assert "errors" not in document, document["errors"]
+        (found,) = document["data"].values()
+        return found
+
+    def add_track(self, music_id: str) -> str:
+        """Make the partition of a track, as a scan of it does; returns its key."""
+        with self.stage.instance() as instance:
+            instance.add_dynamic_partitions("tracks", [f"music:{music_id}"])
+        return f"music:{music_id}"
+
+    def launch(self, partition: str, *assets: str, job: str = "__ASSET_JOB") -> str:
+        """Materialize assets of a partition, or launch a job for it; returns the run."""
+        keys = [{"path": asset.split("/")} for asset in assets]
+        given = {
+            "selector": PLACE | {"jobName": job, "assetSelection": keys or None},
+            "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
+            "mode": "default",
+            "runConfigData": {},
+        }
+        return str(self.ask(LAUNCH, p=given)["run"]["runId"])
+
+    def retry(self, run_id: str) -> str:
+        """Retry a run from its failure; returns the new run."""
+        given = {"parentRunId": run_id, "strategy": "FROM_FAILURE"}
+        return str(self.ask(REPEAT, p=given)["run"]["runId"])
+
+    def terminate(self, run_id: str) -> None:
+        self.ask(TERMINATE, id=run_id)
+
+    def fill(self, asset: str, partitions: list[str]) -> dict[str, str]:
+        """Back-fill partitions of an asset; returns the status of each run when all have ended."""
+        keys = [{"path": asset.split("/")}]
+        backfill = self.ask(FILL, p={"assetSelection": keys, "partitionNames": partitions})
+
+        def ended() -> bool:
+            found = self.ask(RUNS_OF, id=backfill["backfillId"])
+            return str(found["status"]).startswith("COMPLETED")
+
+        self.stage.wait(ended)
+        runs = self.ask(RUNS_OF, id=backfill["backfillId"])["runs"]
+        return {run["id"]: run["status"] for run in runs}
+
+    def ended(self, run_id: str) -> str:
+        """Wait for the end of a run; returns its status."""
+        done = ("SUCCESS", "FAILURE", "CANCELED")
+        self.stage.wait(lambda: self.ask(RUN, id=run_id)["status"] in done)
+        return str(self.ask(RUN, id=run_id)["status"])
+
+    def errors(self, run_id: str) -> str:
+        """What the failed steps of a run said."""
+        events = self.ask(ERRORS, id=run_id)["events"]
+        return "\n".join(one["error"]["message"] for one in events if one.get("error"))
+
+
+def start_orchestrator(stage: Stage, folder: Path) -> Orchestrator:
+    """Start what `sametrack up` starts besides service and worker."""
+    plan = UpConfig(
+        profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
+        dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
+        dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
+        workspace=folder / "workspace.yaml", has_token=False,
+    )  # fmt: skip
+    plan.workspace.write_text(WORKSPACE.format(plan.socket))
+    with stage.instance():
+        """Make its files, so that the processes do not race for that."""
+    for service in services(plan):
+        program = service.program
+        if program.name in PARTS:
+            env = {**(program.env or {}), **stage._environment()}
+            stage.process_group.start(
+                Program(name=program.name, command=program.command, log=program.log, env=env)
+            )
+            stage.wait(plan.socket.exists)  # the code server comes first
+    stage.wait(lambda: is_listening(plan.dagster_port))
+    return Orchestrator(plan.dagster_port, stage)

@@ -1,0 +1,85 @@
+"""Assets that somebody materialises in Dagster itself: one, from a failure, several partitions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.scan.orchestrator import Orchestrator, start_orchestrator
+from tests.stage import Stage, open_stage
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Orchestrator]:
+    """A world with its orchestrator and without a worker. Each test has tracks of its own."""
+    folder = tmp_path_factory.mktemp("launched")
+    with open_stage(folder, sound_cache) as stage:
+        stage.start_platform(seed=5, size=0.1)
+        yield start_orchestrator(stage, folder)
+
+
+def partition(town: Orchestrator, number: int) -> str:
+    track = town.stage.world("/_world/tracks")["tracks"][number]
+    return town.add_track(track["music_id"])
+
+
+REQUESTS = "/_world/access-log/requests?limit=10000"
+
+
+def requests(stage: Stage, surface: str) -> int:
+    entries = stage.world(REQUESTS)["requests"]
+    return sum(one["surface"] == surface for one in entries)
+
+
+def test_a_track_is_scanned_from_the_launchpad_and_one_asset_made_again_without_a_request(
+    town: Orchestrator,
+) -> None:
+    stage, track = town.stage, partition(town, 0)
+    whole = town.launch(track, job="scan")
+    assert town.ended(whole) == "SUCCESS", town.errors(whole)
+    job = stage.job(whole)
+    assert (job.status, job.origin, f"music:{job.music_id}") == ("completed", "launchpad", track)
+    assert len(stage.rows("select 1 from marts.job_results where job_id = $id", id=whole)) == 1
+
+    asked = len(stage.world(REQUESTS)["requests"])
+    again = town.launch(track, "marts/rankings", "marts/account_summaries")
+    assert town.ended(again) == "SUCCESS", town.errors(again)
+    text = """
+        select * exclude (job_id, committed_at) from marts.rankings
+        where job_id = $id order by rank
+    """
+    ranked = stage.rows(text, id=again)
+    assert ranked
+    assert ranked == stage.rows(text, id=whole)
+    assert len(stage.world(REQUESTS)["requests"]) == asked
+    assert stage.job(again).status == "cancelled"  # without a result there is no other end
+
+
+def test_a_run_that_was_terminated_goes_on_from_its_failure_without_asking_again(
+    town: Orchestrator,
+) -> None:
+    stage, track = town.stage, partition(town, 1)
+    stage.hold("slides_info", after=requests(stage, "slides_info") + 4)
+    first = town.launch(track, job="scan")
+    stage.wait(
+        lambda: stage.control.job(first) and stage.job(first).progress.stage == "video_details"
+    )
+    town.terminate(first)
+    assert town.ended(first) in {"CANCELED", "FAILURE"}
+    assert stage.job(first).status == "cancelled"
+    stage.settle()
+    read = requests(stage, "music_info")
+    second = town.retry(first)
+    assert town.ended(second) == "SUCCESS", town.errors(second)
+    assert stage.job(second).status == "completed"
+    assert requests(stage, "music_info") == read
+    result = "select count(*) as n from marts.candidates where job_id = $id"
+    assert stage.rows(result, id=second)[0]["n"] > 0
+
+
+def test_a_back_fill_reads_three_tracks(town: Orchestrator) -> None:
+    tracks = [partition(town, number) for number in (2, 3, 4)]
+    runs = town.fill("raw/tracks", tracks)
+    assert list(runs.values()) == ["SUCCESS"] * 3
+    found = {f"music:{town.stage.job(run_id).music_id}" for run_id in runs}
+    assert found == set(tracks)
