@@ -27,7 +27,7 @@ from api.cli.terminal import (
 )
 from api.client import ApiResponse, AsyncClient, Connection
 from api.client.errors import ClientError, ConnectionFailedError, ServiceError
-from api.services.report.messages import EXPERIMENTAL_BANNER
+from pipelines.documents.messages import EXPERIMENTAL_BANNER
 
 if TYPE_CHECKING:
     from api.settings import ApiSettings

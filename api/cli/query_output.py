@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table as Shown
 
 from api.cli.terminal import exit_with_input_error, out, print_message, safe
-from api.services.report import messages
+from pipelines.documents import messages
 from warehouse.records.times import to_utc_text
 
 if TYPE_CHECKING:

@@ -1,16 +1,21 @@
 """HTML pages that are one file: every text escaped, the style sheet inline, no script, no request.
 
-The content security policy of a template allows its style sheet by `style_hash`.
+All reports share the palette and `design.css`; a template adds a style sheet of its own. The
+content security policy of a template allows the three together by `style_hash`.
 """
 
 import base64
 import hashlib
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pipelines.documents.palette import css_variables
+
+_DESIGN = Path(__file__).with_name("design.css")
 _BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
 _CONTROL = [*range(0x20), *range(0x7F, 0xA0)]
 _PLAIN = dict.fromkeys(_CONTROL, " ") | dict.fromkeys(map(ord, _BIDIRECTIONAL))
@@ -36,9 +41,26 @@ class PageTemplates:
         self._filters = filters or {}
         self._names = names or {}
 
-    def render(self, template: str, *, style: str, **values: object) -> str:
-        """Render a template; it gets the style sheet `style` and its hash."""
+    def render(
+        self,
+        template: str,
+        *,
+        style: str,
+        running: tuple[str, str] | None = None,
+        **values: object,
+    ) -> str:
+        """Render a template; it gets the style sheet and its hash.
+
+        Args:
+            template: Name of the template.
+            style: Name of its own style sheet.
+            running: For a report: what every printed page but the first has at its top, left and
+                right. None: the page has its own style sheet alone.
+            values: What the template uses.
+        """
         text = self._style(style)
+        if running is not None:
+            text = f"{_shared_design()}{text}{_running_header(*running)}"
         return self._environment.get_template(template).render(
             style=Markup(text),  # noqa: S704  # a file of the package
             style_hash=base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
@@ -66,6 +88,25 @@ class PageTemplates:
         environment.filters |= {"plain": plain_text, **self._filters}
         environment.globals |= self._names
         return environment
+
+
+@cache
+def _shared_design() -> str:
+    return css_variables() + _DESIGN.read_text(encoding="utf-8")
+
+
+def _running_header(left: str, right: str) -> str:
+    """Return the header of printed pages as a style sheet; any text is one string of it."""
+    return (
+        f"@page {{ @top-left {{ content: {_css_string(left)}; }} "
+        f"@top-right {{ content: {_css_string(right)}; }} }}\n"
+    )
+
+
+def _css_string(text: str) -> str:
+    """Quote a text for a style sheet: what could end the string or the element is escaped."""
+    plain = plain_text(text)
+    return '"' + "".join(f"\\{ord(one):x} " if one in '"\\<>&{}' else one for one in plain) + '"'
 
 
 def plain_text(text: object) -> str:

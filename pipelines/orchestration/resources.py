@@ -248,7 +248,7 @@ class ReportResource:
     def make(
         self, report: Notebook, config: Mapping[str, object], *, run_id: str
     ) -> "RenderedReport":
-        """Render a report with a run's config: its parameters, `as_of` and `with_pdf`.
+        """Render a report with a run's config: its parameters, `as_of`, `language` and `with_pdf`.
 
         Raises:
             ProfileNotChosenError: No platform profile is selected.
@@ -264,6 +264,7 @@ class ReportResource:
             report=report,
             parameters={name: value for name, value in config.items() if name in names},
             as_of=str(config["as_of"]),
+            language=str(config["language"]),
             with_pdf=bool(config["with_pdf"]),
             run_id=run_id,
         )

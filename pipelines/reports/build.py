@@ -16,6 +16,7 @@ from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.notebook_run import ReportProgress, run_notebook
 from pipelines.reports.page import RenderStamp, render_page
+from pipelines.reports.texts import load_texts
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.home.folder import open_home
@@ -39,6 +40,7 @@ class ReportRequest:
     as_of: str = ""
     output: Path | None = None
     with_pdf: bool = False
+    language: str = "en"
     run_id: str | None = None
 
 
@@ -60,11 +62,13 @@ def build_report(
 
     Raises:
         ProfileNotChosenError: No platform profile is selected.
-        InvalidParameterError: A parameter is invalid, or the files cannot be written there.
+        InvalidParameterError: A parameter or the language is invalid, or the files cannot be
+            written there.
         ProviderUnsupportedError: A PDF is requested, but Chromium is not installed.
         WarehouseError: The lake cannot be read.
         SametrackError: A cell of the notebook failed.
     """
+    texts = load_texts(asked.language)
     home = open_home(settings.data_home, choose_profile(settings).name)
     if asked.as_of:
         parse_as_of(asked.as_of, now=datetime.now(UTC))  # fail before a kernel starts
@@ -74,7 +78,8 @@ def build_report(
     run_id = asked.run_id or str(uuid4())
     with TemporaryDirectory(prefix="sametrack-report-") as draft:
         places = {"home": str(home.root), "lake": settings.lake_url or "", "tables": draft}
-        given = dict(asked.parameters) | places | {"as_of": asked.as_of}
+        given = dict(asked.parameters) | places
+        given |= {"as_of": asked.as_of, "language": asked.language}
         executed = run_notebook(asked.report, given, progress=progress)
         progress("writing")
         tables = _move_tables(Path(draft), page.with_name(f"{page.stem}-tables"))
@@ -82,7 +87,7 @@ def build_report(
         run_id=run_id,
         made_at=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
     )
-    html = render_page(asked.report, executed, making)
+    html = render_page(asked.report, executed, making, texts)
     write_atomically(page, [html.encode()])
     pdf = None
     if asked.with_pdf:
@@ -100,7 +105,11 @@ def _stem(asked: ReportRequest) -> str:
     usual = {one.name: one.default for one in asked.report.parameters}
     given = sorted(asked.parameters.items())
     changed = [f"{name}={value}" for name, value in given if value != usual.get(name)]
-    words = [asked.report.name, *changed, *([f"as_of={asked.as_of}"] if asked.as_of else [])]
+    if asked.as_of:
+        changed.append(f"as_of={asked.as_of}")
+    if asked.language != "en":
+        changed.append(f"language={asked.language}")
+    words = [asked.report.name, *changed]
     return _UNSAFE.sub("_", "-".join(words))[:_NAME_CHARS]
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from warehouse.records.errors import InvalidParameterError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks" / "reports"
-RUNTIME_PARAMETERS = frozenset({"home", "lake", "tables", "as_of"})
-"""Notebook parameters that the runner sets: where and when, not what."""
+RUNTIME_PARAMETERS = frozenset({"home", "lake", "tables", "as_of", "language"})
+"""Notebook parameters that the runner sets: where, when and in which language, not what."""
 _TYPES: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 

@@ -11,14 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import override
 
-import nbformat
-import papermill
-from jupyter_client.manager import AsyncKernelManager
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-
 from pipelines.reports.catalogue import NOTEBOOKS, Notebook
+from pipelines.reports.quick_imports import without_address_grammar
 from warehouse.records import errors
 from warehouse.records.errors import InputError, SametrackError, WarehouseError
+
+with without_address_grammar():
+    import nbformat
+    import papermill
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 START_S = 60
 CELL_S = 300

@@ -1,12 +1,13 @@
 """Render an executed notebook as one self-contained HTML page.
 
-Notebook texts are Markdown without raw HTML. Output HTML comes only from the project's display
-classes (`pipelines/reports/figures/display.py`); everything else is escaped. The page's content
-security policy allows neither scripts nor requests.
+The page has another order than the notebook: cover, chapters with their charts, the box with method
+and coverage, and all tables as appendix. Notebook texts are Markdown without raw HTML. Output HTML
+comes only from the project's display classes (`pipelines/reports/figures/display.py`); everything
+else is escaped. The page's content security policy allows neither scripts nor requests.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
@@ -14,9 +15,12 @@ from nbformat import NotebookNode
 
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.reports.catalogue import Notebook
+from pipelines.reports.parts import PART_TYPE
+from pipelines.reports.texts import LANGUAGES, ReportTexts
 
 _PAGES = PageTemplates("pipelines.reports")
 _HIDDEN = frozenset({"parameters", "injected-parameters"})
+_HEADING = re.compile(r"#+ (.*)\n*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,26 +31,79 @@ class RenderStamp:
     made_at: str
 
 
-def render_page(report: Notebook, executed: NotebookNode, making: RenderStamp) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """A section of a notebook: its text, its charts, its tables."""
+
+    name: str
+    explanation: Markup
+    charts: list[Markup] = field(default_factory=list)
+    tables: list[Markup] = field(default_factory=list)
+
+    @property
+    def text(self) -> Markup:
+        """The heading and the explanation."""
+        return Markup("<h2>{}</h2>\n{}").format(self.name, self.explanation)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPage:
+    """The parts of a page, in the order of the notebook."""
+
+    cover: list[Markup] = field(default_factory=list)
+    cover_charts: list[Markup] = field(default_factory=list)
+    chapters: list[Chapter] = field(default_factory=list)
+    boxes: list[Markup] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, part: Markup) -> None:
+        """Put an output in its place; what has none is a chart of its chapter."""
+        places = {"cover": self.cover, "cover_chart": self.cover_charts, "box": self.boxes}
+        if kind in places:
+            places[kind].append(part)
+        else:
+            chapter = self.chapters[-1]
+            (chapter.tables if kind == "table" else chapter.charts).append(part)
+
+
+def render_page(
+    report: Notebook, executed: NotebookNode, making: RenderStamp, texts: ReportTexts
+) -> str:
     """Render the page of an executed notebook."""
-    cells = [_cell(cell) for cell in executed.cells if not _HIDDEN & set(cell.metadata.tags)]
+    page = ReportPage()
+    for cell in executed.cells:
+        if cell.cell_type == "markdown":
+            page.chapters.append(_chapter(report, cell, texts))
+        elif not _HIDDEN & set(cell.metadata.tags):
+            page.code.append(cell.source)
+            for output in cell.outputs:
+                page.add(*_part(output))
+    title = texts.text(f"{report.name}.title")
     return _PAGES.render(
-        "page.html.j2", style="page.css", report=report, cells=cells, making=making
+        "page.html.j2",
+        style="page.css",
+        running=(title, texts.text("page.running")),
+        html_language=LANGUAGES[texts.language],
+        title=title,
+        page=page,
+        texts=texts,
+        making=making,
     )
 
 
-def _cell(cell: NotebookNode) -> Mapping[str, object]:
-    if cell.cell_type == "markdown":
-        text = MarkdownIt("commonmark", {"html": False}).enable("table").render(cell.source)
-        return {"text": Markup(text), "code": None, "outputs": []}  # noqa: S704  # raw HTML is off
-    return {"text": None, "code": cell.source, "outputs": [_output(one) for one in cell.outputs]}
+def _chapter(report: Notebook, cell: NotebookNode, texts: ReportTexts) -> Chapter:
+    source = texts.section(report.name, cell.id, cell.source)
+    found = _HEADING.match(source)
+    name, explanation = (found[1], source[found.end() :]) if found else ("", source)
+    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(explanation)
+    return Chapter(name=name, explanation=Markup(text))  # noqa: S704  # raw HTML is off
 
 
-def _output(output: NotebookNode) -> Markup:
-    """Return the HTML of a display class if there is any, else escaped text."""
+def _part(output: NotebookNode) -> tuple[str, Markup]:
+    """Return the kind of an output and its HTML if it has any, else escaped text."""
     if output.output_type == "stream":
-        return Markup("<pre>{}</pre>").format(output.text)
-    found = output.data.get("text/html")
-    if found is not None:
-        return Markup(found)  # noqa: S704  # from the display classes, which escape
-    return Markup("<pre>{}</pre>").format(escape(output.data.get("text/plain", "")))
+        return "chart", Markup("<pre>{}</pre>").format(output.text)
+    part = output.data.get(PART_TYPE)
+    if part is None:
+        return "chart", Markup("<pre>{}</pre>").format(escape(output.data.get("text/plain", "")))
+    return part["kind"], Markup(output.data["text/html"])  # noqa: S704  # our display classes escape

@@ -15,10 +15,6 @@ from warehouse.exports.atomic_files import write_atomically
 from warehouse.records.errors import SametrackError
 
 NOWHERE = "http://127.0.0.1:9"
-_FOOTER = (
-    '<div style="font-size:7pt;width:100%;text-align:center;color:#555">'
-    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
-)
 
 
 def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
@@ -55,11 +51,10 @@ async def _print(html: str, chromium: Path) -> bytes:
             page = await context.new_page()
             await page.set_content(html, wait_until="load")
             return await page.pdf(
-                format="A4",
-                prefer_css_page_size=True,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=_FOOTER,
+                prefer_css_page_size=True,  # header, page numbers, landscape pages of tables
+                print_background=True,
+                tagged=True,
+                outline=True,
             )
         except Error as error:
             raise SametrackError("the page could not be printed") from error

@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
-from api.services.report.messages import RECALL_OF, TRUE_LABELS
+from pipelines.documents.messages import RECALL_OF, TRUE_LABELS
 from pipelines.sandbox.server.switches import MODES
 from pipelines.scan.conclude import EXHAUSTED_REASONS
 from tests.stage import Stage, open_stage

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.server.middleware.static_files import FOLDER, static_file_names
-from api.services.report.messages import STOPS
+from pipelines.documents.messages import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
 

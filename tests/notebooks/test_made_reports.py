@@ -41,6 +41,7 @@ def test_the_page_tells_what_it_rests_on(all_made: dict[str, RenderedReport], na
     page = text_of(made)
     assert made.run_id in page
     assert "Demo data" in page
+    assert "Method and coverage" in page
     assert "2026-10-20T23:59:59.999999+00:00" in page
     assert f"sametrack report {name}" in page
     assert "marts.confirmed_videos" in page  # with its rows and last commit
@@ -65,7 +66,7 @@ def test_hostile_text_is_text(all_made: dict[str, RenderedReport]) -> None:
 def test_plots_are_pictures_in_the_page(all_made: dict[str, RenderedReport]) -> None:
     counts = {name: text_of(made).count("<svg") for name, made in all_made.items()}
     assert counts == {
-        "chart": 2,
+        "chart": 3,
         "comparison": 4,
         "creator": 3,
         "matcher": 5,

@@ -50,7 +50,8 @@ def test_one_click_makes_every_report_with_its_usual_parameters(tmp_path: Path) 
     assert ended.success
     assert set(printer.asked) == NAMES
     assert printer.asked["matcher"] == {
-        "music_id": "", "top": 20, "viral_line": 10_000, "as_of": "", "with_pdf": False,
+        "music_id": "", "top": 20, "viral_line": 10_000, "as_of": "", "language": "en",
+        "with_pdf": False,
     }  # fmt: skip
     told = ended.asset_materializations_for_node("reports__track")[0].metadata
     assert told["page"].value == "reports/track.html in the home of this world"

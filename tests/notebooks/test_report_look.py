@@ -7,9 +7,13 @@ from datetime import date, timedelta
 import pyarrow as pa
 import pytest
 
-from pipelines.reports.figures import plots
 from pipelines.reports.figures.display import show_figure, show_table
+from pipelines.reports.figures.plots import ReportPlots
+from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
+
+TEXTS = load_texts("en")
+PLOTS = ReportPlots(TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -23,15 +27,15 @@ from warehouse.exports.export_table import to_table
 )
 def test_a_word_too_long_for_a_column_may_break_and_an_id_may_not(text: str, told: str) -> None:
     found = to_table("works", pa.table({"title": [text, "b"]}))
-    shown = show_table(found, "W", empty="", shown=2, only=None, sha256="0")
+    shown = show_table(found, "W", texts=TEXTS, empty="", shown=2, only=None, sha256="0")
     assert f">{told}</td>" in shown.html
 
 
 def test_an_axis_of_counts_names_whole_numbers_alone() -> None:
     days = [date(2026, 1, 1), date(2026, 2, 1)]
-    chart = plots.draw_columns(pa.table({"x": days, "n": [1, 2]}), x="x", value="n", title="n")
+    chart = PLOTS.columns(pa.table({"x": days, "n": [1, 2]}), x="x", value="n")
     assert chart is not None
-    labels = re.findall(r">([\d.,]+)</text>", show_figure(chart, "n").html)
+    labels = re.findall(r">([\d.,]+)</text>", show_figure(chart, "n", "").html)
     assert {"0", "1", "2"} <= set(labels)
     assert not [label for label in labels if "." in label]
 
@@ -40,6 +44,6 @@ def test_columns_too_narrow_for_edges_have_none() -> None:
     days = [date(2021, 1, 1) + timedelta(days=n) for n in range(1000)]
     table = pa.table({"x": days, "n": [100] * 1000})
     for rows, edge in ((table, 0), (table.slice(0, 5), 0.5)):
-        chart = plots.draw_columns(rows, x="x", value="n", title="n")
+        chart = PLOTS.columns(rows, x="x", value="n")
         assert chart is not None
         assert json.loads(chart.to_json())["mark"]["strokeWidth"] == edge

@@ -12,14 +12,18 @@ from hypothesis import strategies as st
 
 from pipelines.reports.build import ReportRequest, build_report
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
-from pipelines.reports.figures import charts, plots, quality, subjects, thresholds, tracks
-from pipelines.reports.figures.display import show_table, show_value
+from pipelines.reports.figures import plots, subjects, thresholds, tracks
+from pipelines.reports.figures.display import show_table
 from pipelines.reports.figures.header import ReportFacts, show_facts
+from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.notebook_run import _to_error
+from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
 TRACK = "7400000000000000001"
+TEXTS = load_texts("en")
+PLOTS = ReportPlots(TEXTS)
 
 
 def to_pair(chroma: float | None, score: float, **given: object) -> dict[str, object]:
@@ -148,7 +152,13 @@ def test_a_looser_chroma_limit_never_confirms_less(distances: list[float]) -> No
 def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None:
     found = pa.table({"title": ["<b>", None, "c"], "digg_count": [1234, None, 0]})
     shown = show_table(
-        to_table("works", found), "Works.", empty="None.", shown=2, only=None, sha256="0" * 64
+        to_table("works", found),
+        "Works.",
+        texts=TEXTS,
+        empty="None.",
+        shown=2,
+        only=None,
+        sha256="0" * 64,
     )
     assert "&lt;b&gt;" in shown.html
     assert "<b>" not in shown.html
@@ -156,7 +166,13 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
     assert shown.html.count("—") == 2
     assert "3 rows, first 2 shown" in shown.text
     none = show_table(
-        to_table("works", found.slice(0, 0)), "W", empty="None.", shown=2, only=None, sha256="0"
+        to_table("works", found.slice(0, 0)),
+        "W",
+        texts=TEXTS,
+        empty="None.",
+        shown=2,
+        only=None,
+        sha256="0",
     )
     assert "None." in none.html
 
@@ -175,7 +191,7 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
     ],
 )
 def test_a_cell_tells_a_value_as_people_read_it(value: object, told: str) -> None:
-    assert show_value(value) == told
+    assert TEXTS.value(value) == told
 
 
 def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
@@ -186,23 +202,23 @@ def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
             "who": ["a"] * 3,
         }
     )
-    chart = plots.draw_lines(table, x="day", y="n", by="who", y_title="n")
+    chart = PLOTS.lines(table, x="day", y="n", by="who")
     assert chart is not None
-    assert [row["n"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
+    assert [row["y"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
 
 
 def test_one_look_at_each_is_no_growth() -> None:
     days = [date(2026, 1, 1), date(2026, 1, 2)]
     table = pa.table({"day": days, "n": [5, 7], "who": ["a", "b"]})
-    assert plots.draw_lines(table, x="day", y="n", by="who", y_title="n") is None
+    assert PLOTS.lines(table, x="day", y="n", by="who") is None
 
 
 def test_too_many_points_are_thinned_and_that_is_said() -> None:
     rows = plots.MOST_POINTS * 2 + 1
     table = pa.table({"x": [0.5] * rows, "y": [0.5] * rows, "v": ["rejected"] * rows})
-    chart = plots.draw_points(table, x="x", y="y", by="v", x_title="x", y_title="y", lines=())
+    chart = PLOTS.points(table, x="x", y="y", by="v", lines=())
     assert chart is not None
-    assert chart.to_json().count('"v": "rejected"') == 1334
+    assert chart.to_json().count('"part": "rejected"') == 1334
     assert "1 of 3 drawn, of 4,001" in chart.to_json()
 
 
@@ -210,64 +226,54 @@ def test_an_erased_history_and_an_empty_warehouse_are_said_on_top() -> None:
     facts = ReportFacts(
         world="public", is_demo=False, is_rewritten=True, moment=None, tables=(), algorithms=()
     )
-    shown = show_facts("track", {"music_id": "<b>"}, facts)
-    assert shown.html.count('class="banner"') == 2
-    assert "history_rewritten" in shown.text
-    assert "Nothing was committed" in shown.text
+    shown = show_facts("track", {"music_id": "<b>"}, facts, TEXTS)
+    rewritten, nothing_yet = facts.banners(TEXTS)
+    assert "history_rewritten" in rewritten
+    assert "Nothing was committed" in nothing_yet
     assert "<b>" not in shown.html
 
 
 def test_nothing_to_draw_draws_nothing() -> None:
     unknown = pa.table({"x": [date(2026, 1, 1)], "y": pa.array([None], pa.int64()), "z": ["a"]})
-    assert plots.draw_lines(unknown, x="x", y="y", by="z", y_title="y") is None
-    assert plots.draw_bars(unknown, label="z", value="y", title="y") is None
-    assert plots.draw_columns(unknown, x="x", value="y", title="y") is None
-    assert plots.draw_stems(unknown, x="x", y="y", y_title="y") is None
-    assert plots.draw_spread(unknown, label="z", value="y", title="y") is None
+    assert PLOTS.lines(unknown, x="x", y="y", by="z") is None
+    assert PLOTS.bars(unknown, label="z", value="y") is None
+    assert PLOTS.columns(unknown, x="x", value="y") is None
+    assert PLOTS.stems(unknown, x="x", y="y") is None
+    assert PLOTS.spread(unknown, label="z", value="y") is None
 
 
-def test_growth_counts_a_work_from_its_first_complete_observation(workshop: Any) -> None:
-    until = datetime(2026, 10, 15, tzinfo=UTC)
-    with workshop.engine(as_of=until) as engine:
-        grown = tracks.read_growth(engine, subjects.choose_track(engine, TRACK)).to_pylist()
-        summary = tracks.read_summary(engine, TRACK).to_pylist()[0]
-    assert [row["observed_works"] for row in grown] == [3, 3]
-    assert [row["digg_count"] for row in grown] == [24_000, 36_000]
-    assert (summary["work_count"], summary["works_without_all_counts"]) == (4, 1)
-    assert summary["hot_score"] == 36_000 + 3 * (4 * 5 + 3 * 3 + 8 * 2)
+def test_growth_counts_a_video_from_its_first_complete_observation() -> None:
+    counts = {"comment_count": 1, "collect_count": 1, "share_count": 1}
+    seen = [
+        {"observed_at": datetime(2026, 10, 1 + day, tzinfo=UTC), "aweme_id": name, "digg_count": n}
+        for day, name, n in ((0, "a", 5), (0, "b", 7), (6, "a", 9))
+    ]
+    grown = tracks.add_up(pa.Table.from_pylist([row | counts for row in seen]), "T").to_pylist()
+    assert [row["observed_works"] for row in grown] == [2, 2]
+    assert [row["digg_count"] for row in grown] == [12, 16]
+    assert tracks.add_up(pa.table({"aweme_id": pa.array([], pa.string())}), "T").num_rows == 0
 
 
-def test_days_without_a_capture_are_told(workshop: Any) -> None:
-    with workshop.engine() as engine:
-        gaps = quality.read_gaps(engine).to_pylist()
-        days = quality.read_days(engine).to_pylist()
-    assert [row["days_without"] for row in gaps] == [2, 2]
-    assert [row["captures"] for row in days] == [2, 0, 0, 2, 0, 0, 2]
-
-
-def test_a_song_that_was_not_shown_has_no_place(workshop: Any) -> None:
-    with workshop.engine() as engine:
-        places = charts.read_places(engine, None, None, top=6).to_pylist()
-    assert {row["rank"] for row in places} == {1, 2, 3, None}
-
-
-def test_a_mapped_song_stands_beside_the_likes_of_its_track(workshop: Any) -> None:
-    with workshop.engine(as_of=datetime(2026, 10, 15, tzinfo=UTC)) as engine:
-        assert charts.read_song_likes(engine, charts.read_song_links(engine)) is None
-    with workshop.engine() as engine:
-        found = charts.read_song_likes(engine, charts.read_song_links(engine))
-    assert found is not None
-    assert (found.song, found.entered) == ("Song 1 …0001", date(2026, 9, 1))
-    chart = plots.draw_song_likes(found.curve, entered=found.entered)
+def test_the_likes_of_a_song_have_a_rule_at_its_chart_entry() -> None:
+    at = [datetime(2026, 8, 1, tzinfo=UTC), datetime(2026, 10, 1, tzinfo=UTC)]
+    curve = pa.table({"observed_at": at, "digg_count": [5, 9]})
+    chart = PLOTS.song_likes(curve, entered=date(2026, 9, 1))
     assert chart is not None
     assert "2026-09-01T00:00:00+00:00" in chart.to_json()
-    assert plots.draw_song_likes(found.curve.slice(0, 1), entered=found.entered) is None
+    assert PLOTS.song_likes(curve.slice(0, 1), entered=date(2026, 9, 1)) is None
 
 
 @pytest.mark.parametrize(("first", "last"), [("soon", ""), ("2026-02-01", "2026-01-01")])
 def test_a_range_of_days_has_to_be_one(first: str, last: str) -> None:
     with pytest.raises(InvalidParameterError):
-        charts.parse_range(first, last)
+        subjects.parse_range(first, last)
+
+
+def test_an_id_typed_plainly_is_a_number_and_finds_its_track(workshop: Any) -> None:
+    with workshop.engine() as engine:
+        assert subjects.choose_track(engine, int(TRACK)).id == TRACK
+        with pytest.raises(InvalidParameterError, match="needs 2 to 6"):
+            subjects.choose_tracks(engine, int(TRACK))
 
 
 def test_a_comparison_needs_two_tracks_and_names_the_unknown(workshop: Any) -> None:

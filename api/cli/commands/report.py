@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
 _HINT = "sametrack report --list"
+_LANGUAGES = ("en", "zh")
 
 _What = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Name of a report, or id of a completed job.")
@@ -38,6 +39,9 @@ _AsOf = Annotated[
         help="Only data committed until then; the same time gives the same tables.",
     ),
 ]
+_Language = Annotated[
+    str, typer.Option("--language", metavar="LANGUAGE", help="Language of the page: en or zh.")
+]
 _Output = Annotated[
     Path | None,
     typer.Option("--output", "--out", metavar="FILE", help="Default: in the reports folder."),
@@ -49,6 +53,7 @@ def report(
     *,
     given: _Given = None,
     as_of: _AsOf = None,
+    language: _Language = "en",
     pdf: Annotated[bool, typer.Option("--pdf", help="Also write a PDF; needs Chromium.")] = False,
     output: _Output = None,
     listed: Annotated[
@@ -59,6 +64,10 @@ def report(
 
     The tables of a notebook are written as CSV to a folder next to the page.
     """
+    if language not in _LANGUAGES:
+        exit_with_input_error(
+            f"{language!r} is not a language of reports", hint=f"use {' or '.join(_LANGUAGES)}"
+        )
     if listed:
         _show_list()
     elif what is None:
@@ -68,22 +77,26 @@ def report(
             exit_with_input_error(
                 "the report of a job takes no parameters and no --as-of", hint=_HINT
             )
-        _report_job(what, output, with_pdf=pdf)
+        _report_job(what, output, with_pdf=pdf, language=language)
     else:
-        _report_notebook(what, given or [], as_of=as_of or "", output=output, with_pdf=pdf)
+        _report_notebook(
+            what, given or [], as_of=as_of or "", output=output, with_pdf=pdf, language=language
+        )
 
 
-def write_report(path: Path, job: Document, *, pairs: ReportEvidence | None = None) -> str:
-    """Write the report of a completed job; return the HTML."""
+def write_report(
+    path: Path, job: Document, *, pairs: ReportEvidence | None = None, language: str = "en"
+) -> str:
+    """Write the report of a completed job; return the HTML, which shows `language` first."""
     from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
 
-    page = render_report(job, pairs=pairs)
+    page = render_report(job, pairs=pairs, language=language)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
     return page
 
 
-def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
+def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: str) -> None:
     from api.cli.local_job_client import open_local_job_client, reports_dir  # noqa: PLC0415 -- loads DuckDB
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -100,7 +113,7 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
             )
         pairs = job_client.gather_pairs(job)
     path = output or reports_dir(settings) / f"{job['job_id']}.html"
-    page = write_report(path, job, pairs=pairs)
+    page = write_report(path, job, pairs=pairs, language=language)
     _print_written(path)
     if with_pdf:
         from pipelines.reports.pdf import write_pdf  # noqa: PLC0415 -- loads Playwright
@@ -111,7 +124,13 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool) -> None:
 
 
 def _report_notebook(
-    name: str, given: list[str], *, as_of: str, output: Path | None, with_pdf: bool
+    name: str,
+    given: list[str],
+    *,
+    as_of: str,
+    output: Path | None,
+    with_pdf: bool,
+    language: str,
 ) -> None:
     from pipelines.reports.catalogue import find_report, parse_parameters  # noqa: PLC0415 -- late
 
@@ -123,7 +142,12 @@ def _report_notebook(
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
     asked = ReportRequest(
-        report=notebook, parameters=parameters, as_of=as_of, output=output, with_pdf=with_pdf
+        report=notebook,
+        parameters=parameters,
+        as_of=as_of,
+        output=output,
+        with_pdf=with_pdf,
+        language=language,
     )
     with err.status(notebook.title) as status:
         made = build_report(Settings(), asked, progress=lambda step: status.update(safe(step)))

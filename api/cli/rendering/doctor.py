@@ -18,7 +18,7 @@ from rich.text import Text
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
-from api.services.report import messages
+from pipelines.documents import messages
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from api.cli.rendering.results import four_counts, print_coverage, print_result
 from api.cli.terminal import format_count, safe
-from api.services.report import messages
+from pipelines.documents import messages
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers

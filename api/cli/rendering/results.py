@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import format_count, safe
-from api.services.report import messages
 from api.services.report.ground_truth import Judgement
+from pipelines.documents import messages
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import StaticFile, read_static_file
-from api.services.report import messages
+from pipelines.documents import messages
 from pipelines.parameters.scan import SORT_LABELS
 
 router = APIRouter(include_in_schema=False)

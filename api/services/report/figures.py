@@ -1,7 +1,7 @@
 """Inline SVG charts of the report: measurements against limits, and engagement by rank.
 
-Numbers in, markup out. Colours are classes of the page's style sheet, so charts follow light, dark
-and print. All outside text is escaped.
+Numbers in, markup out. Colours are classes of the page's style sheet, so charts
+have its palette. All outside text is escaped.
 """
 
 import math

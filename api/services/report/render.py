@@ -6,15 +6,20 @@ policy blocks every request, so opening it contacts nobody. jinja2 escapes every
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from urllib.parse import urlsplit
 
 from api.services.evidence.report_evidence import ReportEvidence
-from api.services.report import figures, messages
+from api.services.report import figures
 from api.services.report.ground_truth import Judgement
+from pipelines.documents import messages
 from pipelines.documents.html_pages import PageTemplates
+from pipelines.documents.messages import Message
 from pipelines.parameters.scan import PARAMETERS
 from warehouse.records.values import Document, ReadOnlyDocument
 
+LEAST_VIDEOS = 3
+"""Of fewer videos nothing can be said about how the hot score is spread over them."""
 WEB_SCHEMES = frozenset({"http", "https"})
 
 
@@ -23,6 +28,7 @@ def render_report(
     *,
     judgement: Judgement | None = None,
     pairs: ReportEvidence | None = None,
+    language: str = "en",
 ) -> str:
     """Render the report of a completed job as HTML text.
 
@@ -30,11 +36,14 @@ def render_report(
         job: A completed job document with its `result`, as returned by the job API.
         judgement: Comparison with the ground truth, which only the sandbox has.
         pairs: Stored evidence of its compared pairs; None renders the result only.
+        language: The language that the page shows first, `en` or `zh`; it holds both.
     """
     result = job["result"]
     return _PAGES.render(
         "report.html.j2",
         style="report.css",
+        running=(_heading(result), "Sametrack"),
+        language=language,
         job=job,
         result=result,
         heading=_heading(result),
@@ -43,6 +52,7 @@ def render_report(
         parameters=_parameters(job.get("parameters") or {}),
         heard_pairs=_matched_pairs(result["aweme_list"]),
         plot=figures.draw_engagement(result["aweme_list"]),
+        engagement=_engagement_message(result["aweme_list"]),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )  # fmt: skip
 
@@ -85,6 +95,21 @@ def _matched_pairs(videos: Sequence[ReadOnlyDocument]) -> list[Document]:
             pair = pairs.setdefault(name, {"evidence": evidence, "videos": []})
             pair["videos"].append(video)
     return list(pairs.values())
+
+
+def _engagement_message(videos: Sequence[ReadOnlyDocument]) -> Message:
+    """Say how few of the ranked videos hold half of the known hot score; else what is drawn."""
+    scores = sorted((one["hot_score"] for one in videos if one["hot_score"]), reverse=True)
+    if len(scores) < LEAST_VIDEOS:
+        return Message("Hot score by rank", "各名次作品的热度")
+    held = list(accumulate(scores))
+    count = next(at for at, sum_ in enumerate(held, start=1) if 2 * sum_ >= held[-1])
+    share = min(99, round(100 * held[count - 1] / held[-1]))
+    videos_en = "video holds" if count == 1 else "videos hold"
+    return Message(
+        f"{count:,} of {len(scores):,} ranked {videos_en} {share} % of the hot score",
+        f"{len(scores):,} 个上榜作品中, {count:,} 个占总热度的 {share} %",
+    )
 
 
 def _parameters(given: ReadOnlyDocument) -> list[Document]:

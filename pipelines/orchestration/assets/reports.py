@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 GROUP = "reports"
 _AS_OF = "a date or time: only data committed until then; empty: the newest commit"
 _PDF = "also as PDF; needs Chromium"
+_LANGUAGE = "language of the page: en or zh"
 _FILES_SCHEMA = TableSchema(
     columns=[
         TableColumn("file", "string", description="table of the report, as CSV"),
@@ -44,7 +45,7 @@ _FILES_SCHEMA = TableSchema(
 
 
 def _schema(notebook: Notebook) -> dict[str, Field]:
-    """Return the run config: the notebook's parameters, `as_of` and `with_pdf`."""
+    """Return the run config: the notebook's parameters, `as_of`, `language` and `with_pdf`."""
     given = {
         one.name: Field(
             one.type, default_value=one.default, is_required=False, description=one.meaning
@@ -53,6 +54,7 @@ def _schema(notebook: Notebook) -> dict[str, Field]:
     }
     return given | {
         "as_of": Field(str, default_value="", is_required=False, description=_AS_OF),
+        "language": Field(str, default_value="en", is_required=False, description=_LANGUAGE),
         "with_pdf": Field(bool, default_value=False, is_required=False, description=_PDF),
     }
 

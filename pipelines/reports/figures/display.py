@@ -1,26 +1,27 @@
-"""Render values for a report: tables as HTML, plots as SVG, sentences. Jupyter shows the same.
+"""Render the parts of a report as HTML: cover, charts, tables, box. Jupyter shows the same.
 
-Text from outside is escaped; unknown is a dash, never 0. Nothing here makes network requests.
+Text from outside is escaped; unknown is a dash, never 0. Nothing here makes network requests. Not
+here: where the parts stand on a page (`pipelines/reports/page.py`).
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from itertools import pairwise
-from typing import Any
+from typing import Literal
 
 import altair as alt
 import vl_convert
 from markupsafe import Markup, escape
 
+from pipelines.reports.parts import PART_TYPE
+from pipelines.reports.texts import ReportTexts
 from warehouse.exports.export_table import ExportTable
 
-UNKNOWN = "—"
-CELL_LIMIT = 60
+type PartKind = Literal["cover", "cover_chart", "chart", "table", "box"]
+
 _MARK_CHARS = 12
 _SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
-_SMALL = 100.0
 _BREAK = Markup("<wbr>")
 _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
 """A break may follow an underscore, or 20 letters: ids have 19, and Chinese breaks anywhere."""
@@ -28,36 +29,80 @@ _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
 
 @dataclass(frozen=True, slots=True)
 class DisplayOutput:
-    """The output of a notebook cell, as HTML and as plain text."""
+    """The output of a notebook cell, as HTML and as plain text; `part` is its place on a page."""
 
     html: Markup
     text: str
+    part: PartKind
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/html": str(self.html), "text/plain": self.text}
+    def _repr_mimebundle_(self, **_: object) -> dict[str, object]:
+        return {
+            "text/html": str(self.html),
+            "text/plain": self.text,
+            PART_TYPE: {"kind": self.part},
+        }
+
+
+def show_cover(
+    *,
+    kind: str,
+    subject: str,
+    asked: str,
+    basis: str,
+    banners: Sequence[str],
+    keys: Mapping[str, str],
+) -> DisplayOutput:
+    """Render the cover: what was asked, about what, on which basis, and the key figures."""
+    tiles = Markup("").join(
+        Markup("<div><b>{}</b><span>{}</span></div>").format(value, label)
+        for label, value in keys.items()
+    )
+    warnings = Markup("").join(Markup('<p class="banner">{}</p>').format(one) for one in banners)
+    html = Markup(
+        '<p class="kind">{}</p><h1>{}</h1><p class="asked">{}</p><p class="basis">{}</p>{}'
+        '<div class="keys">{}</div>'
+    ).format(kind, subject, asked, basis, warnings, tiles)
+    lines = [f"{kind}: {subject}", asked, basis, *banners]
+    return DisplayOutput(
+        html, "\n".join([*lines, *(f"{label}: {value}" for label, value in keys.items())]), "cover"
+    )
 
 
 def show_sentence(sentence: str) -> DisplayOutput:
-    """Render one sentence."""
-    return DisplayOutput(Markup('<p class="said">{}</p>').format(sentence), sentence)
+    """Render one sentence in the place of a chart."""
+    return DisplayOutput(Markup('<p class="empty">{}</p>').format(sentence), sentence, "chart")
 
 
-def show_figure(chart: alt.TopLevelMixin, caption: str) -> DisplayOutput:
-    """Render a plot as self-contained SVG with its caption."""
+def show_figure(
+    chart: alt.TopLevelMixin, message: str, note: str, *, part: PartKind = "chart"
+) -> DisplayOutput:
+    """Render a plot as self-contained SVG below its message."""
     picture = vl_convert.vegalite_to_svg(chart.to_json())
-    return DisplayOutput(
-        Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
-            Markup(picture),  # noqa: S704  # the renderer escapes what it writes
-            caption,
-        ),
-        f"[plot] {caption}",
+    html = Markup(
+        '<figure class="chart"><figcaption class="message">{}</figcaption>'
+        '<p class="note">{}</p>{}</figure>'
+    ).format(message, note, Markup(picture))  # noqa: S704  # the renderer escapes what it writes
+    return DisplayOutput(html, f"[plot] {message}", part)
+
+
+def show_box(title: str, lines: Sequence[tuple[str, str]], banners: Sequence[str]) -> DisplayOutput:
+    """Render the box with method and coverage."""
+    rows = Markup("").join(
+        Markup("<dt>{}</dt><dd>{}</dd>").format(label, value) for label, value in lines
     )
+    warnings = Markup("").join(Markup('<p class="banner">{}</p>').format(one) for one in banners)
+    html = Markup('<section class="box"><h2>{}</h2>{}<dl>{}</dl></section>').format(
+        title, warnings, rows
+    )
+    text = "\n".join([title, *banners, *(f"{label}: {value}" for label, value in lines)])
+    return DisplayOutput(html, text, "box")
 
 
 def show_table(
     table: ExportTable,
     caption: str,
     *,
+    texts: ReportTexts,
     empty: str,
     shown: int,
     only: Sequence[str] | None,
@@ -65,72 +110,64 @@ def show_table(
 ) -> DisplayOutput:
     """Render the first rows of a table with its caption and the file that has all rows."""
     file = f"{table.name}.csv"
+    mark = sha256[:_MARK_CHARS]
     if not table.rows:
-        none = Markup('<p class="said">{} <span class="file">{}: no rows, sha256 {}</span></p>')
-        return DisplayOutput(none.format(empty, file, sha256[:_MARK_CHARS]), empty)
+        counted = texts.text("page.rows", count=0)
+        none = Markup('<p class="empty">{} <span class="file">{}: {}, sha256 {}</span></p>')
+        return DisplayOutput(none.format(empty, file, counted, mark), empty, "table")
     at = [
         number for number, column in enumerate(table.columns) if only is None or column.name in only
     ]
-    if len(table.rows) == 1:
-        return _show_single(table, at, caption, file, sha256)
+    counted = _count_rows(texts, len(table.rows), shown)
+    body = _upright(table, at, texts) if len(table.rows) == 1 else _flat(table, at, texts, shown)
+    html = Markup(
+        '<figure class="table"><figcaption>{}</figcaption><div class="wide">{}</div>'
+        '<p class="file">{}: {}, sha256 {}</p></figure>'
+    ).format(caption, body, file, counted, mark)
+    return DisplayOutput(html, f"[table] {caption} {counted}", "table")
+
+
+def _flat(table: ExportTable, at: Sequence[int], texts: ReportTexts, shown: int) -> Markup:
     head = Markup("").join(
         Markup('<th class="{}">{}</th>').format(
-            _side(table, number), _with_breaks(table.columns[number].name)
+            _side(table, number), texts.heading(table.columns[number].name)
         )
         for number in at
     )
-    body = Markup("").join(_row(table, row, at) for row in table.rows[:shown])
-    described = _count_words(len(table.rows), shown)
-    html = Markup(
-        "<figure><figcaption>{}</figcaption>"
-        '<div class="wide"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
-        '<p class="file">{}: {}, sha256 {}</p></figure>'
-    ).format(caption, head, body, file, described, sha256[:_MARK_CHARS])
-    return DisplayOutput(html, f"[table] {caption}: {described}")
+    body = Markup("").join(_row(table, row, at, texts) for row in table.rows[:shown])
+    return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
 
 
-def _show_single(
-    table: ExportTable, at: Sequence[int], caption: str, file: str, sha256: str
-) -> DisplayOutput:
+def _upright(table: ExportTable, at: Sequence[int], texts: ReportTexts) -> Markup:
     """Render a single row vertically, which is easier to read."""
     lines = Markup("").join(
         Markup("<tr><th>{}</th><td>{}</td></tr>").format(
-            table.columns[number].name, show_value(table.rows[0][number])
+            texts.heading(table.columns[number].name),
+            _cell(table, number, table.rows[0][number], texts),
         )
         for number in at
     )
-    html = Markup(
-        '<figure><figcaption>{}</figcaption><table class="upright">{}</table>'
-        '<p class="file">{}: 1 row, sha256 {}</p></figure>'
-    ).format(caption, lines, file, sha256[:_MARK_CHARS])
-    return DisplayOutput(html, f"[table] {caption}: 1 row")
+    return Markup('<table class="upright">{}</table>').format(lines)
 
 
-def show_value(value: object) -> str:
-    """Format a value: counts with thousands separators, times in UTC to the minute."""
-    if value is None:
-        return UNKNOWN
-    described = next((tell(value) for kind, tell in _FORMATTERS if isinstance(value, kind)), None)
-    text = str(value) if described is None else described
-    return text if len(text) <= CELL_LIMIT else f"{text[: CELL_LIMIT - 1]}…"
-
-
-def pluralize(number: int, noun: str) -> str:
-    """Format a count with its noun: `1 row`, `2,000 rows`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _row(table: ExportTable, row: Sequence[object], at: Sequence[int]) -> Markup:
+def _row(
+    table: ExportTable, row: Sequence[object], at: Sequence[int], texts: ReportTexts
+) -> Markup:
     cells = Markup("").join(
-        Markup('<td class="{}">{}</td>').format(_side(table, number), _with_breaks(row[number]))
+        Markup('<td class="{}">{}</td>').format(
+            _side(table, number), _with_breaks(_cell(table, number, row[number], texts))
+        )
         for number in at
     )
     return Markup("<tr>{}</tr>").format(cells)
 
 
-def _with_breaks(value: object) -> Markup:
+def _cell(table: ExportTable, number: int, value: object, texts: ReportTexts) -> str:
+    return texts.value(texts.code(table.columns[number].name, value))
+
+
+def _with_breaks(text: str) -> Markup:
     """Allow line breaks after underscores and within very long words."""
-    text = show_value(value)
     ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
     return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
 
@@ -139,18 +176,7 @@ def _side(table: ExportTable, number: int) -> str:
     return _SIDES.get(table.columns[number].kind, "text")
 
 
-def _count_words(rows: int, shown: int) -> str:
-    described = pluralize(rows, "row")
-    return described if rows <= shown else f"{described}, first {shown} shown"
-
-
-# Each formatter takes the type beside it, which a tuple cannot express.
-_FORMATTERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
-    (bool, lambda value: "yes" if value else "no"),
-    (int, lambda value: f"{value:,}"),
-    (float, lambda value: f"{value:.3g}" if abs(value) < _SMALL else f"{value:,.0f}"),
-    (datetime, lambda value: f"{value.astimezone(UTC):%Y-%m-%d %H:%M}"),
-    (date, lambda value: value.isoformat()),
-    (list, lambda value: ", ".join(map(str, value))),
-)
-"""The first match applies: in Python a bool is an int, and a datetime is a date."""
+def _count_rows(texts: ReportTexts, rows: int, shown: int) -> str:
+    if rows <= shown:
+        return texts.text("page.one_row" if rows == 1 else "page.rows", count=rows)
+    return texts.text("page.first_rows", count=rows, shown=shown)

@@ -1,4 +1,4 @@
-"""The header of every report: the moment, the contents of the lake then, method and limits.
+"""What every report rests on: the moment, the contents of the lake then, method and limits.
 
 It does not depend on when or by whom a report is made, so that equal reports are equal.
 """
@@ -7,21 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from markupsafe import Markup
-
-from pipelines.reports.figures.display import DisplayOutput, show_value
+from pipelines.reports.figures.display import DisplayOutput, show_box
+from pipelines.reports.texts import ReportTexts
 from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
-from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION
 from warehouse.records.worlds import is_demo_world
-
-DEMO = "Demo data: invented on this machine. Nothing in this report is real."
-REWRITTEN = (
-    "history_rewritten: an account was erased after this moment, so a report that was made before "
-    "the erasure showed more."
-)
-NOTHING_YET = "Nothing was committed to this warehouse yet."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +35,17 @@ class ReportFacts:
     tables: tuple[TableVersion, ...]
     algorithms: tuple[str, ...]
 
+    def banners(self, texts: ReportTexts) -> list[str]:
+        """Return what a reader has to know first."""
+        return [
+            *([texts.text("facts.demo")] if self.is_demo else []),
+            *([texts.text("facts.rewritten")] if self.is_rewritten else []),
+            *([texts.text("facts.nothing_yet")] if self.moment is None else []),
+        ]
+
 
 def read_facts(engine: Engine, moment: datetime | None) -> ReportFacts:
-    """Read the contents of the header."""
+    """Read what a report rests on."""
     found = engine.rows(
         "select algorithm from marts.audio_comparisons group by algorithm order by algorithm"
     )
@@ -76,66 +75,56 @@ def read_tables(engine: Engine) -> tuple[TableVersion, ...]:
     return tuple(TableVersion(**row) for row in found)
 
 
-def show_facts(name: str, parameters: Mapping[str, object], facts: ReportFacts) -> DisplayOutput:
-    """Render the header."""
-    warnings = [
-        *([DEMO] if facts.is_demo else []),
-        *([REWRITTEN] if facts.is_rewritten else []),
-        *([NOTHING_YET] if facts.moment is None else []),
-    ]
-    banners = Markup("").join(Markup('<p class="banner">{}</p>').format(one) for one in warnings)
-    rows = Markup("").join(
-        Markup("<tr><th>{}</th><td>{}</td></tr>").format(label, value)
-        for label, value in _lines(name, parameters, facts)
-    )
-    html = Markup('{}<table class="facts">{}</table>{}').format(banners, rows, _versions(facts))
-    return DisplayOutput(
-        html, "\n".join([*warnings, *(f"{a}: {b}" for a, b in _lines(name, parameters, facts))])
-    )
+def show_facts(
+    name: str, parameters: Mapping[str, object], facts: ReportFacts, texts: ReportTexts
+) -> DisplayOutput:
+    """Render the box with method and coverage."""
+    return show_box(texts.text("facts.title"), _lines(name, parameters, facts, texts), [])
 
 
 def _lines(
-    name: str, parameters: Mapping[str, object], facts: ReportFacts
+    name: str, parameters: Mapping[str, object], facts: ReportFacts, texts: ReportTexts
 ) -> list[tuple[str, str]]:
-    listed = ", ".join(f"{key} = {value}" for key, value in parameters.items() if value != "")
+    given = {key: value for key, value in parameters.items() if value != ""}
     moment = "" if facts.moment is None else facts.moment.isoformat()
     again = " ".join(
         ["sametrack report", name]
-        + [f"-p {_quoted(f'{key}={value}')}" for key, value in parameters.items() if value != ""]
+        + [f"-p {_quoted(f'{key}={value}')}" for key, value in given.items()]
         + ([f"--as-of {moment}"] if moment else [])
+        + ([f"--language {texts.language}"] if texts.language != "en" else [])
     )
-    judged = ", ".join(facts.algorithms) or f"{ALGORITHM} (no comparisons yet)"
-    return [
-        ("As of", f"{moment or '—'} (data committed until then)"),
-        ("World", f"{facts.world}{', demo data' if facts.is_demo else ''}"),
-        ("Parameters", listed or "none"),
-        ("The same again", again),
-        ("Algorithm", f"{judged}, judging revision {VERDICT_REVISION}"),
-        ("Method", METHOD_NOTE),
-        ("Limits", f"{COVERAGE_NOTE} Unknown values are a dash or a gap, never 0."),
-    ]
+    judged = ", ".join(facts.algorithms) or texts.text("facts.no_comparisons", algorithm=ALGORITHM)
+    lines = {
+        "method": texts.text("facts.method"),
+        "coverage": texts.text("facts.coverage"),
+        "as_of": texts.text("facts.committed", moment=moment or "—"),
+        "world": texts.text("facts.demo_world", world=facts.world)
+        if facts.is_demo
+        else facts.world,
+        "tables": _tables(facts, texts),
+        "parameters": ", ".join(f"{key} = {value}" for key, value in given.items())
+        or texts.text("facts.none"),
+        "algorithm": texts.text("facts.judged", algorithm=judged, revision=VERDICT_REVISION),
+        "again": again,
+    }
+    return [(texts.text(f"facts.labels.{key}"), value) for key, value in lines.items()]
+
+
+def _tables(facts: ReportFacts, texts: ReportTexts) -> str:
+    """Name the tables with rows; those without are counted."""
+    parts = [
+        texts.text(
+            "facts.table", name=one.name, count=one.row_count,
+            at=one.last_commit,
+        )
+        for one in facts.tables
+        if one.row_count
+    ]  # fmt: skip
+    empty = sum(not one.row_count for one in facts.tables)
+    return "; ".join([*parts, texts.text("facts.without_rows", count=empty)])
 
 
 def _quoted(text: str) -> str:
     """Quote for a shell unless the text is plain."""
     is_plain = all(sign.isalnum() or sign in "=_.,:-" for sign in text)
     return text if is_plain else "'" + text.replace("'", "'\\''") + "'"
-
-
-def _versions(facts: ReportFacts) -> Markup:
-    """Render the list of tables with rows, collapsed on screen and complete in print."""
-    rows = Markup("").join(
-        Markup('<tr><td>{}</td><td class="number">{}</td><td>{}</td></tr>').format(
-            table.name,
-            show_value(table.row_count),
-            "—" if table.last_commit is None else table.last_commit.isoformat(),
-        )
-        for table in facts.tables
-        if table.row_count
-    )
-    empty = ", ".join(table.name for table in facts.tables if not table.row_count) or "none"
-    return Markup(
-        '<details class="versions"><summary>Tables used: rows and last commit'
-        "</summary><table><thead><tr><th>table</th><th>rows</th><th>last commit (UTC)</th></tr>"
-        "</thead><tbody>{}</tbody></table><p>Without rows: {}.</p></details>"
-    ).format(rows, empty)

@@ -1,10 +1,10 @@
-"""A running report: the lake as of one moment, its displayed outputs and CSV files.
+"""A running report: the warehouse as of one moment, its displayed outputs and CSV files.
 
-Not here: queries (`tracks.py` and its siblings), formatting (`display.py`).
+Not here: queries (the notebooks have them), formatting (`display.py`), drawing (`plots.py`).
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,10 +12,20 @@ from pathlib import Path
 import altair as alt
 import pyarrow as pa
 
-from pipelines.reports.figures.display import DisplayOutput, show_figure, show_sentence, show_table
-from pipelines.reports.figures.header import read_facts, show_facts
+from pipelines.reports.figures.display import (
+    DisplayOutput,
+    show_cover,
+    show_figure,
+    show_sentence,
+    show_table,
+)
+from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts
+from pipelines.reports.figures.headlines import Headline
+from pipelines.reports.figures.plots import ReportPlots
+from pipelines.reports.texts import ReportTexts, load_texts
 from warehouse.analysis.address import find_address
-from warehouse.engine.duckdb_engine import Engine
+from warehouse.analysis.warehouse import Warehouse
+from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import to_csv
@@ -28,23 +38,43 @@ from warehouse.records.values import ReadOnlyRow
 SHOWN_ROWS = 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class NotebookReport:
     """One report.
 
-    `moment` is the commit time of the newest visible row, None if there is none. `tables` is the
-    folder for CSV files; None writes none.
+    `warehouse` answers SQL as of `moment`, the commit time of the newest visible row (None if there
+    is none). `tables` is the folder for CSV files; None writes none.
     """
 
     name: str
     engine: Engine
+    warehouse: Warehouse
     moment: datetime | None
     tables: Path | None
+    texts: ReportTexts
+    plots: ReportPlots
+    _facts: ReportFacts | None = None
     _names: set[str] = field(default_factory=set)
 
-    def header(self, **parameters: object) -> DisplayOutput:
-        """Show the header: the moment, the tables, the method, the limits."""
-        return show_facts(self.name, parameters, read_facts(self.engine, self.moment))
+    def method(self, **parameters: object) -> DisplayOutput:
+        """Show method and coverage: the moment, the tables, the parameters, the limits."""
+        return show_facts(self.name, parameters, self._read_facts(), self.texts)
+
+    def cover(self, subject: str, keys: Mapping[str, object]) -> DisplayOutput:
+        """Show the cover: what was asked about the subject, and the key figures by column name."""
+        facts = self._read_facts()
+        moment = "—" if self.moment is None else f"{self.moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+        return show_cover(
+            kind=self.texts.text(f"{self.name}.title"),
+            subject=subject,
+            asked=self.texts.text(f"{self.name}.question"),
+            basis=self.texts.text("page.basis", moment=moment, world=facts.world),
+            banners=facts.banners(self.texts),
+            keys={
+                self.texts.heading(column): self.texts.key_figure(value)
+                for column, value in keys.items()
+            },
+        )
 
     def within(self, name: str, value: int, least: int, most: int) -> int:
         """Return `value` if it is within the limits.
@@ -60,19 +90,15 @@ class NotebookReport:
         self,
         name: str,
         found: pa.Table,
-        caption: str,
         *,
-        empty: str,
         shown: int = SHOWN_ROWS,
         only: Sequence[str] | None = None,
     ) -> DisplayOutput:
         """Show the first rows of a table, or a sentence if it is empty; the CSV has all rows.
 
         Args:
-            name: Name of the file, unique in the report.
+            name: Name of the file and of its texts, unique in the report.
             found: The rows, in order.
-            caption: The caption of the table.
-            empty: The sentence for an empty table.
             shown: Number of rows on the page.
             only: Columns on the page; None shows all.
         """
@@ -83,22 +109,70 @@ class NotebookReport:
         packed = to_csv(plain, with_mark=True)
         if self.tables is not None:
             write_atomically(self.tables / f"{name}.csv", [packed])
-        mark = hashlib.sha256(packed).hexdigest()
-        return show_table(plain, caption, empty=empty, shown=shown, only=only, sha256=mark)
+        place = f"{self.name}.tables.{name}"
+        return show_table(
+            plain,
+            self.texts.text(f"{place}.caption"),
+            texts=self.texts,
+            empty=self.texts.text(f"{place}.empty"),
+            shown=shown,
+            only=only,
+            sha256=hashlib.sha256(packed).hexdigest(),
+        )
 
-    def figure(
-        self, chart: alt.TopLevelMixin | None, caption: str, *, empty: str = "Nothing to draw."
+    def chart(
+        self,
+        name: str,
+        plot: alt.TopLevelMixin | None,
+        headline: Headline | None = None,
+        *,
+        on_cover: bool = False,
     ) -> DisplayOutput:
-        """Show a plot, or a sentence if there is nothing to draw."""
-        return show_sentence(empty) if chart is None else show_figure(chart, caption)
+        """Show a plot with its message, or a sentence if there is nothing to draw.
 
-    def say(self, sentence: str) -> DisplayOutput:
-        """Show a sentence."""
-        return show_sentence(sentence)
+        Without a headline the title is neutral: it says what is drawn. `on_cover` puts the plot on
+        the first page.
+        """
+        place = f"{self.name}.charts.{name}"
+        if plot is None:
+            return show_sentence(self.texts.text(f"{place}.empty"))
+        title = self.texts.text(f"{place}.title")
+        if headline is not None:
+            title = self.texts.text(f"{place}.messages.{headline.form}", **headline.values)
+        note = self.texts.text(f"{place}.note")
+        return show_figure(plot, title, note, part="cover_chart" if on_cover else "chart")
+
+    def table_sizes(self) -> pa.Table:
+        """Return row count, newest commit and its age in days at the moment, for every table."""
+        each = " union all ".join(
+            f"select '{table.name}' as name, count(*) as row_count, "  # noqa: S608  # the contract's names
+            f"max(committed_at) as last_commit from {table.name}"
+            for table in self.engine.lake.tables
+            if table.name not in ALWAYS_CURRENT
+        )
+        return self.warehouse.sql(
+            f"""
+            select name, row_count, last_commit,
+                round(epoch($moment::timestamptz - last_commit) / 86400.0, 3) as age_days
+            from ({each}) order by name
+            """,  # noqa: S608  # as above
+            {"moment": self.moment},
+        ).arrow()
+
+    def _read_facts(self) -> ReportFacts:
+        if self._facts is None:
+            self._facts = read_facts(self.engine, self.moment)
+        return self._facts
 
 
 def open_report(
-    name: str, *, home: str = "", lake: str = "", as_of: str = "", tables: str = ""
+    name: str,
+    *,
+    home: str = "",
+    lake: str = "",
+    as_of: object = "",
+    tables: str = "",
+    language: str = "en",
 ) -> NotebookReport:
     """Open the warehouse for a report.
 
@@ -108,16 +182,27 @@ def open_report(
         lake: Address of its lake if it is elsewhere.
         as_of: A date or a time; empty uses the newest commit at this time.
         tables: Folder for the tables as CSV; empty writes none.
+        language: Language of the texts, `en` or `zh`.
 
     Raises:
         InvalidParameterError: `as_of` is not a past moment, or nothing was collected there.
         WarehouseError: The lake cannot be opened.
     """
+    texts = load_texts(language)
     place = find_address(home or None)
     opened = open_lake_for_reading(lake or place.lake_url, world=place.world)
-    moment = parse_as_of(as_of, now=datetime.now(UTC)) if as_of else _newest_commit(opened)
+    # A year typed plainly arrives as a number.
+    moment = parse_as_of(str(as_of), now=datetime.now(UTC)) if as_of else _newest_commit(opened)
     engine = Engine(opened, as_of=moment)
-    return NotebookReport(name, engine, moment, Path(tables) if tables else None)
+    return NotebookReport(
+        name=name,
+        engine=engine,
+        warehouse=Warehouse(engine),
+        moment=moment,
+        tables=Path(tables) if tables else None,
+        texts=texts,
+        plots=ReportPlots(texts),
+    )
 
 
 def _newest_commit(lake: Lake) -> datetime | None:

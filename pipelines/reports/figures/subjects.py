@@ -1,16 +1,18 @@
 """Choose the subject of a report: the given tracks or account, or a default.
 
-Holds the choice and a helpful error for unknown ids. Not here: the queries of a report.
+Holds the choice and a helpful error for unknown ids. An id that is typed plainly reaches a notebook
+as a number, so ids are accepted as both. Not here: the queries of a report.
 """
 
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError
 
 MOST_TRACKS = 6
-"""More lines cannot be distinguished in black and white."""
+"""There are as many colours, dashes and shapes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ def read_accounts(engine: Engine) -> list[ReportSubject]:
     return [ReportSubject(id=str(row["sec_uid"]), name=_text(row["nickname"])) for row in found]
 
 
-def choose_track(engine: Engine, music_id: str) -> ReportSubject:
+def choose_track(engine: Engine, music_id: str | int) -> ReportSubject:
     """Return the given track; for an empty id, the track of the latest completed scan.
 
     Raises:
@@ -75,14 +77,14 @@ def choose_track(engine: Engine, music_id: str) -> ReportSubject:
     return _choose(read_tracks(engine), music_id, what="track", parameter="music_id")
 
 
-def choose_tracks(engine: Engine, music_ids: str) -> list[ReportSubject]:
+def choose_tracks(engine: Engine, music_ids: str | int) -> list[ReportSubject]:
     """Return the tracks of a comma-separated list; for an empty list, the latest three.
 
     Raises:
         InvalidParameterError: A track is unknown, or there are fewer than two or too many.
     """
     known = read_tracks(engine)
-    wanted = [one.strip() for one in music_ids.split(",") if one.strip()]
+    wanted = [one.strip() for one in str(music_ids).split(",") if one.strip()]
     chosen = [
         _choose(known, one, what="track", parameter="music_ids") for one in dict.fromkeys(wanted)
     ] or known[:3]
@@ -94,7 +96,7 @@ def choose_tracks(engine: Engine, music_ids: str) -> list[ReportSubject]:
     return chosen
 
 
-def choose_account(engine: Engine, sec_uid: str) -> ReportSubject:
+def choose_account(engine: Engine, sec_uid: str | int) -> ReportSubject:
     """Return the given account; for an empty id, the one with the most confirmed videos.
 
     Raises:
@@ -103,9 +105,30 @@ def choose_account(engine: Engine, sec_uid: str) -> ReportSubject:
     return _choose(read_accounts(engine), sec_uid, what="account", parameter="sec_uid")
 
 
-def _choose(known: list[ReportSubject], wanted: str, *, what: str, parameter: str) -> ReportSubject:
+def parse_range(first: str, last: str) -> tuple[date | None, date | None]:
+    """Parse the first and last day of a range; None leaves an end open.
+
+    Raises:
+        InvalidParameterError: A text is not a date, or the order is wrong.
+    """
+    begin, end = _day("first", first), _day("last", last)
+    if begin is not None and end is not None and begin > end:
+        raise InvalidParameterError(f"first ({begin}) is after last ({end})")
+    return begin, end
+
+
+def _day(name: str, text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()) if text.strip() else None
+    except ValueError as error:
+        raise InvalidParameterError(f"{name}: {text!r} is not a date like 2026-11-01") from error
+
+
+def _choose(
+    known: list[ReportSubject], wanted: str | int, *, what: str, parameter: str
+) -> ReportSubject:
     by_id = {one.id: one for one in known}
-    wanted = wanted.strip()
+    wanted = str(wanted).strip()
     if not known:
         raise InvalidParameterError(f"{parameter}: no {what} was seen until this moment")
     if not wanted:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
@@ -24,82 +23,6 @@ SCORE_LIMITS = CHROMA_LIMITS
 VIRAL_LINES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 
 type ReportRow = ReadOnlyRow
-
-
-def read_pairs(engine: Engine, music_id: str) -> pa.Table:
-    """Return every pair that the newest scan of the track compared, unchanged or as a variant."""
-    return engine.table(
-        """
-        with newest as (
-            select max_by(job_id, (committed_at, job_id)) as job_id
-            from marts.audio_comparisons where track_music_id = $id
-        )
-        select
-            comparison_id, verdict, reason, segment, chroma_distance, mfcc_distance, overlap_s,
-            peak_agreement, score, speed, semitones, candidate_aweme_id, candidate_music_id
-        from marts.audio_comparisons
-        where track_music_id = $id and job_id = (select job_id from newest)
-        order by comparison_id
-        """,
-        {"id": music_id},
-    )
-
-
-def read_pool(engine: Engine, music_id: str) -> pa.Table:
-    """Return the videos read by the newest scan with comparisons, with music id and counts."""
-    return engine.table(
-        """
-        with newest as (
-            select max_by(job_id, (committed_at, job_id)) as job_id
-            from marts.audio_comparisons where track_music_id = $id
-        ),
-        pool as (
-            select aweme_id, max(music_id) as music_id
-            from marts.candidates where job_id = (select job_id from newest) group by aweme_id
-        ),
-        confirmed as (
-            select aweme_id, link_type, source_music_id from marts.confirmed_videos
-            where music_id = $id and job_id = (select job_id from newest)
-        ),
-        counted as (
-            select aweme_id, music_id as shown_music_id, digg_count,
-                digg_count + 4 * comment_count + 3 * collect_count + 8 * share_count as hot_score
-            from seen.videos
-            where aweme_id in (select aweme_id from pool union select aweme_id from confirmed)
-            qualify row_number() over (
-                partition by aweme_id order by statistics_complete desc,
-                (digg_count is not null) desc, observed_at desc, committed_at desc, surface
-            ) = 1
-        )
-        select
-            aweme_id, coalesce(source_music_id, pool.music_id, shown_music_id) as music_id,
-            link_type, digg_count, hot_score
-        from pool full join confirmed using (aweme_id) left join counted using (aweme_id)
-        order by hot_score desc nulls last, aweme_id
-        """,
-        {"id": music_id},
-    )
-
-
-def count_verdicts(pairs: pa.Table) -> pa.Table:
-    """Count pairs by verdict, reason and segment, with the range of distances and scores."""
-    found = pairs.group_by(["verdict", "reason", "segment"]).aggregate(
-        [
-            ("comparison_id", "count"),
-            ("chroma_distance", "min"),
-            ("chroma_distance", "max"),
-            ("score", "min"),
-            ("score", "max"),
-        ]
-    )
-    named = found.rename_columns(
-        [
-            "verdict", "reason", "segment", "pairs", "least_chroma_distance",
-            "most_chroma_distance", "least_score", "most_score",
-        ]
-    )  # fmt: skip
-    order = [(name, "ascending") for name in ("verdict", "reason", "segment")]
-    return named.sort_by(order)
 
 
 def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
@@ -147,23 +70,6 @@ def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
             }
         )
     return pa.Table.from_pylist(rows)
-
-
-def read_annotations(engine: Engine) -> pa.Table:
-    """Count the users' annotations of compared pairs by verdict."""
-    return engine.table(
-        """
-        with said as (
-            select * from marts.annotations
-            qualify row_number() over (
-                partition by comparison_id order by annotated_at desc, annotation_id
-            ) = 1
-        )
-        select verdict, reason, said, count(*) as pairs
-        from said join marts.audio_comparisons using (comparison_id)
-        group by verdict, reason, said order by verdict, reason, said
-        """
-    )
 
 
 def _judge(

@@ -12,7 +12,7 @@ from dagster import DagsterRunStatus
 from pydantic import TypeAdapter
 
 from api.schemas.result import DiscoveryResponse
-from api.services.report.messages import STOPS
+from pipelines.documents.messages import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import PATIENCE_S, Stage
 from warehouse.control import NewJob

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from api.services.report.messages import LEFT_OUT, QUESTIONS, SURFACES, decision_sentences
+from pipelines.documents.messages import LEFT_OUT, QUESTIONS, SURFACES, decision_sentences
 from pipelines.platform.sources.rules import SourceVerdict
 from pipelines.platform.sources.table import QUESTIONS as PLATFORM_QUESTIONS
 from warehouse.records.coverage import SourceDecision, to_source_decisions

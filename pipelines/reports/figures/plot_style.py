@@ -1,19 +1,19 @@
-"""The print-friendly style of all plots: greys, dashes, shapes, fonts, axes.
+"""The style of all plots: colours of the palette, dashes, shapes, fonts, axes.
 
-Not here: the plots (`plots.py`).
+Not here: the plots (`plots.py`), the colours themselves (`pipelines/documents/palette.py`).
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 import altair as alt
 
+from pipelines.documents.palette import INK, LINE, SERIES, SOFT
 from warehouse.records.values import Row
 
-WIDTH, HEIGHT = 620, 260
-FILLS = ("#d4d4d4", "#111111", "#8a8a8a", "#555555", "#f4f4f4", "#b0b0b0")
-STROKES = ("#111111", "#6b6b6b", "#3d3d3d", "#808080", "#111111", "#6b6b6b")
-"""Dark enough for print; dash and shape distinguish lines and markers."""
+WIDTH, HEIGHT = 660, 270
+MOST_MONTHS = 24
+"""Of more months, not each has a label."""
 DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 6], [12, 4])
 SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down")
 _TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
@@ -25,17 +25,18 @@ def styled(
 ) -> alt.TopLevelMixin:
     """Apply size, fonts and axes to a plot."""
     dressed: alt.TopLevelMixin = (
-        chart.properties(width=WIDTH, height=height, background="white")
+        chart.properties(width=WIDTH, height=height, background="white", padding=2)
         .configure(font=_FONT)
         .configure_axis(
-            labelFontSize=11, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e4e4",
-            labelColor="#222222", titleColor="#222222", labelLimit=260,
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor=LINE,
+            gridOpacity=0.7, domainColor=SOFT, tickColor=LINE, labelColor=INK, titleColor=SOFT,
+            labelLimit=260,
         )
         .configure_legend(
-            labelFontSize=11, labelLimit=300, orient="bottom", direction="horizontal", columns=3,
-            symbolStrokeWidth=1.6, symbolSize=60,
+            labelFontSize=12, labelColor=INK, labelLimit=320, orient="bottom", columns=3,
+            direction="horizontal", symbolStrokeWidth=1.6, symbolSize=60,
         )
-        .configure_view(stroke="#bbbbbb")
+        .configure_view(stroke=None)
     )  # fmt: skip
     return dressed
 
@@ -44,7 +45,7 @@ def vertical_rules(lines: Sequence[float]) -> list[alt.Chart]:
     """Return a dashed vertical rule at each value of x."""
     return [
         alt.Chart(to_data([{"x": line}]))
-        .mark_rule(strokeDash=[5, 3], color="#111111", strokeWidth=1.2)
+        .mark_rule(strokeDash=[5, 3], color=INK, strokeWidth=1.2)
         .encode(x="x:Q")
         for line in lines
     ]
@@ -52,18 +53,25 @@ def vertical_rules(lines: Sequence[float]) -> list[alt.Chart]:
 
 def to_time_axis(name: str, moments: Iterable[datetime | date | str | None]) -> alt.X:
     """Return a UTC time axis whose labels have the year, or the hour for short spans."""
-    known = sorted(str(to_plain(moment)) for moment in moments if moment is not None)
+    known = sorted({str(to_plain(moment)) for moment in moments if moment is not None})
     days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
     label_format = next(form for most, form in _TIME_FORMS if days <= most)
+    # Dates that are all the first of a month are months: no day of them is labelled.
+    is_months = all(len(one) == len("2026-01-01") and one.endswith("-01") for one in known)
     axis = alt.Axis(
-        format=label_format, labelOverlap="greedy", tickCount=7, labelAngle=0, labelSeparation=8
+        format="%Y-%m" if is_months else label_format,
+        values=_axis_values(known) if is_months and len(known) <= MOST_MONTHS else alt.Undefined,
+        labelOverlap="greedy",
+        tickCount=7,
+        labelAngle=0,
+        labelSeparation=8,
     )
     scale = alt.Scale(type="utc", padding=12)
     return alt.X(f"{name}:T", title=None, scale=scale, axis=axis)
 
 
-def to_greys(by: str, names: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=list(STROKES))
+def to_colours(by: str, names: Sequence[str]) -> alt.Color:
+    scale = alt.Scale(domain=list(names), range=list(SERIES))
     return alt.Color(f"{by}:N", scale=scale, legend=to_legend(names), title=None)
 
 
@@ -106,3 +114,9 @@ def to_data(rows: list[Row]) -> alt.Data:
 def to_plain[T](value: T | date) -> T | str:
     """Return a date or a time as text for the plot's JSON, other values as they are."""
     return value.isoformat() if isinstance(value, date) else value
+
+
+def _axis_values(days: Sequence[str]) -> list[int]:
+    """Return days as milliseconds in UTC, which axes take for values."""
+    moments = (datetime.fromisoformat(day).replace(tzinfo=UTC) for day in days)
+    return [int(moment.timestamp() * 1000) for moment in moments]

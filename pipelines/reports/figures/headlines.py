@@ -1,0 +1,165 @@
+"""The messages of charts, computed from their rows.
+
+Each function returns what a chart says, or None if its rows are too few to say anything: then the
+chart has its neutral title. `form` chooses the sentence in the file of texts, `values` fill it in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+
+from pipelines.reports.texts import Share
+from warehouse.records.values import ReadOnlyRow
+
+LEAST_PARTS = 3
+"""Of fewer rows nothing can be said about how something is spread over them."""
+_PAIR = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """One message: the form of its sentence and the numbers in it."""
+
+    form: str
+    values: ReadOnlyRow = field(default_factory=dict)
+
+
+def concentration(table: pa.Table, value: str) -> Headline | None:
+    """Say how few of the rows hold at least half of the total; unknown values are left out."""
+    known = sorted(
+        (one for one in table.column(value).to_pylist() if one is not None), reverse=True
+    )
+    held = list(accumulate(known))
+    if len(known) < LEAST_PARTS or held[-1] <= 0 or known[-1] < 0:
+        return None
+    count = next(at for at, part in enumerate(held, start=1) if 2 * part >= held[-1])
+    values = {"count": count, "total": len(known), "share": Share(held[count - 1], held[-1])}
+    return Headline(form="one" if count == 1 else "many", values=values)
+
+
+def peak(table: pa.Table, at: str, value: str) -> Headline | None:
+    """Name the row with the largest value; None if there are several, or only one row."""
+    rows = [row for row in table.to_pylist() if row[value]]
+    if len(rows) < _PAIR:
+        return None
+    first, second = sorted(rows, key=lambda row: -row[value])[:_PAIR]
+    if first[value] == second[value]:
+        return None
+    total = sum(row[value] for row in rows)
+    values = {
+        "at": f"{first[at]:%Y-%m}" if at == "month" else first[at],
+        "value": first[value],
+        "total": total,
+        "share": Share(first[value], total),
+    }
+    return Headline(form="one", values=values)
+
+
+def change(
+    table: pa.Table, at: str, value: str, *, basis: str | None = None, **more: object
+) -> Headline | None:
+    """Compare the first and the last known value over time.
+
+    `basis` is the column that says of how many the value is: if that differs, so may the value
+    without any growth, which the message then says.
+    """
+    rows = [row for row in table.to_pylist() if row[value] is not None and row[at] is not None]
+    rows.sort(key=lambda row: row[at])
+    if len(rows) < _PAIR or rows[0][at] == rows[-1][at]:
+        return None
+    first, last = rows[0], rows[-1]
+    values = {
+        "first": first[value], "last": last[value], "since": first[at], "until": last[at],
+        **more,
+    }  # fmt: skip
+    form = "same" if first[value] == last[value] else _direction(first[value], last[value])
+    if basis is not None and first[basis] != last[basis]:
+        return Headline(
+            form="other_basis",
+            values=values | {"first_basis": first[basis], "last_basis": last[basis]},
+        )
+    return Headline(form=form, values=values)
+
+
+def share_of(part: int, whole: int, **more: object) -> Headline | None:
+    """Say how much of a whole a part is; None without a whole."""
+    if whole <= 0:
+        return None
+    form = "none" if part == 0 else "all" if part == whole else "some"
+    return Headline(
+        form=form, values={"part": part, "whole": whole, "share": Share(part, whole), **more}
+    )
+
+
+def leader(rows: Sequence[ReadOnlyRow], label: str, value: str) -> Headline | None:
+    """Name the first and the second by value; None on a tie or without a second."""
+    known = sorted((row for row in rows if row[value] is not None), key=lambda row: -row[value])
+    if len(known) < _PAIR or known[0][value] == known[1][value]:
+        return None
+    first, second = known[:_PAIR]
+    values = {
+        "name": first[label], "value": first[value],
+        "second": second[label], "second_value": second[value],
+    }  # fmt: skip
+    return Headline(form="one", values=values)
+
+
+def latest(table: pa.Table, by: str, at: str, value: str) -> list[dict[str, Any]]:
+    """Return the row with the last known value of each name."""
+    found: dict[Any, dict[str, Any]] = {}
+    for row in sorted(table.to_pylist(), key=lambda row: row[at]):
+        if row[value] is not None:
+            found[row[by]] = row
+    return list(found.values())
+
+
+def medians(table: pa.Table, by: str, value: str) -> list[dict[str, Any]]:
+    """Return the median of each name: the lower middle of its known values."""
+    known: dict[Any, list[Any]] = {}
+    for row in table.to_pylist():
+        if row[value] is not None:
+            known.setdefault(row[by], []).append(row[value])
+    return [
+        {by: name, value: sorted(found)[(len(found) - 1) // 2]} for name, found in known.items()
+    ]
+
+
+def stable_range(table: pa.Table, at: str) -> Headline | None:
+    """Return the tested limits around the one in use that leave the Top N as it is."""
+    rows = sorted(table.to_pylist(), key=lambda row: row[at])
+    used = next((place for place, row in enumerate(rows) if row["is_usual"]), None)
+    if used is None or len(rows) < LEAST_PARTS or not rows[used]["top_count"]:
+        return None
+    low = high = used
+    while low > 0 and _is_unchanged(rows[low - 1]):
+        low -= 1
+    while high < len(rows) - 1 and _is_unchanged(rows[high + 1]):
+        high += 1
+    values = {"low": rows[low][at], "high": rows[high][at], "used": rows[used][at]}
+    return Headline(form="point" if low == high else "range", values=values)
+
+
+def most_often_first(places: pa.Table) -> Headline | None:
+    """Name the song that is most often at rank 1; None on a tie or of a single issue."""
+    rows = places.to_pylist()
+    issues = len({row["chart_date"] for row in rows})
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row["rank"] == 1:
+            counts[row["song"]] = counts.get(row["song"], 0) + 1
+    found = sorted(counts.items(), key=lambda one: -one[1])
+    is_tie = len(found) >= _PAIR and found[0][1] == found[1][1]
+    if issues < _PAIR or not found or is_tie:
+        return None
+    return Headline(form="one", values={"name": found[0][0], "count": found[0][1], "total": issues})
+
+
+def _direction(first: Any, last: Any) -> str:
+    return "rise" if last > first else "fall"
+
+
+def _is_unchanged(row: ReadOnlyRow) -> bool:
+    return (row["came"], row["went"]) == (0, 0)

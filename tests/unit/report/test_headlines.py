@@ -1,0 +1,140 @@
+"""The messages of charts agree with the rows that they are about."""
+
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.reports.figures import headlines
+from pipelines.reports.texts import LANGUAGES, Share, load_texts
+
+COUNTS = st.lists(st.one_of(st.none(), st.integers(0, 10**9)), max_size=40)
+DAYS = st.lists(st.tuples(st.dates(), st.one_of(st.none(), st.integers(0, 10**6))), max_size=12)
+
+
+def to_table(values: list[Any]) -> pa.Table:
+    return pa.table({"n": pa.array(values, pa.int64())})
+
+
+@given(COUNTS)
+def test_the_fewest_rows_with_half_of_the_total_are_counted(values: list[int | None]) -> None:
+    known = sorted((one for one in values if one is not None), reverse=True)
+    found = headlines.concentration(to_table(values), "n")
+    if found is None:
+        assert len(known) < headlines.LEAST_PARTS or sum(known) == 0
+        return
+    count, share = found.values["count"], found.values["share"]
+    assert found.values["total"] == len(known)
+    assert 2 * sum(known[:count]) >= sum(known) > 2 * sum(known[: count - 1])
+    assert (share.part, share.whole) == (sum(known[:count]), sum(known))
+    assert found.form == ("one" if count == 1 else "many")
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**9))
+def test_a_share_is_rounded_and_never_to_all_or_nothing(part: int, whole: int) -> None:
+    part = min(part, whole)
+    percent = Share(part, whole).percent
+    assert abs(percent - 100 * part / whole) < 1
+    assert (percent == 0) == (part == 0)
+    assert (percent == 100) == (part == whole)
+
+
+@given(DAYS)
+def test_a_change_is_between_the_first_and_the_last_known_value(
+    rows: list[tuple[date, int | None]],
+) -> None:
+    table = pa.table(
+        {
+            "day": pa.array([day for day, _ in rows], pa.date32()),
+            "n": pa.array([value for _, value in rows], pa.int64()),
+        }
+    )
+    found = headlines.change(table, "day", "n")
+    known = sorted((row for row in rows if row[1] is not None), key=lambda row: row[0])
+    if found is None:
+        assert len({day for day, _ in known}) < 2
+        return
+    first, last = known[0][1], known[-1][1]
+    assert (found.values["first"], found.values["last"]) == (first, last)
+    assert first is not None
+    assert last is not None
+    assert found.form == ("same" if first == last else "rise" if last > first else "fall")
+
+
+def test_a_rise_by_newly_found_videos_is_not_called_growth() -> None:
+    table = pa.table({"day": [1, 2], "likes": [10, 90], "videos": [1, 5]})
+    found = headlines.change(table, "day", "likes", basis="videos")
+    assert found is not None
+    assert (found.form, found.values["first_basis"], found.values["last_basis"]) == (
+        "other_basis", 1, 5,
+    )  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 50)), max_size=10))
+def test_a_leader_is_ahead_of_all_others(rows: list[tuple[str, int]]) -> None:
+    found = headlines.leader([{"name": name, "n": n} for name, n in rows], "name", "n")
+    ordered = sorted((n for _, n in rows), reverse=True)
+    if found is None:
+        assert len(ordered) < 2 or ordered[0] == ordered[1]
+        return
+    assert [found.values["value"], found.values["second_value"]] == ordered[:2]
+    assert (found.values["name"], ordered[0]) in rows
+
+
+@pytest.mark.parametrize(
+    ("changes", "low", "high"),
+    [((0, 0, 0, 0, 0), 1, 5), ((1, 0, 0, 2, 0), 2, 3), ((1, 1, 0, 1, 1), 3, 3)],
+)
+def test_a_stable_range_ends_where_the_top_changes(
+    changes: tuple[int, ...], low: int, high: int
+) -> None:
+    rows = [
+        {"limit": at, "is_usual": at == 3, "top_count": 9, "came": n, "went": 0}
+        for at, n in enumerate(changes, start=1)
+    ]
+    found = headlines.stable_range(pa.Table.from_pylist(rows), "limit")
+    assert found is not None
+    assert (found.values["low"], found.values["high"]) == (low, high)
+    assert found.form == ("point" if low == high else "range")
+
+
+def test_the_song_most_often_first_is_named_unless_there_is_a_tie() -> None:
+    def rows(*first: str) -> pa.Table:
+        return pa.Table.from_pylist(
+            [{"song": name, "chart_date": day, "rank": 1} for day, name in enumerate(first)]
+        )
+
+    found = headlines.most_often_first(rows("a", "b", "a"))
+    assert found is not None
+    assert found.values == {"name": "a", "count": 2, "total": 3}
+    assert headlines.most_often_first(rows("a", "b")) is None
+    assert headlines.most_often_first(rows("a")) is None
+
+
+def test_the_peak_is_a_month_and_has_no_tie() -> None:
+    months = [date(2026, 1, 1), date(2026, 2, 1)]
+    found = headlines.peak(pa.table({"month": months, "n": [3, 1]}), "month", "n")
+    assert found is not None
+    assert (found.values["at"], found.values["value"], found.values["total"]) == ("2026-01", 3, 4)
+    assert headlines.peak(pa.table({"month": months, "n": [2, 2]}), "month", "n") is None
+
+
+def test_without_a_whole_nothing_is_said() -> None:
+    assert headlines.share_of(0, 0) is None
+    found = headlines.share_of(3, 3)
+    assert found is not None
+    assert found.form == "all"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_title_shows_the_numbers_of_its_message(language: str) -> None:
+    found = headlines.concentration(to_table([61, 20, 19]), "n")
+    assert found is not None
+    title = load_texts(language).text(
+        f"track.charts.accounts.messages.{found.form}", **found.values
+    )
+    assert "61 %" in title
+    assert "3" in title
