@@ -49,12 +49,19 @@ class Workshop:
         return closing(Engine(self.lake, as_of=as_of))
 
     def make(
-        self, name: str, *, to: str | None = None, as_of: str = "", **given: object
+        self,
+        name: str,
+        *,
+        to: str | None = None,
+        as_of: str = "",
+        language: str = "en",
+        **given: object,
     ) -> RenderedReport:
         asked = ReportRequest(
             report=find_report(name),
             parameters=given,
             as_of=as_of,
+            language=language,
             output=self.output / f"{to or name}.html",
         )
         return build_report(self.settings, asked, progress=lambda _: None)

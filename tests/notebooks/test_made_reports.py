@@ -1,6 +1,9 @@
 """Reports as they are made: by a kernel, out of a small lake."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +11,9 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from pipelines.reports.build import RenderedReport
-from pipelines.reports.catalogue import read_catalogue
+from pipelines.reports.catalogue import NOTEBOOKS, read_catalogue
 from pipelines.reports.pdf import print_page
+from pipelines.reports.texts import load_texts
 from warehouse.records.errors import InvalidParameterError
 
 NAMES = [one.name for one in read_catalogue()]
@@ -98,6 +102,42 @@ def test_the_same_moment_gives_the_same_bytes_whatever_came_later(
 def test_a_missing_track_is_an_error_that_names_the_nearest(workshop: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"no track '74000.*the nearest is 7400000"):
         workshop.make("track", music_id="7400000000000000009", as_of="2026-10-20")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_in_chinese_has_the_same_tables_and_chinese_texts(
+    workshop: Any, all_made: dict[str, RenderedReport], name: str
+) -> None:
+    made = workshop.make(name, to=f"{name}-zh", as_of="2026-10-20", language="zh")
+    assert _bytes(made.tables) == _bytes(all_made[name].tables)
+    page = text_of(made)
+    assert '<html lang="zh-Hans">' in page
+    chinese = load_texts("zh")
+    for place in (f"{name}.title", f"{name}.question", "facts.title", "page.appendix"):
+        assert chinese.text(place) in page
+    headings = [node.text() for node in LexborHTMLParser(page).css("h2, h3, .message, figcaption")]
+    english = set(load_texts("en").entries[name]["tables"]) | {"Method and coverage", "Tables"}
+    assert [heading for heading in headings if heading in english] == []
+
+
+@pytest.mark.parametrize("folder", ["", "notebooks/reports"])
+def test_plain_papermill_runs_a_report_with_an_id_typed_as_a_number(
+    workshop: Any, tmp_path: Path, folder: str
+) -> None:
+    root = NOTEBOOKS.parents[1]
+    found = workshop.settings
+    environment = os.environ | {
+        "PROFILE": found.profile, "DATA_HOME": str(found.data_home), "PYTHONPATH": str(root),
+        "IPYTHONDIR": str(tmp_path),
+    }  # fmt: skip
+    out = tmp_path / "out.ipynb"
+    notebook = os.path.relpath(NOTEBOOKS / "track.ipynb", root / folder)
+    parameters = ("-p", "music_id", "7400000000000000002")
+    subprocess.run(
+        [sys.executable, "-m", "papermill", notebook, str(out), *parameters],
+        cwd=root / folder, env=environment, check=True, capture_output=True, timeout=600,
+    )  # fmt: skip
+    assert "Song 2" in out.read_text()
 
 
 @pytest.mark.browser

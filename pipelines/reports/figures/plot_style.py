@@ -66,7 +66,7 @@ def to_time_axis(name: str, moments: Iterable[datetime | date | str | None]) -> 
         labelAngle=0,
         labelSeparation=8,
     )
-    scale = alt.Scale(type="utc", padding=12)
+    scale = alt.Scale(type="utc", padding=18)
     return alt.X(f"{name}:T", title=None, scale=scale, axis=axis)
 
 
