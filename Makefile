@@ -39,7 +39,7 @@ $(UV):
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
 
 .venv/.ready: $(UV) requirements.lock pyproject.toml
-	@echo "set-up 2/3: the locked packages (about 1.9 GB once; seconds when nothing changed)"
+	@echo "set-up 2/3: the locked packages (about 2.3 GB once; seconds when nothing changed)"
 	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); $(UV) venv --quiet --python "$${py:-3.12}" .venv; }
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
@@ -61,6 +61,7 @@ test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repea
 
 check: env fmt lint types arch test ## everything that CI runs: format, lint, types, architecture, the quick and the full tests
 	@$(PYTEST) -m full
+	@$(MAKE) --no-print-directory validate-package
 
 coverage: env ## all tests with branch coverage in every process; fails below its floor
 	@rm -rf .coverage_data && mkdir .coverage_data
@@ -78,21 +79,30 @@ duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last Duck
 	@PYTHONPATH=.duckdb-1 $(PYTEST) tests/unit/warehouse tests/integration/warehouse tests/integration/analyst \
 	  --deselect 'tests/integration/warehouse/test_free_questions.py::test_what_does_not_read_is_refused[pragma version]'
 
-validate-package: env $(UV) ## by hand: check a data package with the tools of its standards (PACKAGE=package.zip)
-	@test -f "$(PACKAGE)" || { echo "say which: make validate-package PACKAGE=package.zip" >&2; exit 1; }
-	@test -x .venv-standards/bin/rocrate-validator || { $(UV) venv --quiet --python $(BIN)/python .venv-standards \
-	  && $(UV) pip install --quiet --python .venv-standards/bin/python roc-validator==0.13.0; }
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(BIN)/python -m zipfile -e "$(PACKAGE)" "$$folder" \
-	  && $(BIN)/frictionless validate "$$folder/datapackage.json" \
-	  && $(BIN)/mlcroissant validate --jsonld "$$folder/croissant.json" \
-	  && .venv-standards/bin/rocrate-validator validate --no-paging --profile-identifier ro-crate-1.3 "$$folder"
+# The RO-Crate validator needs older libraries than we do, hence an environment of its own.
+.venv-standards/.ready: $(UV) requirements-standards.lock
+	@test -x .venv-standards/bin/python || $(UV) venv --quiet --python $(BIN)/python .venv-standards
+	@$(UV) pip sync --quiet --python .venv-standards/bin/python --require-hashes requirements-standards.lock
+	@touch $@
+
+validate-package: env .venv-standards/.ready ## check a data package with the tools of its standards (PACKAGE=; default: of a stored scan)
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && package="$(PACKAGE)" \
+	  && if [ -z "$$package" ]; then package="$$folder/all.zip"; tar -xf tests/data/first_release/store.tar.xz -C "$$folder"; \
+	    PROFILE=sandbox DATA_HOME="$$folder/home" $(BIN)/sametrack export all --format package --out "$$package"; fi \
+	  && $(BIN)/python -m zipfile -e "$$package" "$$folder/package" \
+	  && $(BIN)/python -m frictionless validate "$$folder/package/datapackage.json" \
+	  && $(BIN)/mlcroissant validate --jsonld "$$folder/package/croissant.json" \
+	  && .venv-standards/bin/python tests/standards/crate_context.py "$$folder/cache" \
+	  && .venv-standards/bin/rocrate-validator validate --no-paging --offline --cache-path "$$folder/cache" \
+	    --profile-identifier ro-crate-1.3 "$$folder/package"
 
 wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment elsewhere and run its demo
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT \
 	  && $(UV) build --quiet --wheel --out-dir "$$folder" . \
 	  && $(UV) venv --quiet --python $(BIN)/python "$$folder/env" \
 	  && $(UV) pip install --quiet --compile-bytecode --python "$$folder/env/bin/python" --constraints requirements.lock "$$folder"/*.whl \
-	  && cd "$$folder" && env -u DAGSTER_HOME env/bin/sametrack demo --seed $(SEED) --size $(SIZE)
+	  && du -sm "$$folder/env" && cd "$$folder" && env -u DAGSTER_HOME env/bin/sametrack report --list \
+	  && env -u DAGSTER_HOME env/bin/sametrack demo --seed $(SEED) --size $(SIZE)
 
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .
@@ -152,8 +162,9 @@ setup-bench: ## install the optional tools of bench-audio (Debian, as root)
 setup-browser: ## install Chromium for DATA_PROVIDER=browser-public and PDFs, and fonts for these (Debian, as root)
 	apt-get install -y --no-install-recommends chromium fonts-noto-cjk fonts-noto-color-emoji
 
-lock: $(UV) ## compile requirements.lock from pyproject.toml
+lock: $(UV) ## compile both locks, of pyproject.toml with all extras and of the RO-Crate validator
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock
+	echo 'roc-validator==0.13.0' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-standards.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
 	@rm -rf .venv .venv-tools .venv-standards .pytest_cache .ruff_cache .hypothesis .coverage_data

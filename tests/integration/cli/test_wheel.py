@@ -1,7 +1,6 @@
 """The wheel contains everything that the product reads at run time, and nothing of its user."""
 
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.wheels import build_wheel, tracked
 from warehouse.extras import EXTRAS
 
-ROOT = Path(__file__).parents[3]
-PARTS = ("api", "notebooks", "pipelines", "warehouse", "pyproject.toml", "README.md", "LICENSE")
 NEEDED = {
     "api/console/index.html", "api/console/app/main.js", "notebooks/reports/track.ipynb",
     "pipelines/orchestration/instance/dagster.yaml",
@@ -21,34 +19,11 @@ NEEDED = {
     "pipelines/platform/profiles/public.toml", "pipelines/platform/profiles/sandbox.toml",
     "warehouse/analysis/named_queries/videos/top-videos.sql",
 }  # fmt: skip
-BUILD = "import sys, uv_build; print(uv_build.build_wheel(sys.argv[1]))"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a copy in which somebody has scanned already."""
-    copy, target = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
-    for path in tracked():
-        (copy / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / path, copy / path)
-    collected = copy / "warehouse" / "data" / "sandbox" / "world.json"
-    collected.parent.mkdir(parents=True)
-    collected.write_text("{}")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # of the builder
-    subprocess.run(
-        [sys.executable, "-c", BUILD, str(target)],
-        cwd=copy,
-        env={**os.environ, "PATH": path},
-        check=True,
-    )
-    return next(target.glob("*.whl"))
-
-
-def tracked() -> list[str]:
-    said = subprocess.run(
-        ["git", "ls-files", *PARTS], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return said.stdout.splitlines()
+    return build_wheel(tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel"))
 
 
 def names_in(wheel: Path) -> set[str]:

@@ -84,7 +84,8 @@ def test_brand_words_live_in_platform_profiles_and_recorded_shapes_alone() -> No
 
 
 def test_the_lock_names_no_host() -> None:
-    assert "://" not in (ROOT / "requirements.lock").read_text()
+    for name in ("requirements.lock", "requirements-standards.lock"):
+        assert "://" not in (ROOT / name).read_text()
 
 
 def test_every_test_asserts_something() -> None:

@@ -1,0 +1,106 @@
+"""The wheel, and an environment that holds it with the libraries of a default installation alone.
+
+Nothing is downloaded: the libraries are links to those of the environment that runs the tests, and
+only to those that the wheel needs without extras. What this does not show is that an installer
+finds these versions; `make wheel-demo` does.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections import defaultdict
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("api", "notebooks", "pipelines", "warehouse", "pyproject.toml", "README.md", "LICENSE")
+BUILD = "import sys, uv_build; print(uv_build.build_wheel(sys.argv[1]))"
+PROJECT = canonicalize_name("sametrack")
+
+
+def tracked() -> list[str]:
+    """Return the files of the repository that a wheel is made of."""
+    said = subprocess.run(
+        ["git", "ls-files", *PARTS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return said.stdout.splitlines()
+
+
+def build_wheel(copy: Path, target: Path) -> Path:
+    """Build the wheel of a copy in which somebody has scanned already."""
+    for path in tracked():
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path, copy / path)
+    collected = copy / "warehouse" / "data" / "sandbox" / "world.json"
+    collected.parent.mkdir(parents=True)
+    collected.write_text("{}")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # of the builder
+    subprocess.run(
+        [sys.executable, "-c", BUILD, str(target)],
+        cwd=copy,
+        env={**os.environ, "PATH": path},
+        check=True,
+    )
+    return next(target.glob("*.whl"))
+
+
+def install_wheel(wheel: Path, folder: Path) -> Path:
+    """Install a wheel and what it needs into a new environment; return its `bin`."""
+    venv.create(folder, with_pip=True, symlinks=True)
+    programs = folder / "bin"
+    subprocess.run(
+        [
+            *(programs / "python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"),
+            *("--disable-pip-version-check", wheel),
+        ],
+        check=True,
+    )
+    site = next((folder / "lib").glob("python*/site-packages"))
+    metadata = next(site.glob("sametrack-*.dist-info"))
+    _link_libraries(Distribution.at(metadata), site)
+    return programs
+
+
+def _link_libraries(project: Distribution, site: Path) -> None:
+    """Link each top folder whole if all that is in it is needed, and file by file otherwise."""
+    known = {canonicalize_name(one.name): one for one in distributions()}
+    needed = _needed(project, known)
+    owners: dict[str, set[NormalizedName]] = defaultdict(set)
+    for name, one in known.items():
+        for file in one.files or ():
+            owners[file.parts[0]].add(name)
+    for name in needed:
+        for file in known[name].files or ():
+            if file.parts[0] == ".." or (site / file.parts[0]).is_symlink():
+                continue
+            is_whole = owners[file.parts[0]] <= needed
+            place = file.parts[0] if is_whole else str(file)
+            target = site / place
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                target.symlink_to(Path(str(known[name].locate_file(place))).resolve())
+
+
+def _needed(
+    project: Distribution, known: dict[NormalizedName, Distribution]
+) -> set[NormalizedName]:
+    """Return the names of everything that a default installation brings."""
+    found: set[tuple[NormalizedName, str]] = set()
+    waiting = [(project, "")]
+    while waiting:
+        one, extra = waiting.pop()
+        for text in one.requires or ():
+            requirement = Requirement(text)
+            if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+                continue
+            name = canonicalize_name(requirement.name)
+            for wanted in ("", *requirement.extras):
+                if (name, wanted) not in found:
+                    found.add((name, wanted))
+                    waiting.append((known[name], wanted))
+    return {name for name, _ in found} - {PROJECT}
