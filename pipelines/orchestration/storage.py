@@ -1,25 +1,51 @@
-"""Dagster's SQLite storages for runs and events with persistent connections.
+"""Dagster's storages in the home of a world, with persistent connections to SQLite.
 
 Configured in `dagster.yaml`, so every Dagster process loads it. By default Dagster opens,
 checkpoints and closes the file for each event, which took a third of a scan's own time.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import override
+from typing import cast, override
 
+from dagster._config import UserConfigSchema
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
+from dagster._core.storage.root import LocalArtifactStorage
 from dagster._core.storage.runs import SqliteRunStorage
+from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
 
+from pipelines.platform.providers import choose_profile
+from pipelines.settings import Settings
+from warehouse.home.folder import open_home
+
 type EventCallback = Callable[[EventLogEntry, str], None]
+
+
+FOLDER_VARIABLE = "SAMETRACK_DAGSTER_DIR"
+"""Set by processes that have opened a home, for those that they start."""
+
+
+def dagster_folder() -> str:
+    """Return the folder of Dagster's files: of the home that is open, else of the settings.
+
+    Dagster's own commands (`dagster dev`) set no variable and need no profile; without one they
+    show the sandbox.
+    """
+    given = os.environ.get(FOLDER_VARIABLE)
+    if given:
+        return given
+    settings = Settings()
+    world = choose_profile(settings).name if settings.profile else "sandbox"
+    return str(open_home(settings.data_home, world).dagster_dir)
 
 
 class PooledEventLogStorage(ConsolidatedSqliteEventLogStorage):
@@ -28,6 +54,20 @@ class PooledEventLogStorage(ConsolidatedSqliteEventLogStorage):
     Watchers poll for new rows: the file itself changes rarely, because new rows are in its
     write-ahead log.
     """
+
+    @classmethod
+    @override
+    def config_type(cls) -> UserConfigSchema:
+        """Return the configuration: none."""
+        return {}
+
+    @classmethod
+    @override
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData, config_value: Mapping[str, object]
+    ) -> "PooledEventLogStorage":
+        """Build the storage from `dagster.yaml`."""
+        return cls(dagster_folder(), inst_data=inst_data)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -72,11 +112,17 @@ class PooledRunStorage(SqliteRunStorage):
 
     @classmethod
     @override
+    def config_type(cls) -> UserConfigSchema:
+        """Return the configuration: none."""
+        return {}
+
+    @classmethod
+    @override
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
     ) -> "PooledRunStorage":
         """Build the storage from `dagster.yaml`, as an instance of this class."""
-        return cls.from_local(str(config_value["base_dir"]), inst_data)
+        return cls.from_local(dagster_folder(), inst_data)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -93,6 +139,42 @@ class PooledRunStorage(SqliteRunStorage):
     def dispose(self) -> None:
         """Close the open connections."""
         self._engine.dispose()
+
+
+class HomeScheduleStorage(SqliteScheduleStorage):
+    """Schedules and their ticks."""
+
+    @classmethod
+    @override
+    def config_type(cls) -> UserConfigSchema:
+        """Return the configuration: none."""
+        return {}
+
+    @classmethod
+    @override
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
+    ) -> "HomeScheduleStorage":
+        """Build the storage from `dagster.yaml`; Dagster builds one of its own class."""
+        return cast("HomeScheduleStorage", cls.from_local(dagster_folder(), inst_data))
+
+
+class HomeArtifactStorage(LocalArtifactStorage):
+    """Files of runs."""
+
+    @classmethod
+    @override
+    def config_type(cls) -> UserConfigSchema:
+        """Return the configuration: none."""
+        return {}
+
+    @classmethod
+    @override
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
+    ) -> "HomeArtifactStorage":
+        """Build the storage from `dagster.yaml`."""
+        return cls(dagster_folder(), inst_data)
 
 
 def _open_engine(conn_string: str) -> Engine:

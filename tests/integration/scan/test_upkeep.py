@@ -109,7 +109,7 @@ def test_states_of_ended_scans_are_kept_for_three_days_and_those_of_open_ones_lo
             scan_key=None, origin="api", priority=100,
         )
     )[0].job_id  # fmt: skip
-    for job_id in (ended, opened, "a job that is gone"):
+    for job_id in (ended, opened, "gone"):
         row = {
             "job_id": job_id, "number": 1, "run_number": 1, "stage": "track", "round": None,
             "revision": "test", "state": b"state",

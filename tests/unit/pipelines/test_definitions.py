@@ -32,7 +32,9 @@ GRAPH = {
     "raw/account_profiles": ["marts/confirmed_videos"],
     "marts/coverage": ["marts/confirmed_videos", "raw/account_profiles"],
     "marts/rankings": ["marts/confirmed_videos", "marts/coverage"],
-    "marts/job_results": ["marts/rankings", "raw/video_details"],
+    "marts/account_summaries": ["marts/confirmed_videos", "raw/account_profiles"],
+    "marts/search_related": ["raw/video_details"],
+    "marts/job_results": ["marts/rankings", "marts/search_related", "raw/video_details"],
 }
 CHECKS = {
     "confirmed_ids_are_unique",
