@@ -28,6 +28,11 @@ class AddressSettings(BaseSettings):
     data_home: Path = _DATA_HOME
     lake_url: str = ""
 
+    @property
+    def names_a_world(self) -> bool:
+        """Whether profile or provider choose a world."""
+        return bool(self.profile) or self.data_provider in _OWN_WORLDS
+
 
 @dataclass(frozen=True, slots=True)
 class WarehouseAddress:

@@ -126,6 +126,7 @@ def _write_coverage(session: ScanRun) -> dict[str, int]:
         "The accounts behind the confirmed videos, with the sums of these.",
         CONFIRMED,
         ACCOUNT_PROFILES,
+        *deps_on("raw.accounts", "raw.videos"),
     ),
 )
 def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
@@ -152,6 +153,7 @@ def _write_rankings(session: ScanRun) -> dict[str, int]:
         "search_related",
         "Videos that name the song or stood in search results, and are not confirmed.",
         VIDEO_DETAILS,
+        *deps_on("raw.capture_items", "raw.videos"),
     ),
     _part(
         "job_results",

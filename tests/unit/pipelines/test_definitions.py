@@ -32,8 +32,13 @@ GRAPH = {
     "raw/account_profiles": ["marts/confirmed_videos"],
     "marts/coverage": ["marts/confirmed_videos", "raw/account_profiles"],
     "marts/rankings": ["marts/confirmed_videos", "marts/coverage"],
-    "marts/account_summaries": ["marts/confirmed_videos", "raw/account_profiles"],
-    "marts/search_related": ["raw/video_details"],
+    "marts/account_summaries": [
+        "marts/confirmed_videos",
+        "raw/account_profiles",
+        "raw/accounts",
+        "raw/videos",
+    ],
+    "marts/search_related": ["raw/capture_items", "raw/video_details", "raw/videos"],
     "marts/job_results": ["marts/rankings", "marts/search_related", "raw/video_details"],
 }
 CHECKS = {

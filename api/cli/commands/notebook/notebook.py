@@ -51,7 +51,7 @@ def _choose_data() -> dict[str, str]:
     from warehouse.analysis.address import read_address_settings  # noqa: PLC0415 -- loads pydantic
 
     found = read_address_settings()
-    profile = found.profile or ("" if found.data_provider in {"mock", "file"} else WORLD)
+    profile = found.profile if found.names_a_world else WORLD
     return {"PROFILE": profile, "DATA_HOME": str(found.data_home)}
 
 
