@@ -46,7 +46,7 @@ def test_the_page_tells_what_it_rests_on(all_made: dict[str, RenderedReport], na
     assert made.run_id in page
     assert "Demo data" in page
     assert "Method and coverage" in page
-    assert "2026-10-20T23:59:59.999999+00:00" in page
+    assert "2026-10-20T23:59:59.999999Z" in page
     assert f"sametrack report {name}" in page
     assert "marts.confirmed_videos" in page  # with its rows and last commit
     assert "never a full list" in page

@@ -12,6 +12,7 @@ from pipelines.reports.texts import ReportTexts
 from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION
+from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
 
 
@@ -86,7 +87,7 @@ def _lines(
     name: str, parameters: Mapping[str, object], facts: ReportFacts, texts: ReportTexts
 ) -> list[tuple[str, str]]:
     given = {key: value for key, value in parameters.items() if value != ""}
-    moment = "" if facts.moment is None else facts.moment.isoformat()
+    moment = "" if facts.moment is None else to_utc_text(facts.moment)
     again = " ".join(
         ["sametrack report", name]
         + [f"-p {_quoted(f'{key}={value}')}" for key, value in given.items()]
