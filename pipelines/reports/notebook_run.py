@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import override
 
 from pipelines.reports.catalogue import NOTEBOOKS, Notebook
-from pipelines.reports.quick_imports import without_address_grammar
+from pipelines.reports.quick_imports import without_unused
 from warehouse.records import errors
 from warehouse.records.errors import InputError, SametrackError, WarehouseError
 
-with without_address_grammar():
+with without_unused():
     import nbformat
     import papermill
     from jupyter_client.manager import AsyncKernelManager

@@ -2,23 +2,24 @@
 
 `jsonschema`, which Altair and notebooks bring, looks for `rfc3987_syntax` to check addresses; if
 Jupyter has installed that, it builds a grammar when it is imported, which costs a report 4 s.
+Papermill looks for clients of cloud storage, 1 s; our notebooks are local files.
 """
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_GRAMMAR = "rfc3987_syntax"
+_UNUSED = ("rfc3987_syntax", "boto3", "pyarrow.fs")
 
 
 @contextmanager
-def without_address_grammar() -> Iterator[None]:
-    """Import inside of this as if the checker of addresses were not installed."""
-    if _GRAMMAR in sys.modules:
-        yield
-        return
-    sys.modules[_GRAMMAR] = None  # type: ignore[assignment]  # the import system's way to refuse
+def without_unused() -> Iterator[None]:
+    """Import inside of this as if the unused libraries were not installed."""
+    blocked = [name for name in _UNUSED if name not in sys.modules]
+    for name in blocked:
+        sys.modules[name] = None  # type: ignore[assignment]  # the import system's way to refuse
     try:
         yield
     finally:
-        sys.modules.pop(_GRAMMAR, None)
+        for name in blocked:
+            sys.modules.pop(name, None)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Thread
 from typing import Literal
 
 import altair as alt
@@ -73,11 +74,18 @@ def show_sentence(sentence: str) -> DisplayOutput:
     return DisplayOutput(Markup('<p class="empty">{}</p>').format(sentence), sentence, "chart")
 
 
+def start_renderer() -> None:
+    """Load the renderer of plots in a thread: it takes a second, while the queries run."""
+    empty: Mapping[str, object] = {"data": {"values": []}, "mark": "point"}
+    Thread(target=vl_convert.vegalite_to_svg, args=(empty,), daemon=True).start()
+
+
 def show_figure(
     chart: alt.TopLevelMixin, message: str, note: str, *, part: PartKind = "chart"
 ) -> DisplayOutput:
     """Render a plot as self-contained SVG below its message."""
-    picture = vl_convert.vegalite_to_svg(chart.to_json())
+    # Checking a plot against the schema takes longer than drawing it; tests check each form.
+    picture = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
     html = Markup(
         '<figure class="chart"><figcaption class="message">{}</figcaption>'
         '<p class="note">{}</p>{}</figure>'

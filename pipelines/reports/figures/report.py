@@ -18,6 +18,7 @@ from pipelines.reports.figures.display import (
     show_figure,
     show_sentence,
     show_table,
+    start_renderer,
 )
 from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts
 from pipelines.reports.figures.headlines import Headline
@@ -188,6 +189,7 @@ def open_report(
         InvalidParameterError: `as_of` is not a past moment, or nothing was collected there.
         WarehouseError: The lake cannot be opened.
     """
+    start_renderer()
     texts = load_texts(language)
     place = find_address(home or None)
     opened = open_lake_for_reading(lake or place.lake_url, world=place.world)
