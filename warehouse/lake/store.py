@@ -170,6 +170,15 @@ class Lake:
             count = handle.delta.version() - version
             return handle.delta.history(count) if count > 0 else []
 
+    def row_count(self, name: str) -> int | None:
+        """Return the rows of the newest version by its log; None if a file states no count."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"reading the log of {name}"):
+            _refresh_if_changed(handle)
+            files = pa.table(handle.delta.get_add_actions(flatten=True))
+            counts = files["num_records"].to_pylist() if files.num_rows else []
+            return None if None in counts else sum(counts)
+
     def dataset(self, name: str) -> pa.Table:
         """Return the table as an Arrow dataset, for readers that cannot open its files."""
         handle = self._handle(name)

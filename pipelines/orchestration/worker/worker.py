@@ -33,6 +33,7 @@ from pipelines.orchestration.runs.reconciliation import (
 from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
 from pipelines.orchestration.runs.run_identity import run_id
 from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.catalog import CatalogThread
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.low_priority import lower_session_priority
 from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
@@ -334,6 +335,7 @@ def run_worker(settings: Settings) -> int:
     with ExitStack() as stack:
         worker = _build_worker(settings, stack)
         stack.enter_context(MaintenanceThread(settings))
+        stack.enter_context(CatalogThread(settings, worker.worker_id))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
         while not stop.wait(CLAIM_EVERY_S):
             worker.step()

@@ -1,0 +1,243 @@
+"""Report rows that were written outside of a run to Dagster's asset catalog.
+
+A run reports what it writes. What the API refreshes (profiles, posts, lists, hashtags, the chart),
+annotations and erasures have no run, so a thread of the worker compares each table with the
+catalog and reports one runless materialization per table and round. The catalog itself holds which
+version was reported last: nothing else must be stored, and a report that failed is made up for.
+Not here: the observations of whole tables (`checks/tables.py`).
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol, Self
+
+import structlog
+from dagster import (
+    AssetKey,
+    AssetMaterialization,
+    EventLogEntry,
+    IntMetadataValue,
+    MetadataValue,
+)
+
+from pipelines.orchestration.assets.descriptions import asset_key
+from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.maintenance import open_selected_home
+from pipelines.settings import Settings
+from warehouse.control import open_control
+from warehouse.lake.store import open_lake
+from warehouse.records.values import Row
+from warehouse.tables import BY_NAME
+
+WRITTEN_OUTSIDE_RUNS = (
+    "raw.payloads",
+    "raw.captures",
+    "raw.capture_items",
+    "raw.tracks",
+    "raw.videos",
+    "raw.accounts",
+    "raw.hashtags",
+    "raw.search_pages",
+    "raw.chart_issues",
+    "raw.chart_songs",
+    "raw.erasures",
+    "marts.chart_links",
+    "marts.annotations",
+    "marts.surface_health",
+)
+"""The tables that not only runs append to."""
+
+EVERY_S = 45.0
+"""Less than the minute that is promised: reporting takes time too."""
+
+LEASE = "asset-catalog"
+LEASE_S = 55.0
+POLL_S = 5.0
+"""How often the thread asks; how soon another worker goes on after the lease of a lost one."""
+
+MOST_COMMITS = 1000
+"""Commits of a table that one round reads; after a long pause only the newest count."""
+
+VERSION = "delta_version"
+_APPEND = "WRITE"  # Delta's name of an append; compaction and deletion have others
+log = structlog.get_logger(__name__)
+
+
+class TableVersions(Protocol):
+    """What is read of the lake."""
+
+    def version(self, name: str) -> int: ...
+
+    def log_since(self, name: str, version: int) -> list[Row]: ...
+
+    def row_count(self, name: str) -> int | None: ...
+
+
+class Leases(Protocol):
+    """What is read of the control store: of several workers one reports."""
+
+    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool: ...
+
+    def release_lease(self, name: str, owner: str) -> None: ...
+
+
+class AssetCatalog(Protocol):
+    """What is read and written of the Dagster instance."""
+
+    def get_latest_materialization_event(self, asset_key: AssetKey) -> EventLogEntry | None: ...
+
+    def report_runless_asset_event(self, asset_event: AssetMaterialization) -> None: ...
+
+
+@dataclass(slots=True)
+class CatalogReporter:
+    """Reports changed tables; `step` may be called at any time and does so when it is due.
+
+    `compared` has the version of each table up to which the catalog is known to be complete.
+    """
+
+    owner: str
+    lake: TableVersions
+    leases: Leases
+    catalog: AssetCatalog
+    clock: Callable[[], float] = time.monotonic
+    compared: dict[str, int] = field(default_factory=dict)
+    _due_at: float = float("-inf")
+
+    def step(self) -> None:
+        """Compare all tables, if that is due and no other worker does. Raises nothing."""
+        now = self.clock()
+        if now < self._due_at:
+            return
+        try:
+            is_ours = self.leases.acquire_lease(LEASE, self.owner, LEASE_S)
+        except Exception:
+            log.exception("asset catalog not compared")
+            self._due_at = now + EVERY_S
+            return
+        if is_ours:
+            self._due_at = now + EVERY_S
+            self._compare_all()
+        else:  # another worker reports meanwhile: what was compared here is out of date
+            self.compared.clear()
+
+    def close(self) -> None:
+        """Let another worker go on at once."""
+        try:
+            self.leases.release_lease(LEASE, self.owner)
+        except Exception:
+            log.exception("lease of the asset catalog not released")
+
+    def _compare_all(self) -> None:
+        for name in WRITTEN_OUTSIDE_RUNS:
+            try:
+                self._compare(name)
+            except Exception:  # the other tables are compared, and this one again next time
+                log.exception("table not reported to the asset catalog", table=name)
+
+    def _compare(self, name: str) -> None:
+        version = self.lake.version(name)
+        if self.compared.get(name) == version:
+            return
+        key = asset_key(BY_NAME[name])
+        event = self.catalog.get_latest_materialization_event(key)
+        commits = self._unreported(name, event, version)
+        if commits:
+            metadata = self._metadata(name, version, commits)
+            self.catalog.report_runless_asset_event(AssetMaterialization(key, metadata=metadata))
+            log.info("table reported to the asset catalog", table=name, version=version)
+        self.compared[name] = version
+
+    def _unreported(self, name: str, event: EventLogEntry | None, version: int) -> list[Row]:
+        """Return the appends outside of jobs that are newer than the last materialization."""
+        reported = _reported_version(event)
+        since = max(self.compared.get(name, 0), reported or 0, version - MOST_COMMITS)
+        # A run states no version, but reports after its last commit.
+        after_ms = event.timestamp * 1000 if event is not None and reported is None else 0
+        return [
+            commit
+            for commit in self.lake.log_since(name, since)
+            if commit["operation"] == _APPEND
+            and "job_id" not in commit
+            and _milliseconds(commit) > after_ms
+        ]
+
+    def _metadata(self, name: str, version: int, commits: list[Row]) -> RunMetadata:
+        committed_at = datetime.fromtimestamp(max(map(_milliseconds, commits)) / 1000, UTC)
+        metadata = {
+            VERSION: MetadataValue.int(version),
+            "committed_at": MetadataValue.timestamp(committed_at),
+            "rows_added": MetadataValue.int(sum(map(_added_rows, commits))),
+        }
+        row_count = self.lake.row_count(name)
+        if row_count is not None:
+            metadata["dagster/row_count"] = MetadataValue.int(row_count)
+        return metadata
+
+
+def _reported_version(event: EventLogEntry | None) -> int | None:
+    """Return the version that a materialization states, or None if it is a run's."""
+    found = None if event is None else event.asset_materialization
+    metadata: Mapping[str, object] = {} if found is None else found.metadata
+    stated = metadata.get(VERSION)
+    return stated.value if isinstance(stated, IntMetadataValue) else None
+
+
+def _milliseconds(commit: Row) -> int:
+    stamp = commit["timestamp"]
+    assert isinstance(stamp, int)
+    return stamp
+
+
+def _added_rows(commit: Row) -> int:
+    metrics = commit["operationMetrics"]
+    assert isinstance(metrics, dict)
+    return int(metrics["num_added_rows"])
+
+
+class CatalogThread:
+    """Runs a reporter in a background thread, on stores and an instance of its own."""
+
+    def __init__(self, settings: Settings, owner: str) -> None:
+        self._settings = settings
+        self._owner = owner
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="asset-catalog", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stop.set()
+        self._thread.join(POLL_S)
+
+    def _run(self) -> None:
+        while not self._stop.wait(POLL_S):
+            try:
+                with ExitStack() as stack:
+                    self._report(_open_reporter(self._settings, self._owner, stack))
+            except Exception:  # a store could not be opened: again in a moment
+                log.exception("asset catalog not opened")
+
+    def _report(self, reporter: CatalogReporter) -> None:
+        reporter.step()
+        while not self._stop.wait(POLL_S):
+            reporter.step()
+        reporter.close()
+
+
+def _open_reporter(settings: Settings, owner: str, stack: ExitStack) -> CatalogReporter:
+    home = open_selected_home(settings)
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    return CatalogReporter(
+        owner=owner,
+        lake=open_lake(settings.lake_url or home.lake_url, world=home.world),
+        leases=stack.enter_context(closing(control)),
+        catalog=stack.enter_context(open_instance(home)),
+    )
