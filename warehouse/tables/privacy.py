@@ -17,13 +17,15 @@ left out.
 
 _ACCOUNTS = frozenset({"sec_uid"})
 _WORKS = frozenset({
-    "aweme_id", "candidate_aweme_id", "reference_aweme_id", "source_aweme_id", "top_aweme_id",
+    "aweme_id", "candidate_aweme_id", "first_aweme_id", "reference_aweme_id", "source_aweme_id",
+    "top_aweme_id",
 })  # fmt: skip
 _ENTITIES = frozenset({"entity_id", "source_entity_id"})
 _KEPT = frozenset({
     "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
     "candidate_music_id", "capture_id", "ch_id", "codec", "comparison_id", "confidence",
     "content_type", "data_provider", "direction", "erasure_id", "error_type", "feature_version",
+    "copy_evidence", "copy_of_music_id", "created_at_check", "evidence", "source_basis",
     "created_at_source", "follower_count_source", "music_service_track_id", "reference_source",
     "service_track_id",
     "hashtag_ids", "job_id", "kind", "lead_reason", "library_version", "limits", "link_id",

@@ -371,6 +371,64 @@ _TRACK_DAYS = _view(
     references=refer(track_music_id="tracks", day="days"),
 )
 
+_GENEALOGY = _view(
+    "marts.genealogy",
+    "track and music id that a scan linked to the recording",
+    ("track_music_id", "music_id"),
+    (
+        _TRACK,
+        required("music_id", TEXT, "music id that carries the recording"),
+        nullable("title", TEXT, "title"),
+        nullable("kind", TEXT, "own_id (the track's), original_sound (of a user), library"),
+        nullable("is_original_sound", BOOLEAN, "user sound rather than a released track"),
+        required(
+            "evidence", TEXT, "own_id, audio (confirmed), or name (same song and artist, not heard)"
+        ),
+        nullable("created_at", TIME, "birth: the time in the music id; null if contradicted"),
+        nullable(
+            "created_at_check",
+            TEXT,
+            "by stated times: born_with_video, consistent, contradicted; null without any",
+        ),
+        nullable("first_aweme_id", TEXT, "first known video under it"),
+        nullable("first_published_at", TIME, "publication of that video"),
+        nullable("source_aweme_id", TEXT, "video that a user sound was born with"),
+        nullable("source_basis", TEXT, "stated by the platform, or concluded from the id"),
+        nullable("sec_uid", TEXT, "uploader: author of that video"),
+        nullable("owner_nickname", TEXT, "name of the uploader"),
+        nullable("copy_of_music_id", TEXT, "earliest older music id with the recording"),
+        nullable(
+            "copy_evidence",
+            TEXT,
+            "compared (the two ids), audio (each with the recording) or name",
+        ),
+        nullable("comparison_id", TEXT, "confirmed comparison of the two ids"),
+        required("confirmed_video_count", INTEGER, "confirmed videos under it"),
+        required("observed_video_count", INTEGER, "observed videos that use it"),
+    ),
+    examples=(
+        Example(
+            "Which music id of each recording is the oldest, and how many copy it?",
+            """
+            select track_music_id, copy_of_music_id as oldest_music_id, count(*) as copies
+            from marts.genealogy
+            where copy_of_music_id is not null
+            group by all
+            order by copies desc, track_music_id, oldest_music_id
+            """,
+        ),
+    ),
+    references=refer(
+        track_music_id="tracks",
+        music_id="music_ids",
+        first_aweme_id="videos",
+        source_aweme_id="videos",
+        sec_uid="accounts",
+        copy_of_music_id="music_ids",
+        exceptions={"source_aweme_id": "the platform may name a video that was never read"},
+    ),
+)
+
 STAR: tuple[Table, ...] = (
     _TRACKS,
     _MUSIC_IDS,
@@ -381,5 +439,6 @@ STAR: tuple[Table, ...] = (
     _VIDEO_DAYS,
     _ACCOUNT_DAYS,
     _TRACK_DAYS,
+    _GENEALOGY,
 )
 """Each view after those that its statement reads."""
