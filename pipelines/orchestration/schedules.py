@@ -5,9 +5,9 @@ Schedules can also be started and tested in Dagster's UI: their jobs need no con
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dagster import DefaultScheduleStatus, JobDefinition, ScheduleDefinition
-from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from pipelines.orchestration.jobs import (
     canaries,
@@ -17,6 +17,9 @@ from pipelines.orchestration.jobs import (
     publish_database,
     render_reports,
 )
+
+if TYPE_CHECKING:
+    from pipelines.orchestration.dagster_compat import UnresolvedAssetJobDefinition
 
 _DAY_H = 24
 
@@ -34,7 +37,7 @@ class ScheduleSpec:
     """
 
     name: str
-    job: JobDefinition | UnresolvedAssetJobDefinition
+    job: "JobDefinition | UnresolvedAssetJobDefinition"
     usual_h: int = _DAY_H
     at: int = 5
     minute: int

@@ -11,18 +11,21 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import cast, override
 
-from dagster._config import UserConfigSchema
-from dagster._core.events.log import EventLogEntry
-from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
-from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
-from dagster._core.storage.root import LocalArtifactStorage
-from dagster._core.storage.runs import SqliteRunStorage
-from dagster._core.storage.schedules import SqliteScheduleStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from dagster._serdes import ConfigurableClassData
+from dagster import EventLogEntry
 from sqlalchemy import Connection, Engine, create_engine, event
 
+from pipelines.orchestration.dagster_compat import (
+    SQLITE_BUSY_TIMEOUT_SECONDS,
+    AssetCheckExecutionsTable,
+    ConfigurableClass,
+    ConfigurableClassData,
+    ConsolidatedSqliteEventLogStorage,
+    LocalArtifactStorage,
+    SqliteRunStorage,
+    SqliteScheduleStorage,
+    SqlPollingEventWatcher,
+    UserConfigSchema,
+)
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.home.folder import open_home
@@ -48,18 +51,22 @@ def dagster_folder() -> str:
     return str(open_home(settings.data_home, world).dagster_dir)
 
 
-class PooledEventLogStorage(ConsolidatedSqliteEventLogStorage):
-    """Event log in one file, on a persistent connection.
-
-    Watchers poll for new rows: the file itself changes rarely, because new rows are in its
-    write-ahead log.
-    """
+class HomeStorage(ConfigurableClass):
+    """What all storages here share: settings say where they are, `dagster.yaml` nothing."""
 
     @classmethod
     @override
     def config_type(cls) -> UserConfigSchema:
         """Return the configuration: none."""
         return {}
+
+
+class PooledEventLogStorage(HomeStorage, ConsolidatedSqliteEventLogStorage):
+    """Event log in one file, on a persistent connection.
+
+    Watchers poll for new rows: the file itself changes rarely, because new rows are in its
+    write-ahead log.
+    """
 
     @classmethod
     @override
@@ -107,14 +114,8 @@ class PooledEventLogStorage(ConsolidatedSqliteEventLogStorage):
         self._engine.dispose()
 
 
-class PooledRunStorage(SqliteRunStorage):
+class PooledRunStorage(HomeStorage, SqliteRunStorage):
     """Run storage on a persistent connection."""
-
-    @classmethod
-    @override
-    def config_type(cls) -> UserConfigSchema:
-        """Return the configuration: none."""
-        return {}
 
     @classmethod
     @override
@@ -141,14 +142,8 @@ class PooledRunStorage(SqliteRunStorage):
         self._engine.dispose()
 
 
-class HomeScheduleStorage(SqliteScheduleStorage):
+class HomeScheduleStorage(HomeStorage, SqliteScheduleStorage):
     """Schedules and their ticks."""
-
-    @classmethod
-    @override
-    def config_type(cls) -> UserConfigSchema:
-        """Return the configuration: none."""
-        return {}
 
     @classmethod
     @override
@@ -159,14 +154,8 @@ class HomeScheduleStorage(SqliteScheduleStorage):
         return cast("HomeScheduleStorage", cls.from_local(dagster_folder(), inst_data))
 
 
-class HomeArtifactStorage(LocalArtifactStorage):
+class HomeArtifactStorage(HomeStorage, LocalArtifactStorage):
     """Files of runs."""
-
-    @classmethod
-    @override
-    def config_type(cls) -> UserConfigSchema:
-        """Return the configuration: none."""
-        return {}
 
     @classmethod
     @override

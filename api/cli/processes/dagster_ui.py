@@ -1,8 +1,8 @@
 """The Dagster UI behind the access policy of the service.
 
 The UI has no authentication of its own: whoever reaches it can start runs, end them and wipe
-assets. It is in `api.cli` because only `api.cli` may load Dagster, and nothing else in `api` knows
-Dagster's private parts. Import it only in the process that serves the UI.
+assets. It is in `api.cli` because only `api.cli` may load Dagster. Import it only in the process
+that serves the UI.
 """
 
 from pathlib import Path
@@ -10,8 +10,6 @@ from typing import override
 
 import uvicorn
 from dagster import DagsterInstance
-from dagster._core.workspace.context import WorkspaceProcessContext, WorkspaceRequestContext
-from dagster._core.workspace.load_target import GrpcServerTarget
 from dagster_webserver.app import create_app_from_workspace_process_context
 from starlette.requests import HTTPConnection
 
@@ -20,6 +18,11 @@ from api.server.access.policy import caller_role
 from api.server.access.roles import Role
 from api.server.http_protocol import server_options
 from api.settings import ApiSettings
+from pipelines.orchestration.dagster_compat import (
+    GrpcServerTarget,
+    WorkspaceProcessContext,
+    WorkspaceRequestContext,
+)
 
 LOCATION = "sametrack"
 STOP_GRACE_S = 2

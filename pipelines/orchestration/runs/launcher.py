@@ -6,7 +6,7 @@ server execute the runs of jobs; killing them would lose the reason of their end
 
 from typing import override
 
-from dagster._core.launcher import DefaultRunLauncher
+from dagster import DefaultRunLauncher
 
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 

@@ -15,9 +15,13 @@ from dagster import (
     DagsterRunStatus,
     RunsFilter,
 )
-from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of
+from pipelines.orchestration.runs.run_identity import (
+    OPEN_STATUSES,
+    ORIGIN_TAG,
+    job_id_of,
+    run_id_of,
+)
 from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
 
 SETTLED_AFTER = timedelta(seconds=10)
@@ -54,7 +58,7 @@ def end_orphaned_runs(
     Returns their ids.
     """
     now = now or datetime.now(UTC)
-    open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(NOT_FINISHED_STATUSES))
+    open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(OPEN_STATUSES))
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
         job = control.job(job_id_of(run))

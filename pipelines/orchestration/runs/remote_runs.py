@@ -12,13 +12,17 @@ from functools import partial
 from pathlib import Path
 
 from dagster import DagsterInstance, DagsterRunStatus
-from dagster._core.code_pointer import ModuleCodePointer
-from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
+from pipelines.orchestration.dagster_compat import (
+    JobPythonOrigin,
+    ModuleCodePointer,
+    RegisteredCodeLocationOrigin,
+    RemoteRepositoryOrigin,
+    RepositoryPythonOrigin,
+)
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.partitions import partition_key, tracks
-from pipelines.orchestration.runs.run_identity import run_id, run_id_of, tags_of
+from pipelines.orchestration.runs.run_identity import ENDED_STATUSES, run_id, run_id_of, tags_of
 from pipelines.orchestration.runs.scan_runs import QUIET, open_instance
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.scan.runtime import Runtime, open_runtime
@@ -59,7 +63,7 @@ class RemoteScanHandle:
         if self._prepared.exception() is not None or self._prepared.result().status != HANDED_OVER:
             return True
         status = self._look()
-        return status is None or status in _ENDED
+        return status is None or status in ENDED_STATUSES
 
     def result(self) -> ScanEnd:
         """Return the end of the preparation; raise its error."""
@@ -91,7 +95,6 @@ class RemoteScanHandle:
 
 
 HANDED_OVER = "handed_over"
-_ENDED = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
 
 
 class RemoteScanRunner:

@@ -5,7 +5,7 @@ Dagster takes each id once. Every run carries its job as a tag, so *Runs* can be
 
 from uuid import NAMESPACE_OID, uuid5
 
-from dagster import DagsterRun
+from dagster import DagsterRun, DagsterRunStatus
 
 from warehouse.records.jobs import Job
 
@@ -13,6 +13,9 @@ JOB_TAG = "sametrack/job"
 ATTEMPT_TAG = "sametrack/attempt"
 ORIGIN_TAG = "sametrack/origin"
 """Tag on the run of every job; its value is the origin of the job."""
+
+ENDED_STATUSES = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
+OPEN_STATUSES = tuple(status for status in DagsterRunStatus if status not in ENDED_STATUSES)
 
 
 def run_id_of(job: Job) -> str:

@@ -14,13 +14,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from dagster import DagsterInstance, DagsterRunStatus, JobDefinition
-from dagster._core.definitions.job_base import InMemoryJob
-from dagster._core.execution.api import execute_run_iterator
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
-from dagster._core.storage.dagster_run import DagsterRun
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
 
 from pipelines.logs import configure_logging
+from pipelines.orchestration.dagster_compat import (
+    InMemoryJob,
+    RegisteredCodeLocationOrigin,
+    RemoteRepositoryOrigin,
+    execute_run_iterator,
+)
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.instance import INSTANCE_FOLDER
 from pipelines.orchestration.partitions import partition_key, tracks

@@ -12,6 +12,7 @@ MAX_LINES = 500
 MAX_BODY = 40
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "base", "misc", "manager"}
 BRANDS = re.compile("dou" + "yin|ku" + "gou|tik" + "hub|tik" + "tok", re.IGNORECASE)
+PRIVATE_DAGSTER = re.compile(r"dagster(_\w+)?(\.\w+)*\._\w+[\w.]*$")
 TEXT_SUFFIXES = {".py", ".toml", ".md", ".html", ".j2", ".css", ".js", ".yaml", ".sql", ".json", ""}
 
 
@@ -108,3 +109,31 @@ def _asserts(node: ast.AST) -> bool:
             if name.startswith(("assert", "raises", "warns", "check", "call_and_validate", "_")):
                 return True
     return False
+
+
+def private_dagster(path: Path) -> Iterator[str]:
+    """The private modules of Dagster that a module names, in an import or as text."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            named = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named = [node.value]
+        else:
+            continue
+        yield from filter(PRIVATE_DAGSTER.match, named)
+
+
+def test_private_parts_of_dagster_are_used_in_one_file(tmp_path: Path) -> None:
+    compat = ROOT / "pipelines" / "orchestration" / "dagster_compat.py"
+    users = [path for path in sources() if path != compat and any(private_dagster(path))]
+    assert users == []
+    assert any(private_dagster(compat))
+    other = tmp_path / "other.py"
+    other.write_text(
+        "import dagster._core.x\nfrom dagster_shared._y import z\nA = 'dagster._daemon'"
+    )
+    assert len(list(private_dagster(other))) == 3
+    other.write_text("import dagster\nfrom dagster_webserver.app import z\n")
+    assert list(private_dagster(other)) == []

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
+from pipelines.orchestration.dagster_compat import delete_runless_materializations
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.catalog import (
     EVERY_S,
@@ -269,3 +270,15 @@ def test_a_real_lake_is_reported_to_the_instance_of_its_home(
     assert [one["rows_added"] for one in reports] == [2, 1]
     assert [one["dagster/row_count"] for one in reports] == [3, 4]
     assert reports[0]["committed_at"] <= reports[1]["committed_at"]
+
+
+def test_old_reports_are_deleted_but_for_the_newest_of_each_table(tmp_path: Path) -> None:
+    home = open_home(tmp_path, "sandbox")
+    with open_instance(home) as instance:
+        for version, name in [(1, VIDEOS), (2, VIDEOS), (1, ERASURES)]:
+            event = AssetMaterialization(name.split("."), metadata={"delta_version": version})
+            instance.report_runless_asset_event(event)
+        now, catalog = datetime.now(UTC), Catalog(instance)
+        assert delete_runless_materializations(instance, now - timedelta(days=1)) == 0
+        assert delete_runless_materializations(instance, now + timedelta(days=1)) == 1
+        assert (catalog.versions(VIDEOS), catalog.versions(ERASURES)) == ([2], [1])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 DAGSTER_PORT = 8781
 READY_WITHIN_S = 2.0
 LOCATION = "sametrack"
+DAEMON = "pipelines.orchestration.dagster_compat"
 
 _Sandbox = Annotated[
     bool, typer.Option("--sandbox", help="Also start the sandbox, and use it as the platform.")
@@ -93,7 +94,7 @@ def up(
 def services(plan: UpConfig) -> list[Service]:
     """Return all services of `sametrack up`."""
     code = [sys.executable, "-m", "dagster", "code-server", "start"]
-    daemon = [sys.executable, "-m", "dagster._daemon", "run", "-w", str(plan.workspace)]
+    daemon = [sys.executable, "-m", DAEMON, "run", "-w", str(plan.workspace)]
     ui = sametrack_command(
         "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
     )
