@@ -69,7 +69,8 @@ coverage: env ## all tests with branch coverage in every process; fails below it
 	@$(MEASURED) $(PYTEST_ARGS) -m full
 	@$(BIN)/coverage combine --quiet && $(BIN)/python -m tests.coverage_floor
 
-soak: env ## by hand: one worker killed at 100 moments, a simulated week, the quick tests ten times (RUNS=)
+soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simulated week, the quick tests ten times (RUNS=)
+	@$(PYTEST) -m soak
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
 	@$(BIN)/python -m tests.bench.week
 	@for run in $$(seq $(or $(RUNS),10)); do $(PYTEST) -m quick -q || exit 1; done

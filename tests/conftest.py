@@ -1,7 +1,9 @@
 """The tier of every test, and what holds for all of them.
 
-A test's folder says its tier: `quick` (`make test`) or `full` (`make check` runs both). Tests of
-the browser need a Chromium; where there is none they are left out, and the summary says so.
+A test's folder says its tier: `quick` (`make test`) or `full` (`make check` runs both). One that
+takes minutes, and shows in another case what a shorter one shows, is marked `soak` (`make soak`).
+Tests of the browser need a Chromium; where there is none they are left out, and the summary says
+so.
 No test fails because a machine is slow: generated examples have no deadline.
 """
 
@@ -53,6 +55,7 @@ def shared_folder(
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the other tier unread when one is asked for: importing it takes seconds."""
     asked = config.getoption("markexpr")
+    asked = "full" if asked == "soak" else asked
     if asked not in TIERS.values() or not collection_path.is_relative_to(TESTS):
         return None
     folder = collection_path.relative_to(TESTS).parts[:1]
@@ -61,7 +64,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    item.add_marker(TIERS[item.path.relative_to(TESTS).parts[0]])
+    if not item.get_closest_marker("soak"):
+        item.add_marker(TIERS[item.path.relative_to(TESTS).parts[0]])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

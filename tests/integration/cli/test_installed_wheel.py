@@ -13,6 +13,11 @@ import pytest
 
 from tests.stage import IN_TESTS, PATIENCE_S
 from tests.wheels import build_wheel, install_wheel
+from warehouse import open_warehouse
+
+DEMO_MARK = "demo data, generated on this machine"
+CACHES = {".cache"}
+"""What libraries keep in a home folder."""
 
 type Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -68,7 +73,16 @@ def test_the_demo_runs_to_its_end(run: Run, tmp_path: Path, sound_cache: Path) -
     )
     assert done.returncode == 0, done.stdout + done.stderr
     document = json.loads((tmp_path / "out" / "demo-seed7-size0.1.json").read_text())
+    found = {link["link_type"]: link for link in document["ground_truth"]["by_link_type"]}
+    assert found["audio_fingerprint_match"]["precision"] == 1.0
     assert document["ground_truth"]["goals_met"]
+    assert document["job"]["parameters"]["candidate_limit"] == 150  # the default
+    page = (tmp_path / "out" / "demo-seed7-size0.1.html").read_text()
+    assert DEMO_MARK in page
+    assert DEMO_MARK in done.stdout + done.stderr
+    assert {path.name for path in tmp_path.iterdir()} - CACHES == {"out", "warehouse"}
+    with open_warehouse(tmp_path / "warehouse" / "data") as kept:
+        assert len(kept.marts.rankings) > 0
 
 
 def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> None:
@@ -78,17 +92,17 @@ def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> No
     refused = run("report", "quality")
     assert refused.returncode == 2
     assert "sametrack[analysis]" in refused.stderr
-    health = json.loads(run("doctor", "--no-upstream", "--json").stdout)
+    health = json.loads(run("doctor", "--no-upstream", "--json", "--time-limit", "600").stdout)
     lines = {line["name"]: line["says"] for line in health["machine"]}
     assert "not installed: analysis, browser" in lines["extras"]
 
 
-def test_up_becomes_ready_and_ends_on_sigterm(
+def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
     programs: Path, environment: dict[str, str], watch: Any, tmp_path: Path
 ) -> None:
-    log, api = tmp_path / "log", watch.find_port()
+    log, api, ui = tmp_path / "log", watch.find_port(), watch.find_port()
     ports = {"API_PORT": str(api), "SANDBOX_PORT": str(watch.find_port()), "WORKER_RUNS": "1"}
-    command = ("up", "--sandbox", "--size", "0.1", "--dagster-port", str(watch.find_port()))
+    command = ("up", "--sandbox", "--size", "0.1", "--dagster-port", str(ui))
     with log.open("w") as stream:
         up = subprocess.Popen(
             [programs / "sametrack", *command],
@@ -97,9 +111,20 @@ def test_up_becomes_ready_and_ends_on_sigterm(
         )  # fmt: skip
     try:
         assert watch.wait_until(lambda: "ready (profile" in log.read_text()), log.read_text()
-        everybody = watch.family(up.pid)
+        assert len(watch.family(up.pid)) >= 8
+        with urllib.request.urlopen(f"http://127.0.0.1:{ui}/") as page:
+            assert page.status == 200
         with urllib.request.urlopen(f"http://127.0.0.1:{api}/readyz") as answer:
-            assert json.load(answer)["ready"]
+            assert json.load(answer)["ready"]  # with a worker, so nobody has to start one
+        with urllib.request.urlopen(f"http://127.0.0.1:{api}/api/v1/sametrack/jobs") as answer:
+            assert json.load(answer)["code"] == 200
+
+        first = worker_of(up.pid, watch)
+        os.kill(first, signal.SIGKILL)
+        assert watch.wait_until(lambda: worker_of(up.pid, watch) not in {0, first})
+        assert "worker exited" in log.read_text()
+
+        everybody = watch.family(up.pid)
         up.send_signal(signal.SIGTERM)
         up.wait(PATIENCE_S)
         assert watch.wait_until(lambda: watch.are_gone(everybody))
@@ -107,3 +132,13 @@ def test_up_becomes_ready_and_ends_on_sigterm(
         if up.poll() is None:
             os.killpg(up.pid, signal.SIGKILL)
             up.wait()
+
+
+def worker_of(pid: int, watch: Any) -> int:
+    """The worker that `up` has started; 0 when there is none."""
+    for child in watch.family(pid):
+        command = Path(f"/proc/{child}/cmdline")
+        words = command.read_text().split("\0") if command.exists() else []
+        if words[1:4] == ["-m", "api.cli.main", "worker"]:
+            return int(child)
+    return 0

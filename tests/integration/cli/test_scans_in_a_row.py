@@ -5,9 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.stage import PATIENCE_S
 
 
+@pytest.mark.soak
 def test_a_second_scan_brings_a_worker_of_its_own(
     start: Callable[..., subprocess.Popen[str]], watch: Any, tmp_path: Path
 ) -> None:

@@ -254,6 +254,7 @@ def run_command(live: LivePlatform, profile: Path, *arguments: str) -> Completed
     )  # fmt: skip
 
 
+@pytest.mark.soak
 def test_with_the_proposed_patch_the_next_scan_hears_what_it_lost_before(
     live: LivePlatform, lacking: Path, sound_cache: Path
 ) -> None:

@@ -30,7 +30,13 @@ def hunt(prepared: Hunt) -> Iterator[Hunt]:
     prepared.stage.settle()
 
 
-@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize(
+    "victim",
+    [
+        pytest.param(one, marks=[] if one in {"worker", "service"} else pytest.mark.soak)
+        for one in VICTIMS
+    ],
+)
 def test_no_kill_loses_an_observation_or_changes_a_result(hunt: Hunt, victim: str) -> None:
     stage = hunt.stage
     stage.hold("slides_info", after=8)

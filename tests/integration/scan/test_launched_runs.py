@@ -55,6 +55,7 @@ def test_a_track_is_scanned_from_the_launchpad_and_one_asset_made_again_without_
     assert stage.job(again).status == "cancelled"  # without a result there is no other end
 
 
+@pytest.mark.soak
 def test_a_run_that_was_terminated_goes_on_from_its_failure_without_asking_again(
     town: Orchestrator,
 ) -> None:
@@ -77,6 +78,7 @@ def test_a_run_that_was_terminated_goes_on_from_its_failure_without_asking_again
     assert stage.rows(result, id=second)[0]["n"] > 0
 
 
+@pytest.mark.soak
 def test_a_back_fill_reads_three_tracks(town: Orchestrator) -> None:
     tracks = [partition(town, number) for number in (2, 3, 4)]
     runs = town.fill("raw/tracks", tracks)

@@ -8,7 +8,6 @@ from tests.stage import Stage
 from warehouse.queries.results import read_result_document
 
 SMALL: dict[str, Any] = {"candidate_limit": 30, "search_enabled": False}
-SEED, SIZE = 11, 0.2
 
 
 def songs(stage: Stage, *, is_paid: bool) -> list[dict[str, Any]]:
@@ -23,10 +22,8 @@ def evidence(stage: Stage, job_id: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("is_paid", [False, True], ids=["whole song", "preview of a paid song"])
-def test_the_song_of_the_music_service_is_the_first_reference(stage: Stage, is_paid: bool) -> None:
-    stage.start_platform(seed=SEED, size=SIZE)
-    stage.start_worker()
-    track = songs(stage, is_paid=is_paid)[0]
+def test_the_song_of_the_music_service_is_the_first_reference(town: Stage, is_paid: bool) -> None:
+    stage, track = town, songs(town, is_paid=is_paid)[0]
     job = stage.ended(stage.ask(track["music_id"], music_id=track["music_id"], **SMALL))
     assert (job.status, job.error) == ("completed", None)
 
@@ -42,11 +39,9 @@ def test_the_song_of_the_music_service_is_the_first_reference(stage: Stage, is_p
     assert document["confirmed_count"] > 0
 
 
-def test_a_scan_goes_on_where_the_page_of_the_song_gives_nothing(stage: Stage) -> None:
-    stage.start_platform(seed=SEED, size=SIZE)
-    stage.start_worker()
+def test_a_scan_goes_on_where_the_page_of_the_song_gives_nothing(town: Stage) -> None:
+    stage, track = town, songs(town, is_paid=False)[1]
     stage.fault(surface="service_track", kind="500", times=0)
-    track = songs(stage, is_paid=False)[0]
     job = stage.ended(stage.ask(track["music_id"], music_id=track["music_id"], **SMALL))
     assert (job.status, job.error) == ("completed", None)
     pairs = evidence(stage, job.job_id)

@@ -176,6 +176,7 @@ def test_a_scan_killed_while_it_reads_details_goes_on_with_the_same_result(
     assert_it_goes_on(stage, job_id, calm)
 
 
+@pytest.mark.soak
 def test_a_scan_killed_after_a_round_of_listening_goes_on_with_the_same_result(
     calm: Undisturbed, stage: Stage
 ) -> None:
@@ -216,6 +217,7 @@ def assert_it_goes_on(stage: Stage, job_id: str, calm: Undisturbed) -> None:
     assert (second.tags[JOB_TAG], second.is_success) == (job_id, True)
 
 
+@pytest.mark.soak
 def test_a_scan_that_loses_its_third_worker_fails_and_says_why(
     calm: Undisturbed, stage: Stage
 ) -> None:

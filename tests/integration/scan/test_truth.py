@@ -11,6 +11,7 @@ from api.services.report.ground_truth import RECALL_GOAL, Judgement, judge, to_g
 from tests.stage import Stage
 from warehouse.queries.results import read_candidates, read_result_document
 
+pytestmark = pytest.mark.soak
 SIZE = 0.2
 ACCOUNT_PROFILES = 30
 NOT_THE_RECORDING = {"muted", "silent", "replaced", "live"}
