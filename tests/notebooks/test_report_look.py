@@ -47,3 +47,20 @@ def test_columns_too_narrow_for_edges_have_none() -> None:
         chart = PLOTS.columns(rows, x="x", value="n")
         assert chart is not None
         assert json.loads(chart.to_json())["mark"]["strokeWidth"] == edge
+
+
+def test_an_axis_of_shares_is_in_percent_and_its_labels_are_whole() -> None:
+    source = "the song's page in the music service"
+    table = pa.table({"surface": [source], "complete_share": [0.25]})
+    chart = PLOTS.bars(table, label="surface", value="complete_share")
+    assert chart is not None
+    html = show_figure(chart, "n", "").html
+    assert ">25%</text>" in html
+    assert f">{source}</text>" in html
+
+
+def test_a_single_day_is_labelled_with_its_date_alone() -> None:
+    chart = PLOTS.columns(pa.table({"x": [date(2026, 11, 23)], "n": [3]}), x="x", value="n")
+    assert chart is not None
+    labels = re.findall(r">(2026[^<]*)</text>", show_figure(chart, "n", "").html)
+    assert labels == ["2026-11-23"]

@@ -14,6 +14,8 @@ from warehouse.records.values import Row
 WIDTH, HEIGHT = 660, 270
 MOST_MONTHS = 24
 """Of more months, not each has a label."""
+FEW_DAYS = 3
+"""So few days have a label each, and nothing between them has one."""
 DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [4, 6], [12, 4])
 SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down")
 _TIME_FORMS = ((3, "%m-%d %H:%M"), (150, "%Y-%m-%d"), (10**6, "%Y-%m"))
@@ -56,11 +58,15 @@ def to_time_axis(name: str, moments: Iterable[datetime | date | str | None]) -> 
     known = sorted({str(to_plain(moment)) for moment in moments if moment is not None})
     days = (date.fromisoformat(known[-1][:10]) - date.fromisoformat(known[0][:10])).days
     label_format = next(form for most, form in _TIME_FORMS if days <= most)
+    is_days = all(len(one) == len("2026-01-01") for one in known)
     # Dates that are all the first of a month are months: no day of them is labelled.
-    is_months = all(len(one) == len("2026-01-01") and one.endswith("-01") for one in known)
+    is_months = is_days and all(one.endswith("-01") for one in known)
+    if is_days and "%H" in label_format:
+        label_format = "%Y-%m-%d"
+    is_few = (is_months and len(known) <= MOST_MONTHS) or (is_days and len(known) <= FEW_DAYS)
     axis = alt.Axis(
         format="%Y-%m" if is_months else label_format,
-        values=_axis_values(known) if is_months and len(known) <= MOST_MONTHS else alt.Undefined,
+        values=_axis_values(known) if is_few else alt.Undefined,
         labelOverlap="greedy",
         tickCount=7,
         labelAngle=0,

@@ -34,7 +34,7 @@ from pipelines.reports.texts import ReportTexts
 BAR_STEP = 24
 MOST_BARS = 12
 MOST_POINTS = 2000
-LABEL_CHARS = 26
+LABEL_CHARS = 40
 LEAST_EDGED = 4.0
 """Columns narrower than this are drawn without edges, which would cover them [pixels]."""
 RANK_TICKS = (1, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
@@ -282,6 +282,8 @@ def _format(table: pa.Table, name: str) -> str:
 
 
 def _axis(table: pa.Table, name: str) -> alt.Axis:
+    if name.endswith("_share"):
+        return alt.Axis(format=".0%", tickCount=6)
     whole = pa.types.is_integer(table.schema.field(name).type)
     return count_axis() if whole else alt.Axis(format=",~r")
 

@@ -6,7 +6,7 @@ Not here: queries (the notebooks have them), formatting (`display.py`), drawing 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import altair as alt
@@ -76,6 +76,12 @@ class NotebookReport:
                 for column, value in keys.items()
             },
         )
+
+    def span(self, first: date | None, last: date | None, *, empty: str) -> str:
+        """Return a range of days as a title; without any, the text at `empty`."""
+        if first is None:
+            return self.texts.text(empty)
+        return str(first) if first == last else f"{first} – {last}"
 
     def within(self, name: str, value: int, least: int, most: int) -> int:
         """Return `value` if it is within the limits.
