@@ -75,7 +75,7 @@ def test_plots_are_pictures_in_the_page(all_made: dict[str, RenderedReport]) -> 
         "creator": 3,
         "matcher": 5,
         "quality": 3,
-        "track": 6,
+        "track": 7,
     }
 
 

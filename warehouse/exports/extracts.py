@@ -35,6 +35,9 @@ _STAR_OF_TRACK: Mapping[str, str] = {
     "marts.video_days": f"aweme_id in ({_VIDEOS_OF_TRACK})",
     "marts.accounts": f"sec_uid in ({_ACCOUNTS_OF_TRACK})",
     "marts.account_days": f"sec_uid in ({_ACCOUNTS_OF_TRACK})",
+    "marts.list_shares": """music_id = $track or music_id in (
+        select source_music_id from marts.track_videos where track_music_id = $track
+    )""",
     "marts.days": "true",
 }
 """Rows of the star that rows of a track refer to."""

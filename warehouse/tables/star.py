@@ -7,6 +7,7 @@ of the same name in `warehouse/models`. Dimensions have one row per thing; facts
 from warehouse.tables.column import (
     BOOLEAN,
     DATE,
+    FLOAT,
     INTEGER,
     TEXT,
     TEXT_LIST,
@@ -428,6 +429,39 @@ _GENEALOGY = _view(
         exceptions={"source_aweme_id": "the platform may name a video that was never read"},
     ),
 )
+_LIST_SHARES = _view(
+    "marts.list_shares",
+    "music id and day (UTC) on which its official list was read",
+    ("music_id", "day"),
+    (
+        required("music_id", TEXT, "music id of the list"),
+        _DAY,
+        required("row_count", INTEGER, "videos that the list showed"),
+        required("named_row_count", INTEGER, "those whose own music id is known"),
+        required("own_row_count", INTEGER, "those that name the list's music id"),
+        required("compared_row_count", INTEGER, "those compared with a recording of the music id"),
+        required("audio_row_count", INTEGER, "those confirmed by audio to sound like it"),
+        required("foreign_audio_row_count", INTEGER, "of these, those that name another music id"),
+        nullable("own_share", FLOAT, "own_row_count of named_row_count"),
+        nullable("audio_share", FLOAT, "audio_row_count of compared_row_count"),
+    ),
+    examples=(
+        Example(
+            "Which lists show most videos of other sounds?",
+            """
+            select music_id, day, row_count, named_row_count - own_row_count as foreign_rows
+            from marts.list_shares
+            order by own_share nulls last, music_id, day
+            limit 10
+            """,
+        ),
+    ),
+    references=refer(
+        music_id="music_ids",
+        day="days",
+        exceptions={"music_id": "a list may be read of an id that nothing else names"},
+    ),
+)
 
 STAR: tuple[Table, ...] = (
     _TRACKS,
@@ -440,5 +474,6 @@ STAR: tuple[Table, ...] = (
     _ACCOUNT_DAYS,
     _TRACK_DAYS,
     _GENEALOGY,
+    _LIST_SHARES,
 )
 """Each view after those that its statement reads."""

@@ -1,6 +1,7 @@
 """Units of columns, derived from their names; exceptions are listed here."""
 
 _BY_NAME = {
+    "audio_share": "share, 0 to 1",
     "best_rank": "ordinal, from 1",
     "chroma_distance": "distance, 0 to 2",
     "create_time": "unix s",
@@ -16,6 +17,7 @@ _BY_NAME = {
     "new_items": "count",
     "next_cursor": "cursor of the platform",
     "number": "ordinal, from 1",
+    "own_share": "share, 0 to 1",
     "pages": "count",
     "peak_agreement": "share, 0 to 1",
     "position": "ordinal, from 0",

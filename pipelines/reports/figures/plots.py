@@ -144,6 +144,36 @@ class ReportPlots:
             height=alt.Step(BAR_STEP),
         )
 
+    def births(self, table: pa.Table, *, label: str, at: str, since: str, by: str) -> Plot:
+        """Draw a mark per row at its birth, with a line back to the birth of what it copies.
+
+        At most `MOST_BARS` rows in table order; one without a known birth is left out.
+        """
+        rows = [row for row in table.to_pylist() if row[at] is not None][:MOST_BARS]
+        if not rows:
+            return None
+        cut = [_cut(str(row[label])) for row in rows]
+        data = [
+            {
+                "label": f"{number}. {name}" if cut.count(name) > 1 else name,
+                "at": to_plain(row[at]),
+                "since": to_plain(row[since]),
+                "part": self._shown(by, row[by]),
+            }
+            for number, (name, row) in enumerate(zip(cut, rows, strict=True), start=1)
+        ]
+        names = list(dict.fromkeys(str(row["part"]) for row in data))
+        x_axis = to_time_axis("at", [row[at] for row in rows])
+        order = [row["label"] for row in data]
+        y_axis = alt.Y("label:N", sort=order, title=None, axis=label_axis())
+        copied = to_data([row for row in data if row["since"] is not None])
+        lines = alt.Chart(copied).mark_rule(color=MUTED).encode(x=x_axis, x2="since:T", y=y_axis)
+        marks = alt.Chart(to_data(data)).mark_point(size=70, filled=True, opacity=1)
+        marks = marks.encode(
+            x=x_axis, y=y_axis, shape=to_shapes("part", names), color=to_colours("part", names)
+        )
+        return styled(alt.layer(lines, marks), height=alt.Step(BAR_STEP))
+
     def columns(self, table: pa.Table, *, x: str, value: str) -> Plot:
         """Draw a column per day or month."""
         if not _has(table, value):
