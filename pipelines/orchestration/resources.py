@@ -197,6 +197,11 @@ class CurrentScan:
         is_done = self.error is None and self.last_stage == STAGES[-1]
         return ScanOutcome("completed") if is_done else ScanOutcome("failed", self.error)
 
+    def tell_starved(self, is_starved: bool) -> None:
+        """Let the running scan say whether it waits for the processor."""
+        if self.session is not None:
+            self.session.is_starved = is_starved
+
     def confirmed(self) -> list[ConfirmedVideo]:
         """Return the videos confirmed so far by the running scan; empty without a scan."""
         return [] if self.session is None else list(self.session.state.confirmed.values())

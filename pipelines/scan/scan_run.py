@@ -89,6 +89,7 @@ class ScanRun:
         self._context = copy_context()
         self._context.run(watch_pauses, self._note_pause)
         self._pauses = 0
+        self.is_starved = False
         self._writer = ThreadPoolExecutor(max_workers=4)  # commits of different tables may overlap
         self._appends: list[Future[None]] = []
         self._stack = AsyncExitStack()
@@ -288,10 +289,13 @@ class ScanRun:
     def _note_pause(self, step: int) -> None:
         """Say that the scan waits for a host that asked for a pause, while a request does."""
         self._pauses += step
-        waiting_for: WaitingFor | None = "host_pause" if self._pauses else None
-        if waiting_for != self.progress.waiting_for:
-            self.progress = replace(self.progress, waiting_for=waiting_for)
+        if self._waits_for() != self.progress.waiting_for:
             self.save_progress()
+
+    def _waits_for(self) -> WaitingFor | None:
+        if self._pauses:
+            return "host_pause"
+        return "processor" if self.is_starved else None
 
     def save_progress(self) -> None:
         """Save the progress now."""
@@ -301,6 +305,7 @@ class ScanRun:
             self.progress,
             eta_s=left.likely_s if left else None,
             eta_range_s=(left.low_s, left.high_s) if left else None,
+            waiting_for=self._waits_for(),
             updated_at=to_utc_text(datetime.now(UTC)),
         )
         self.runtime.control.save_progress(

@@ -42,7 +42,7 @@ STAGE_LABELS = {
 }
 WAITING_LABELS = {
     "worker": "waiting for a worker",
-    "processor": "waiting for its process",
+    "processor": "waiting for the processor",
     "host_pause": "waiting for a host that asked for a pause",
     "budget": "waiting for the daily budget of a host",
     "disk": "waiting for space on the disk",

@@ -30,6 +30,7 @@ from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.orchestration.worker.low_priority import lower_process_priority
+from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.scan.runtime import Runtime, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
@@ -78,6 +79,8 @@ def warm(settings: Settings) -> None:
     current_scan = CurrentScan()
     definitions = build_definitions(scan=current_scan)
     instance = _open.enter_context(open_instance(runtime.home))
+    if settings.worker_gives_way:
+        guard_share(current_scan.tell_starved)
     _process = RunProcess(
         runtime,
         instance,

@@ -1,11 +1,14 @@
 """Run scans at low priority, so that the API responds within milliseconds on a busy machine.
 
 On an idle machine this changes nothing. Not here: which processes use it (`worker.py`, `runs/`),
-and whether (`WORKER_GIVES_WAY`).
+whether (`WORKER_GIVES_WAY`), and when it is too much (`processor_share.py`).
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 NICENESS = 10
 _SELF = Path("/proc/self")
@@ -14,6 +17,23 @@ _SELF = Path("/proc/self")
 def lower_process_priority() -> None:
     """Lower the priority of this process within its session."""
     os.nice(NICENESS)
+
+
+def restore_process_priority(proc: Path = _SELF) -> bool:
+    """Give this process, what it has started and its session the normal priority back.
+
+    Returns False if the operating system does not permit that.
+    """
+    own = psutil.Process()
+    try:
+        for one in (own, *own.children(recursive=True)):
+            for thread in one.threads():  # on Linux each thread has a niceness of its own
+                os.setpriority(os.PRIO_PROCESS, thread.id, 0)
+    except (OSError, psutil.Error):
+        return False
+    with suppress(OSError):  # as below; the niceness within the session counts anyway
+        (proc / "autogroup").write_text("0")
+    return True
 
 
 def lower_session_priority(proc: Path = _SELF) -> bool:

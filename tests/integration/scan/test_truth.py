@@ -220,5 +220,7 @@ def _the_ledger_is_what_the_platform_counted(stage: Stage, document: dict[str, A
     """Beside the scan itself, the link was resolved and each host's robots.txt was read."""
     log = stage.world("/_world/access-log/summary")
     around = sum(log["surfaces"].get(name, 0) for name in ("short_link", "robots"))
-    booked = {one["surface"]: one["requests"] for one in document["coverage"]["sources"]}
-    assert sum(booked.values()) == log["requests"] - around, (booked, log["surfaces"])
+    sources = document["coverage"]["sources"]
+    booked = sum(source["requests"] for source in sources)
+    each = " ".join(f"{source['surface']}={source['requests']}" for source in sources)
+    assert booked == log["requests"] - around, f"{each} of {log['surfaces']}"

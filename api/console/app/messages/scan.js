@@ -48,7 +48,7 @@ export default {
   "waiting.disk": ["Waiting for space on the disk", "等待磁盘空间"],
   "waiting.host_pause": ["Waiting for a host that asked for a pause", "等待目标站点要求的暂停结束"],
   "waiting.lease": ["Waiting for an equal scan that already runs", "等待相同任务完成"],
-  "waiting.processor": ["Waiting for its process to start", "等待进程启动"],
+  "waiting.processor": ["Waiting for the processor of this machine", "等待本机处理器"],
   "waiting.worker": ["Waiting for a free worker", "等待空闲工作进程"],
   "param.account_profile_limit": ["Account profiles", "账号资料数"],
   "param.candidate_limit": ["Candidates", "候选数量"],
