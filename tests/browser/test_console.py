@@ -62,7 +62,7 @@ def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
     rows = view.page.locator("tbody tr.data")
     assert rows.count() >= 5
     assert view.axe() == []
-    for tab in ("accounts", "plots", "variants", "related", "comparisons", "coverage"):
+    for tab in ("accounts", "plots", "genealogy", "variants", "related", "comparisons", "coverage"):
         view.page.locator(f'[data-tab="{tab}"]').click()
         view.page.wait_for_selector("#panel h2, #panel table, #panel .empty, #panel h3")
         assert (tab, view.axe()) == (tab, [])

@@ -213,6 +213,28 @@ def test_one_look_at_each_is_no_growth() -> None:
     assert PLOTS.lines(table, x="day", y="n", by="who") is None
 
 
+def test_births_have_names_shapes_and_a_line_back_to_what_they_copy() -> None:
+    first, second = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
+    table = pa.table(
+        {
+            "title": ["same", "same", "other"],
+            "at": pa.array([first, second, None], pa.timestamp("us", tz="UTC")),
+            "since": pa.array([None, first, None], pa.timestamp("us", tz="UTC")),
+            "id_kind": ["own_id", "library", None],
+        }
+    )
+    drawing = {"label": "title", "at": "at", "since": "since", "by": "id_kind"}
+    chart = PLOTS.births(table, **drawing)
+    assert chart is not None
+    lines, marks = (layer["data"]["values"] for layer in json.loads(chart.to_json())["layer"])
+    assert [(row["label"], row["part"]) for row in marks] == [
+        ("1. same", "the track's own"),
+        ("2. same", "library"),
+    ]
+    assert [(row["label"], row["since"]) for row in lines] == [("2. same", first.isoformat())]
+    assert PLOTS.births(table.slice(2), **drawing) is None
+
+
 def test_too_many_points_are_thinned_and_that_is_said() -> None:
     rows = plots.MOST_POINTS * 2 + 1
     table = pa.table({"x": [0.5] * rows, "y": [0.5] * rows, "v": ["rejected"] * rows})

@@ -9,6 +9,7 @@ import { ExportMenu } from "../../parts/export.js";
 import { link, replaceAddress } from "../../router.js";
 import { Coverage } from "./coverage.js";
 import { Comparisons } from "./comparisons.js";
+import { Genealogy } from "./genealogy.js";
 import { Plots } from "./plots.js";
 import { BORN, Ranking, VideoCell, VideoCard, bornColumn } from "./ranking.js";
 
@@ -24,6 +25,7 @@ export function Result({ job, query }) {
     !isByName && ["ranking", t("tab.ranking"), count(result.returned_count)],
     !isByName && ["accounts", t("tab.accounts"), count(result.unique_account_count)],
     !isByName && ["plots", t("tab.plots")],
+    !isByName && ["genealogy", t("tab.genealogy")],
     !isByName && ["variants", t("tab.variants"), count(result.variants.count)],
     ["related", t("tab.related"), count(result.search_related.returned_count)],
     !isByName && ["comparisons", t("tab.comparisons")],
@@ -35,6 +37,7 @@ export function Result({ job, query }) {
       ranking: () => html`<${Ranking} job=${job} query=${query} />`,
       accounts: () => html`<${Accounts} job=${job} />`,
       plots: () => html`<${Plots} job=${job} />`,
+      genealogy: () => html`<${Genealogy} job=${job} />`,
       variants: () => html`<${Variants} job=${job} />`,
       related: () => html`<${Related} job=${job} isByName=${isByName} />`,
       comparisons: () => html`<${Comparisons} job=${job} />`,

@@ -1,0 +1,91 @@
+// Genealogy of the music ids that carry a recording: births on a time axis, and what copies what.
+import { PATHS, request } from "../../api.js";
+import { Foreign, count, day, visible } from "../../format.js";
+import { html, useEffect, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { COLORS, useWidth } from "../../parts/charts.js";
+import { PlainTable } from "../../parts/table.js";
+import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { link } from "../../router.js";
+
+const KINDS = ["own_id", "original_sound", "library"];
+const MAX_DRAWN = 40;
+const ROW = 30;
+const NAMES = 150; // px for names, left of the axis
+
+export function Genealogy({ job }) {
+  const [state, setState] = useState({});
+  const id = job.result.music_id;
+  useEffect(() => {
+    const stopping = new AbortController();
+    const body = { query: "genealogy", parameters: { music_id: id } };
+    request(PATHS.sql, { method: "POST", body, signal: stopping.signal }).then(
+      (envelope) => setState({ rows: toRows(envelope.data) }),
+      (error) => { if (error.name !== "AbortError") setState({ error }); },
+    );
+    return () => stopping.abort();
+  }, [id]);
+  if (state.error) return html`<${ErrorNote} error=${state.error} />`;
+  if (!state.rows) return html`<${Loading} />`;
+  if (!state.rows.length) return html`<${Empty} title=${t("genealogy.empty")}>${t("genealogy.empty_hint")}<//>`;
+  return html`<p class="small soft">${t("genealogy.note")} <a href=${link(["sql", "genealogy"], { "p.music_id": id })}>${t("genealogy.query")}</a></p>
+    <${Card} title=${t("genealogy.title")}><${Timeline} rows=${state.rows} /><//>
+    <${PlainTable} rows=${state.rows} keyOf=${(row) => row.music_id} caption=${t("tab.genealogy")} columns=${COLUMNS()} />`;
+}
+
+export function toRows({ columns, rows }) {
+  return rows.map((cells) => Object.fromEntries(columns.map((column, at) => [column.name, cells[at]])));
+}
+
+// Places of the rows whose birth is known: [{row, x, y, older}], `older` the place of what it copies.
+export function places(rows, width) {
+  const known = rows.filter((row) => row.created_at !== null).slice(0, MAX_DRAWN);
+  const times = known.map((row) => Date.parse(row.created_at));
+  const [from, to] = [Math.min(...times), Math.max(...times)];
+  const span = to - from || 1;
+  const found = known.map((row, at) => ({ row, x: NAMES + 14 + ((times[at] - from) / span) * (width - NAMES - 34), y: 18 + at * ROW }));
+  const byId = new Map(found.map((place) => [place.row.music_id, place]));
+  return found.map((place) => ({ ...place, older: byId.get(place.row.copy_of_music_id) ?? null }));
+}
+
+// As much of a name as fits; a Chinese character is twice as wide.
+function fitted(name) {
+  let room = NAMES - 10;
+  const kept = [...name].findIndex((sign) => (room -= sign.charCodeAt(0) > 0x2e80 ? 11 : 6.4) < 0);
+  return kept < 0 ? name : `${[...name].slice(0, kept - 1).join("")}…`;
+}
+
+function Timeline({ rows }) {
+  const [ref, width] = useWidth();
+  const found = places(rows, width);
+  const unknown = rows.length - found.length;
+  const height = found.length * ROW + 34;
+  const shown = KINDS.filter((kind) => found.some((place) => place.row.kind === kind));
+  return html`<figure class="stack tight" ref=${ref}>${found.length > 0 && html`<svg class="chart genealogy" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${t("genealogy.label")}>
+      ${found.map(({ row, y }) => html`<text key=${row.music_id} x="0" y=${y + 4}>${fitted(visible(row.title ?? row.music_id))}</text>`)}
+      ${found.filter((place) => place.older).map(({ row, x, y, older }) => html`<path key=${row.music_id} d=${`M${older.x} ${older.y}V${y}H${x}`} fill="none" stroke="var(--edge)" stroke-width="1.5" stroke-dasharray=${row.copy_evidence === "name" ? "4 4" : undefined} />`)}
+      ${found.map((place) => html`<${Mark} key=${place.row.music_id} ...${place} />`)}
+      ${found.length > 1 && [found[0], found.at(-1)].map(({ row, x }, at) => html`<text key=${at} x=${x} y=${height - 6} text-anchor=${at ? "end" : "start"}>${day(row.created_at)}</text>`)}
+    </svg>`}
+    <figcaption class="small soft">${shown.map((kind) => html`<span key=${kind}><svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><${Mark} row=${{ kind }} x=${7} y=${7} /></svg> ${t(`genealogy.${kind}`)} </span>`)}· ${t("genealogy.help")}${unknown > 0 ? ` ${t("genealogy.not_drawn", { number: count(unknown) })}` : ""}</figcaption></figure>`;
+}
+
+// A shape besides the colour, for prints in grey.
+function Mark({ row, x, y }) {
+  const color = COLORS[Math.max(0, KINDS.indexOf(row.kind))];
+  const name = row.music_id && html`<title>${`${visible(row.title ?? row.music_id)} · ${day(row.created_at)}`}</title>`;
+  if (row.kind === "own_id") return html`<circle cx=${x} cy=${y} r="6" fill=${color}>${name}</circle>`;
+  const turn = row.kind === "library" ? `rotate(45 ${x} ${y})` : undefined;
+  return html`<rect x=${x - 5} y=${y - 5} width="10" height="10" transform=${turn} fill=${row.kind ? color : "none"} stroke=${color}>${name}</rect>`;
+}
+
+const COLUMNS = () => [
+  { key: "id", label: t("genealogy.music_id"), class: "cell-title", render: (row) => html`<${Foreign} text=${row.title} /><div class="tiny soft mono">${row.music_id}</div>` },
+  { key: "kind", label: t("col.kind"), render: (row) => (row.kind ? html`<${Badge}>${t(`genealogy.${row.kind}`)}<//>` : "—") },
+  { key: "born", label: t("genealogy.born"), render: (row) => html`${day(row.created_at)}${row.created_at_check === "contradicted" ? html`<div class="tiny soft">${t("genealogy.contradicted")}</div>` : ""}` },
+  { key: "evidence", label: t("genealogy.evidence"), render: (row) => t(`genealogy.by_${row.evidence}`) },
+  { key: "copy", label: t("genealogy.copies"), render: (row) => (row.copy_of_music_id ? html`<span class="tiny mono">${row.copy_of_music_id}</span><div class="tiny soft">${t(`genealogy.copy_${row.copy_evidence}`)}</div>` : "—") },
+  { key: "owner", label: t("genealogy.uploader"), class: "cell-name", render: (row) => html`<${Foreign} text=${row.owner_nickname} />` },
+  { key: "first", label: t("genealogy.first"), render: (row) => html`${day(row.first_published_at)}<div class="tiny soft mono">${row.first_aweme_id ?? ""}</div>` },
+  { key: "videos", label: t("fig.confirmed"), num: true, render: (row) => count(row.confirmed_video_count) },
+];

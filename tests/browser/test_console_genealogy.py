@@ -1,0 +1,77 @@
+"""The genealogy of music ids in the console: a timeline with lines to copies, and a table."""
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Request, expect
+
+from tests.browser.test_console_rules import HOSTILE, JOB_ID, answer, completed
+from tests.visitor import View, Visitors
+
+pytestmark = pytest.mark.browser
+TRACK = "7410369778457395648"
+ROWS: list[dict[str, Any]] = [
+    {"music_id": TRACK, "kind": "own_id", "created_at": "2024-09-03T10:59:25Z",
+     "evidence": "own_id", "title": HOSTILE[0]},
+    {"music_id": "7431909357377270773", "kind": "original_sound",
+     "created_at": "2024-10-31T12:03:59Z", "evidence": "audio", "copy_of_music_id": TRACK,
+     "copy_evidence": "compared", "title": "@a", "owner_nickname": HOSTILE[2]},
+    {"music_id": "7445193760064481632", "kind": "library", "created_at": "2024-12-06T07:14:15Z",
+     "evidence": "name", "copy_of_music_id": TRACK, "copy_evidence": "name", "title": "b"},
+    {"music_id": "1", "kind": None, "created_at": None, "created_at_check": "contradicted",
+     "evidence": "audio", "title": None},
+]  # fmt: skip
+NAMES = (
+    "music_id", "title", "kind", "created_at", "created_at_check", "evidence", "copy_of_music_id",
+    "copy_evidence", "owner_nickname", "first_aweme_id", "first_published_at",
+    "confirmed_video_count",
+)  # fmt: skip
+
+
+def genealogy(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    columns = [{"name": name, "kind": "text"} for name in NAMES]
+    return {
+        "data": {"columns": columns, "rows": [[row.get(name) for name in NAMES] for row in rows]}
+    }
+
+
+def opened(view: View, rows: list[dict[str, Any]]) -> list[Any]:
+    """Open the tab of a completed job; returns the bodies that it sends for the rows."""
+    sent: list[Any] = []
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(1))
+    answer(view, "**/sametrack/sql", genealogy(rows))
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/sql"):
+            sent.append(json.loads(request.post_data or ""))
+
+    view.page.on("request", note)
+    view.show(f"#/job/{JOB_ID}?tab=genealogy")
+    view.page.wait_for_selector("#panel table, #panel .empty")
+    return sent
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_births_are_drawn_with_lines_to_what_they_copy(visitors: Visitors, locale: str) -> None:
+    view = visitors.open(locale=locale)
+    sent = opened(view, ROWS)
+    assert [one["query"] for one in sent] == ["genealogy"]
+    drawing = view.page.locator("svg.genealogy")
+    expect(drawing.locator("circle")).to_have_count(1)
+    expect(drawing.locator("rect")).to_have_count(2)
+    expect(drawing.locator("path")).to_have_count(2)
+    expect(drawing.locator("path[stroke-dasharray]")).to_have_count(1)
+    expect(view.page.locator("#panel tbody tr")).to_have_count(4)
+    contradicted = "contradicted" if locale == "en-GB" else "矛盾"
+    expect(view.page.locator("#panel tbody tr").last).to_contain_text(contradicted)
+    assert view.axe() == []
+    assert view.page.evaluate("window.hasRun") is False
+    assert (view.faults, view.broken_rules()) == ([], [])
+
+
+def test_a_track_without_music_ids_says_so(visitors: Visitors) -> None:
+    view = visitors.open()
+    opened(view, [])
+    expect(view.page.locator("#panel .empty")).to_be_visible()
+    assert view.faults == []
