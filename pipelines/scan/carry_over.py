@@ -1,7 +1,7 @@
 """The marts of a job that begins with the state of another one."""
 
 from pipelines.scan import conclude
-from pipelines.scan import rows as mart_rows
+from pipelines.scan.marts import rows as mart_rows
 from pipelines.scan.scan_run import ScanRun
 
 _KEPT_BY_THE_OTHER = "audio_comparisons"

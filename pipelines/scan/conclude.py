@@ -22,7 +22,7 @@ from pipelines.documents.videos import (
     to_track_document,
     to_variant_document,
 )
-from pipelines.scan.rules.account_summary import to_account_summary
+from pipelines.scan.marts.sql_models import summarize_accounts
 from pipelines.scan.rules.estimate import unseen_music_ids
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.genuine_rows import genuine_shares
@@ -51,7 +51,7 @@ def result_document(session: ScanRun) -> StoredResult:
         ranked_document(session, entry, first.get(aweme_id))
         for aweme_id, entry in found.confirmed.items()
     ]
-    summary = to_account_summary(ranked, profiles=found.profiles)
+    summary = summarize_accounts(session.runtime.engine, ranked, profiles=found.profiles)
     return ResultDocument(
         music=requested_track(session),
         music_id=session.music_id or None,

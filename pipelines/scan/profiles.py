@@ -1,6 +1,6 @@
 """Read the profiles of the accounts behind the confirmed videos.
 
-Not here: the account summary (`rules/account_summary.py`).
+Not here: the account summary (`marts/sql_models.py`).
 """
 
 import asyncio

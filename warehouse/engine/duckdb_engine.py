@@ -20,7 +20,7 @@ import pyarrow as pa
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
-from warehouse.models import read_model
+from warehouse.models import read_model, read_scan_model
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.records.values import Row
 from warehouse.tables import (
@@ -121,6 +121,22 @@ class Engine:
                 raise WarehouseError("the query returns no result")
             kept = relation if limit is None else relation.limit(limit)
             return kept.to_arrow_table()
+
+    def run_scan_model(
+        self, noun: str, inputs: Mapping[str, pa.Table], params: Mapping[str, object]
+    ) -> list[Row]:
+        """Run a model of a scan over rows in memory, which it finds by the names of `inputs`.
+
+        Raises:
+            WarehouseError: The rows do not fit the model.
+        """
+        with query_errors(), self._new_cursor() as cursor:
+            for name, rows in inputs.items():
+                cursor.register(name, rows)
+            # a relation would plan the statement twice, which is most of its time
+            found = cursor.execute(read_scan_model(noun), dict(params)).fetchall()
+            names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in found]
 
     @contextmanager
     def reading(

@@ -1,4 +1,7 @@
-"""SQL models of the star: one view each, in a file of the same name."""
+"""SQL models: the views of the star, and in `scan/` what an asset of a scan runs over its rows.
+
+Each is in a file of the name of its table.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -11,6 +14,15 @@ FOLDER = Path(__file__).parent
 @cache
 def read_model(table: Table) -> str:
     """Return the statement of a view: its file without the comments above it."""
-    path = FOLDER / f"{table.name.partition('.')[2]}.sql"
+    return _read(FOLDER / f"{table.name.partition('.')[2]}.sql")
+
+
+@cache
+def read_scan_model(noun: str) -> str:
+    """Return the statement that makes the rows of a mart from the rows of one scan."""
+    return _read(FOLDER / "scan" / f"{noun}.sql")
+
+
+def _read(path: Path) -> str:
     lines = path.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.startswith("-- ")).strip()

@@ -1,6 +1,6 @@
 """Assets that conclude a scan: confirmed videos with their evidence, coverage, ranking, result.
 
-Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `rows.py`).
+Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `marts/rows.py`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,8 @@ from pipelines.orchestration.assets.descriptions import deps_on
 from pipelines.orchestration.assets.metadata import coverage_metadata
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import conclude
-from pipelines.scan import rows as mart_rows
 from pipelines.scan.confirm import confirm_videos
+from pipelines.scan.marts import rows as mart_rows
 from pipelines.scan.profiles import read_profiles
 from pipelines.scan.scan_run import ScanRun
 from warehouse.lake.packing import pack_document

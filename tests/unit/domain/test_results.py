@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pipelines.documents.result_types import Source
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
-from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import (
     ResultDocument,
     no_search,
@@ -19,6 +18,7 @@ from pipelines.scan.rules.results import (
     satisfies_request,
     view_result,
 )
+from tests.account_oracle import to_account_summary
 from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -207,21 +207,6 @@ def test_a_larger_count_extends_a_smaller_one(works: list[Any], order: str) -> N
     small = view_result(document, wanted)["aweme_list"]
     large = view_result(document, replace(wanted, count=50))["aweme_list"]
     assert large[: len(small)] == small
-
-
-def test_accounts_aggregate_all_confirmed_works() -> None:
-    summary = to_account_summary(FORTY)
-    assert summary["account_count"] == 3
-    assert sum(entry["linked_video_count"] for entry in summary["accounts"]) == 40
-    assert summary["accounts"][0]["linked_digg_count"] == 1400
-    assert all(len(entry["video_previews"]) <= 20 for entry in summary["accounts"])
-
-
-def test_unknown_counts_of_an_account_are_told_not_guessed() -> None:
-    entry = to_account_summary([work(3, likes=None)])["accounts"][0]
-    assert entry["linked_digg_count"] is None
-    assert entry["linked_statistics_complete"] is False
-    assert entry["follower_count"] is None
 
 
 DEPTHS = [  # what a request may ask more of, and which source that feeds

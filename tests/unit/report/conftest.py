@@ -13,8 +13,8 @@ from pipelines.documents.videos import (
     to_video_document,
 )
 from pipelines.parameters.scan import scan_parameters
-from pipelines.scan.rules.account_summary import to_account_summary
 from pipelines.scan.rules.results import ResultDocument, view_result
+from tests.account_oracle import to_account_summary
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Music, Statistics, Track, Video
 

@@ -74,6 +74,16 @@ def commits(lake: Lake, name: str = SONGS) -> list[dict[str, Any]]:
     return DeltaTable(lake.path(name)).history()
 
 
+def test_rows_are_counted_in_the_newest_version(lake: Lake) -> None:
+    assert lake.row_count(SONGS) == 0
+    lake.append(SONGS, songs("1", "2"))
+    lake.append(SONGS, songs("3"))
+    assert (lake.row_count(SONGS), lake.row_count("raw.others")) == (3, 0)
+    lake.compact(SONGS)
+    lake.delete(SONGS, "song_id", ["1"])
+    assert lake.row_count(SONGS) == 2
+
+
 def test_an_append_is_stored_at_its_place_and_nowhere_else(lake: Lake) -> None:
     lake.append(SONGS, songs("1", "2"))
     assert stored(lake) == titled("1", "2")

@@ -1,4 +1,7 @@
-"""Build the mart rows of a scan, one function per table. Conversion only."""
+"""Build the mart rows of a scan, one function per table.
+
+Conversion only: rows are ranked, joined and summed in `sql_models.py`.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,10 +10,9 @@ from dataclasses import asdict
 import orjson
 
 from pipelines.documents.result_types import AccountSummary, StoredResult, StoredSearch
+from pipelines.scan.marts.sql_models import rank_videos, sum_coverage
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.rules.results import view_result
 from pipelines.scan.scan_run import ScanRun
-from warehouse.records.coverage import merge_coverage
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
 
 type MartRow = dict[str, object]
@@ -135,29 +137,15 @@ def round_rows(session: ScanRun) -> list[MartRow]:
 
 def coverage_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.coverage`, one per source and stop reason."""
-    return [
-        {"job_id": session.job.job_id, **asdict(entry)}
-        for entry in merge_coverage(session.state.coverage_report)
-    ]
+    entries = sum_coverage(session.runtime.engine, session.state.coverage_report)
+    return [{"job_id": session.job.job_id, **entry} for entry in entries]
 
 
 def ranking_rows(session: ScanRun, document: StoredResult) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
-    view = view_result(document, session.parameters)
-    return [
-        {
-            "job_id": session.job.job_id,
-            "rank": video["rank"],
-            "aweme_id": video["aweme_id"],
-            "music_id": session.music_id,
-            "link_type": video["link_type"],
-            **video["statistics"],
-            "hot_score": video["hot_score"],
-            "statistics_complete": video["statistics_complete"],
-            "create_time": video["create_time"],
-        }
-        for video in view["aweme_list"]
-    ]
+    ranked = rank_videos(session.runtime.engine, document["ranked"], session.parameters)
+    job = {"job_id": session.job.job_id, "music_id": session.music_id}
+    return [{**job, **video} for video in ranked]
 
 
 def account_rows(session: ScanRun, summary: AccountSummary) -> list[MartRow]:

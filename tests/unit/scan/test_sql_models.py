@@ -1,0 +1,143 @@
+"""The SQL models of a scan say what the rules in Python say, also of unknown values and ties."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.documents.videos import to_ranked_document
+from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
+from pipelines.scan.marts.sql_models import rank_videos, sum_coverage, summarize_accounts
+from pipelines.scan.rules.results import view_result
+from tests.account_oracle import to_account_summary
+from tests.documents import result
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import open_lake
+from warehouse.models import FOLDER
+from warehouse.records.coverage import SourceCoverage, merge_coverage
+from warehouse.records.videos import Account, Author, Statistics, Video
+from warehouse.tables import BY_NAME
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+RANKED = ("rank", "aweme_id", "link_type", "hot_score", "statistics_complete", "create_time")
+SOME = settings(max_examples=60, deadline=None)  # each is two to four queries
+
+counts = st.none() | st.integers(0, 3) | st.integers(0, 10**12)  # few values: many ties
+names = st.none() | st.sampled_from(["", "阿明", "Ada"])
+sec_uids = st.sampled_from(["MS4a", "MS4b", "MS4é", "ms4a", "MS4aa"])
+aweme_ids = st.integers(1, 10**19).map(str) | st.integers(1, 30).map(str)  # of several lengths
+authors = st.none() | st.builds(Author, sec_uid=sec_uids, nickname=names, unique_id=names)
+statistics = st.builds(
+    Statistics, digg_count=counts, comment_count=counts, collect_count=counts, share_count=counts
+)
+profiles = st.builds(
+    Account, sec_uid=sec_uids, surface=st.just("user_info"), observed_at=st.just(NOW),
+    nickname=names, unique_id=names, follower_count=counts, total_favorited=counts,
+    aweme_count=counts,
+)  # fmt: skip
+reads = st.builds(
+    SourceCoverage, surface=st.sampled_from(["music_list", "search"]),
+    requests=st.integers(0, 9), pages=st.integers(0, 9), items=st.integers(0, 9),
+    new_items=st.integers(0, 9), stop_reason=st.sampled_from(["exhausted", "page_limit"]),
+)  # fmt: skip
+
+
+@st.composite
+def confirmed(draw: st.DrawFn) -> list[Any]:
+    """Documents of confirmed videos; those without a stated time have the one in their id."""
+    ids = draw(st.lists(aweme_ids, unique=True, max_size=30))
+    return [
+        to_ranked_document(
+            Video(
+                aweme_id=aweme_id,
+                surface=draw(st.sampled_from(["video_page", "music_list"])),
+                observed_at=NOW,
+                create_time=draw(st.none() | st.integers(1_600_000_000, 1_600_000_003)),
+                author=draw(authors),
+                statistics=draw(statistics),
+            ),
+            link_type="exact_music_id",
+            source_music_id="1",
+        )
+        for aweme_id in ids
+    ]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    lake = open_lake(str(tmp_path_factory.mktemp("lake")), world="sandbox", tables=())
+    with closing(Engine(lake)) as opened:
+        yield opened
+
+
+def work(number: int, *, likes: int | None = 100) -> Any:
+    video = Video(
+        aweme_id=str(7_000_000 + number), surface="video_page", observed_at=NOW,
+        author=Author(sec_uid=f"user{number % 3}"),
+        statistics=Statistics(digg_count=likes, comment_count=1, collect_count=2, share_count=3),
+    )  # fmt: skip
+    return to_ranked_document(video, link_type="exact_music_id", source_music_id="1")
+
+
+@SOME
+@given(
+    videos=confirmed(),
+    order=st.sampled_from(SORT_ORDERS),
+    count=st.integers(1, 40),
+    threshold=st.integers(0, 4),
+    viral_only=st.booleans(),
+)
+def test_a_ranking_in_sql_is_the_view_of_the_result(
+    engine: Engine, videos: Any, order: Any, count: int, threshold: int, viral_only: bool
+) -> None:
+    wanted = ScanParameters(
+        sort_by=order, count=count, viral_threshold=threshold, viral_only=viral_only
+    )
+    document = result(0) | {"ranked": videos, "confirmed_count": len(videos)}
+    shown: Any = view_result(document, wanted)["aweme_list"]
+    expected = [{name: one[name] for name in RANKED} | one["statistics"] for one in shown]
+    assert rank_videos(engine, videos, wanted) == expected
+
+
+@SOME
+@given(videos=confirmed(), read=st.lists(profiles, max_size=4))
+def test_accounts_summed_in_sql_are_those_of_the_specification(
+    engine: Engine, videos: Any, read: list[Account]
+) -> None:
+    known = {one.sec_uid: one for one in read}
+    found = summarize_accounts(engine, videos, profiles=known)
+    assert found == to_account_summary(videos, profiles=known)
+
+
+@SOME
+@given(entries=st.lists(reads, max_size=12))
+def test_coverage_summed_in_sql_is_the_merged_report(
+    engine: Engine, entries: list[SourceCoverage]
+) -> None:
+    found = [SourceCoverage(**row) for row in sum_coverage(engine, entries)]
+    assert found == merge_coverage(entries)
+
+
+def test_each_model_is_named_for_a_mart_and_says_what_a_row_is() -> None:
+    for path in (FOLDER / "scan").glob("*.sql"):
+        assert f"marts.{path.stem}" in BY_NAME
+        assert path.read_text(encoding="utf-8").startswith("-- One row per ")
+
+
+def test_accounts_aggregate_all_confirmed_works(engine: Engine) -> None:
+    summary = summarize_accounts(engine, [work(number) for number in range(70)], profiles={})
+    assert summary["account_count"] == 3
+    assert sum(entry["linked_video_count"] for entry in summary["accounts"]) == 70
+    assert summary["accounts"][0]["linked_digg_count"] == 2400
+    assert [len(entry["video_previews"]) for entry in summary["accounts"]] == [20, 20, 20]
+
+
+def test_unknown_counts_of_an_account_are_stated_not_guessed(engine: Engine) -> None:
+    entry = summarize_accounts(engine, [work(3, likes=None)], profiles={})["accounts"][0]
+    assert entry["linked_digg_count"] is None
+    assert entry["linked_statistics_complete"] is False
+    assert entry["follower_count"] is None
