@@ -98,7 +98,9 @@ def result(count: int, *, ended: bool = False, parameters: ScanParameters | None
             ],
             "not_reached": ["search:no_title_to_search"],
             "unseen_estimate": None,
-            "list_genuine_share": [{"music_id": MUSIC_ID, "rows": 40, "own_rows": 38}],
+            "list_genuine_share": [
+                {"music_id": MUSIC_ID, "rows": 40, "own_rows": 38, "audio_rows": 3}
+            ],
         },
         parameters=(parameters or ScanParameters()).to_document(),
         sources_ended_by_exhaustion={"music": ended},

@@ -155,14 +155,21 @@ def coverage_document(session: ScanRun) -> Coverage:
 
 
 def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:
-    """Return for each music list how many of its rows use its music id."""
+    """Return for each music list how many rows use its music id, or were confirmed by audio."""
     videos = session.state.videos()
     shares = genuine_shares(
         session.state.sightings,
         music_of={one.aweme_id: one.music.music_id for one in videos if one.music},
+        heard={name for name, one in session.state.confirmed.items() if one.comparison is not None},
     )
     return [
-        {"music_id": one.music_id, "rows": one.rows, "own_rows": one.own_rows} for one in shares
+        {
+            "music_id": one.music_id,
+            "rows": one.rows,
+            "own_rows": one.own_rows,
+            "audio_rows": one.audio_rows,
+        }
+        for one in shares
     ]
 
 

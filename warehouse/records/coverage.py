@@ -18,11 +18,15 @@ class SourceCoverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListGenuineShare:
-    """Rows of a music list whose music is known, and how many of them use the list's music id."""
+    """Rows of a music list whose music is known, and how many of them use the list's music id.
+
+    `audio_rows` of them were confirmed by audio, whichever music id they name.
+    """
 
     music_id: str
     rows: int
     own_rows: int
+    audio_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

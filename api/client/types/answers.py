@@ -154,7 +154,7 @@ JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "s
     "waiting_for": 'Literal["worker", "processor", "host_pause", "budget", "disk", "lease"] | None',
     "continued_from": "ContinuedFrom | None", "updated_at": "str | None"})
 ListGenuineShareDocument = TypedDict("ListGenuineShareDocument", {"music_id": "str", "rows": "int",
-    "own_rows": "int"})
+    "own_rows": "int", "audio_rows": "NotRequired[int]"})
 ManyVideos = TypedDict("ManyVideos", {"data_provider": "str", "is_experimental": "bool",
     "is_demo_data": "bool", "aweme_list": "list[VideoDocument]",
     "filter_list": "list[FilteredVideo]", "thirdparty_called": "Literal[False]",

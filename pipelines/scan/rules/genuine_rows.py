@@ -4,7 +4,7 @@ The platform also lists videos of other sounds under a music id. A row that name
 judged by that name, any other row by its detail page; a row without either is not counted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from pipelines.scan.rules.candidate_pool import Sighting
 from warehouse.records.coverage import ListGenuineShare
@@ -13,13 +13,17 @@ MUSIC_LIST = "music_list"
 
 
 def genuine_shares(
-    sightings: Iterable[Sighting], *, music_of: Mapping[str, str]
+    sightings: Iterable[Sighting],
+    *,
+    music_of: Mapping[str, str],
+    heard: Collection[str] = frozenset(),
 ) -> list[ListGenuineShare]:
     """Return the share of each list with at least one row whose music is known, in reading order.
 
     Args:
         sightings: All sightings of a scan; those of music lists count, each video once per list.
         music_of: Music id of each video whose detail page was read.
+        heard: Videos that were confirmed by audio.
     """
     rows: dict[str, dict[str, str]] = {}
     for seen in sightings:
@@ -31,6 +35,7 @@ def genuine_shares(
             music_id=music_id,
             rows=len(named),
             own_rows=sum(found == music_id for found in named.values()),
+            audio_rows=sum(aweme_id in heard for aweme_id in named),
         )
         for music_id, named in rows.items()
     ]

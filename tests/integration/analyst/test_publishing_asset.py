@@ -15,8 +15,8 @@ def test_the_job_publishes_and_tells_rows(small: Any) -> None:
         ended = job.execute_in_process(instance=instance)
     assert ended.success
     told = ended.asset_materializations_for_node("published__database")[0].metadata
-    track, music_id, days = 1, 1, 0  # views of the star, on the ranking alone
-    assert told["dagster/row_count"].value == 4 + track + music_id + days
+    track, music_id, own_id, days = 1, 1, 1, 0  # views of the star, on the ranking alone
+    assert told["dagster/row_count"].value == 4 + track + music_id + own_id + days
     assert database_path(small.home).stat().st_size == told["size_bytes"].value
 
 

@@ -23,8 +23,9 @@ def test_rows_are_counted_by_their_own_name_or_their_detail() -> None:
         row("a", LIST), row("b", OTHER), row("c", None), row("d", None), row("e", None),
         row("a", LIST), row("f", OTHER, surface="user_posts"),
     ]  # fmt: skip
-    shares = genuine_shares(sightings, music_of={"c": LIST, "d": OTHER, "b": LIST})
-    assert shares == [ListGenuineShare(music_id=LIST, rows=4, own_rows=2)]
+    music_of = {"c": LIST, "d": OTHER, "b": LIST}
+    shares = genuine_shares(sightings, music_of=music_of, heard={"b", "d", "e", "f"})
+    assert shares == [ListGenuineShare(music_id=LIST, rows=4, own_rows=2, audio_rows=2)]
 
 
 def test_a_list_without_a_known_row_has_no_share() -> None:
