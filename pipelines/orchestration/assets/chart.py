@@ -28,7 +28,7 @@ from dagster import (
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult, Gap
 from pipelines.charts.rules.history import FIRST_DAY, Span
 from pipelines.orchestration.assets.conclude import CONFIRMED
-from pipelines.orchestration.assets.decorators import KINDS, OWNERS, Result
+from pipelines.orchestration.assets.decorators import KINDS, OWNERS, READS_PLATFORM, Result
 from pipelines.orchestration.resources import ChartResource
 
 CHART_ISSUES = AssetKey(["raw", "chart_issues"])
@@ -54,14 +54,14 @@ months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offse
             CHART_ISSUES,
             description="Issues of the chart with their dates.",
             owners=OWNERS,
-            kinds=KINDS,
+            kinds=READS_PLATFORM,
         ),
         AssetSpec(
             CHART_SONGS,
             deps=[CHART_ISSUES],
             description="Songs of every issue, verified against the issue and stored permanently.",
             owners=OWNERS,
-            kinds=KINDS,
+            kinds=READS_PLATFORM,
         ),
     ],
 )

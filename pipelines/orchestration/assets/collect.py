@@ -7,7 +7,7 @@ from functools import partial
 
 from dagster import AssetKey, MaterializeResult, ResourceParam
 
-from pipelines.orchestration.assets.decorators import Result, scan_asset
+from pipelines.orchestration.assets.decorators import READS_PLATFORM, Result, scan_asset
 from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import collect, screens, search
@@ -22,7 +22,7 @@ CANDIDATES = AssetKey(["marts", "candidates"])
 VIDEO_DETAILS = AssetKey(["raw", "video_details"])
 
 
-@scan_asset(TRACK)
+@scan_asset(TRACK, kinds=READS_PLATFORM)
 def track(scan: ResourceParam[CurrentScan]) -> Result:
     """The track as the platform currently describes it."""
     with scan.stage("track") as session:
@@ -36,7 +36,7 @@ def _read_track(session: ScanRun) -> dict[str, int]:
     return {}
 
 
-@scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK])
+@scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK], kinds=READS_PLATFORM)
 def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
     """Videos that the platform lists under the track's own music id, with their detail pages."""
     with scan.stage("music_first_screen") as session:
@@ -50,7 +50,7 @@ def _read_first_screen(session: ScanRun) -> dict[str, int]:
     return {"new_videos": new, "details_read": len(collect.read_details(session))}
 
 
-@scan_asset(AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
+@scan_asset(AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=READS_PLATFORM)
 def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the accounts that use the track, where re-uploads are found."""
     with scan.stage("author_first_screens") as session:
@@ -65,7 +65,7 @@ def _read_authors(session: ScanRun) -> int:
     return screens.read_author_screens(session, videos)
 
 
-@scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN])
+@scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=READS_PLATFORM)
 def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the hashtags that videos of the track share or that name the song."""
     with scan.stage("hashtag_first_screens") as session:
@@ -80,7 +80,7 @@ def _read_hashtags(session: ScanRun) -> int:
     return screens.read_hashtag_screens(session, videos)
 
 
-@scan_asset(SEARCH_PAGES, deps=[TRACK])
+@scan_asset(SEARCH_PAGES, deps=[TRACK], kinds=READS_PLATFORM)
 def search_pages(scan: ResourceParam[CurrentScan]) -> Result:
     """Guest search results for the song's name: candidates, never confirmations."""
     with scan.stage("search_pages") as session:
@@ -107,7 +107,7 @@ def _choose(session: ScanRun) -> dict[str, int]:
     }
 
 
-@scan_asset(VIDEO_DETAILS, deps=[CANDIDATES])
+@scan_asset(VIDEO_DETAILS, deps=[CANDIDATES], kinds=READS_PLATFORM)
 def video_details(scan: ResourceParam[CurrentScan]) -> Result:
     """Detail pages of the candidates: music id, author and the four exact counts."""
     with scan.stage("video_details") as session:

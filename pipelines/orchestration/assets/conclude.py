@@ -3,16 +3,19 @@
 Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `marts/rows.py`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
 from dagster import AssetDep, AssetKey, AssetSpec, MaterializeResult, ResourceParam
 
 from pipelines.orchestration.assets.collect import VIDEO_DETAILS
 from pipelines.orchestration.assets.decorators import (
+    COMPARES_SOUNDS,
     GROUP,
     KINDS,
     OWNERS,
+    READS_PLATFORM,
+    RUNS_SQL,
     Result,
     scan_asset,
     scan_assets,
@@ -36,19 +39,22 @@ JOB_RESULTS = AssetKey(["marts", "job_results"])
 SEARCH_RELATED = AssetKey(["marts", "search_related"])
 
 
-def _part(noun: str, description: str, *deps: AssetKey | AssetDep) -> AssetSpec:
+def _part(
+    noun: str, description: str, *deps: AssetKey | AssetDep, kinds: Collection[str] = KINDS
+) -> AssetSpec:
     return AssetSpec(
         ["marts", noun],
         deps=deps,
         description=description,
         group_name=GROUP,
         owners=OWNERS,
-        kinds=KINDS,
+        kinds=set(kinds),
     )
 
 
 def _audio_part(noun: str, description: str, *others: AssetKey) -> AssetSpec:
-    return _part(noun, description, VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds"))
+    deps = (VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds"))
+    return _part(noun, description, *deps, kinds=COMPARES_SOUNDS)
 
 
 def _results(counts: Mapping[str, int]) -> Iterator[Result]:
@@ -94,7 +100,7 @@ def _confirm(session: ScanRun) -> dict[str, int]:
     return {noun: len(rows) for noun, rows in marts.items()}
 
 
-@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED])
+@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED], kinds=READS_PLATFORM)
 def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:
@@ -104,7 +110,7 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
         return MaterializeResult(metadata=counts | coverage_metadata(session))
 
 
-@scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES])
+@scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES], kinds=RUNS_SQL)
 def coverage(scan: ResourceParam[CurrentScan]) -> Result:
     """The coverage report: requests, items and stop reason of each source."""
     with scan.stage("rankings") as session:
@@ -120,13 +126,20 @@ def _write_coverage(session: ScanRun) -> dict[str, int]:
 
 @scan_assets(
     "rankings",
-    _part("rankings", "The confirmed videos in the sort order of the job.", CONFIRMED, COVERAGE),
+    _part(
+        "rankings",
+        "The confirmed videos in the sort order of the job.",
+        CONFIRMED,
+        COVERAGE,
+        kinds=RUNS_SQL,
+    ),
     _part(
         "account_summaries",
         "The accounts behind the confirmed videos, with the sums of these.",
         CONFIRMED,
         ACCOUNT_PROFILES,
         *deps_on("raw.accounts", "raw.videos"),
+        kinds=RUNS_SQL,
     ),
 )
 def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:

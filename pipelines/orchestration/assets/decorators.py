@@ -1,6 +1,6 @@
 """The common settings of all scan assets."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from dagster import AssetKey, AssetsDefinition, AssetSpec, MaterializeResult, asset, multi_asset
@@ -10,12 +10,24 @@ from pipelines.orchestration.partitions import tracks
 GROUP = "scan"
 OWNERS = ["team:sametrack"]
 KINDS = {"delta"}
+READS_PLATFORM = {"delta", "http"}
+"""Assets that request something of the platform or the chart."""
+
+COMPARES_SOUNDS = {"delta", "numpy"}
+"""Assets whose rows come from comparing sounds."""
+
+RUNS_SQL = {"delta", "duckdb", "sql"}
+"""Assets whose rows a SQL model makes."""
 
 Result = MaterializeResult[Any]  # of no value; Dagster refuses None here, and a `type` statement
 
 
 def scan_asset(
-    key: AssetKey, *, deps: Sequence[AssetKey] = (), group: str = GROUP
+    key: AssetKey,
+    *,
+    deps: Sequence[AssetKey] = (),
+    group: str = GROUP,
+    kinds: Collection[str] = KINDS,
 ) -> Callable[[Callable[..., Result]], AssetsDefinition]:
     """Declare an asset of the scan graph, with one partition per track."""
     return asset(
@@ -24,7 +36,7 @@ def scan_asset(
         partitions_def=tracks,
         group_name=group,
         owners=OWNERS,
-        kinds=KINDS,
+        kinds=set(kinds),
     )
 
 

@@ -20,7 +20,7 @@ from dagster import (
 )
 
 from pipelines.doctor.documents import to_surface_documents
-from pipelines.orchestration.assets.decorators import KINDS, OWNERS
+from pipelines.orchestration.assets.decorators import OWNERS, READS_PLATFORM
 from pipelines.orchestration.resources import HealthResource
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyDocument
@@ -41,7 +41,7 @@ def check_name(surface: str) -> str:
     key=SURFACE_HEALTH,
     group_name=GROUP,
     owners=OWNERS,
-    kinds=KINDS,
+    kinds=READS_PLATFORM,
     check_specs=[
         AssetCheckSpec(check_name(surface), asset=SURFACE_HEALTH, description=use.label)
         for surface, use in SURFACE_USES.items()

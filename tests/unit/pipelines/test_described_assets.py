@@ -10,6 +10,7 @@ from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days,
 from pipelines.orchestration.assets.lineage import COLUMNS_FROM
 from pipelines.orchestration.assets.tables import FED_BY
 from pipelines.orchestration.definitions import build_definitions
+from warehouse.models import FOLDER
 from warehouse.tables import BY_NAME, TABLES, Table
 from warehouse.tables.dictionary import TYPE_LABELS
 from warehouse.tables.row_rules import (
@@ -19,6 +20,11 @@ from warehouse.tables.row_rules import (
     rule_names,
 )
 
+READ_FROM_OUTSIDE = {
+    "raw/tracks", "raw/music_first_screen", "raw/author_first_screens", "raw/hashtag_first_screens",
+    "raw/search_pages", "raw/video_details", "raw/account_profiles", "raw/chart_issues",
+    "raw/chart_songs", "marts/surface_health",
+}  # fmt: skip
 GRAPH = build_definitions(console_url="http://127.0.0.1:8780/").resolve_asset_graph()
 KEYS = sorted(GRAPH.get_all_asset_keys(), key=AssetKey.to_user_string)
 
@@ -42,6 +48,19 @@ def test_an_asset_says_what_it_is_and_who_keeps_it(key: AssetKey) -> None:
     assert node.group_name != "default"
     assert node.metadata["console"] == MetadataValue.url("http://127.0.0.1:8780/console")
     assert columns_of(node)
+
+
+def test_kinds_say_what_reads_the_platform_compares_sounds_and_runs_sql() -> None:
+    def having(kind: str) -> set[str]:
+        return {key.to_user_string() for key in KEYS if kind in GRAPH.get(key).kinds}
+
+    assert all(GRAPH.get(key).kinds for key in KEYS)
+    assert having("http") == READ_FROM_OUTSIDE
+    assert having("sql") == {f"marts/{path.stem}" for path in (FOLDER / "scan").glob("*.sql")}
+    assert having("numpy") == {
+        "marts/audio_comparisons", "marts/confirmed_videos", "marts/expansion_rounds",
+        "marts/variants",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
