@@ -53,8 +53,8 @@ def _part(
 
 
 def _audio_part(noun: str, description: str, *others: AssetKey) -> AssetSpec:
-    deps = (VIDEO_DETAILS, *others, *deps_on("raw.videos", "raw.sounds"))
-    return _part(noun, description, *deps, kinds=COMPARES_SOUNDS)
+    tables = deps_on("raw.videos", "raw.sounds")
+    return _part(noun, description, VIDEO_DETAILS, *others, *tables, kinds=COMPARES_SOUNDS)
 
 
 def _results(counts: Mapping[str, int]) -> Iterator[Result]:
