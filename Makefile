@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -147,6 +147,9 @@ bench-truth: env ## precision and recall by link type, on ten generated sandboxe
 
 bench-switches: env ## a whole scan with each switch of the sandbox, against what is declared (SWITCH=name)
 	@$(BIN)/python -m tests.bench.switches --switch '$(SWITCH)'
+
+bench-coverage: env ## coverage estimates of 200 drawn worlds, against what a guest could reach
+	@$(BIN)/python -m tests.bench.coverage
 
 bench-week: env ## a simulated week of a watchlist, against the ground truth
 	@$(BIN)/python -m tests.bench.week

@@ -101,6 +101,19 @@ def result(count: int, *, ended: bool = False, parameters: ScanParameters | None
             "list_genuine_share": [
                 {"music_id": MUSIC_ID, "rows": 40, "own_rows": 38, "audio_rows": 3}
             ],
+            "estimates": {
+                "music_ids": {
+                    "observed": 5, "source_count": 12, "sample_size": 31, "method": "chao1",
+                    "point": 7.4, "interval_95": [5, 19], "sample_coverage": 0.9032,
+                    "assumption": "screens_show_any_music_id", "reason": None,
+                    "note": "About 7.",
+                },
+                "videos": {
+                    "observed": 40, "source_count": 12, "sample_size": 31, "method": None,
+                    "point": None, "interval_95": None, "sample_coverage": None,
+                    "assumption": None, "reason": "lists_not_read", "note": "Not estimated.",
+                },
+            },
         },
         parameters=(parameters or ScanParameters()).to_document(),
         sources_ended_by_exhaustion={"music": ended},

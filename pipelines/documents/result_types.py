@@ -15,6 +15,7 @@ from pipelines.documents.video_types import (
     VideoDocument,
     VideoPreview,
 )
+from warehouse.records.coverage import EstimateAssumption, EstimateMethod, NotEstimated
 from warehouse.records.evidence import VariantKind
 
 Source = Literal["music", "search", "accounts"]
@@ -159,6 +160,33 @@ class UnseenEstimate(ClosedDocument):
     note: str
 
 
+class CoverageEstimateDocument(ClosedDocument):
+    """How many there are for a guest to reach, estimated; null where it cannot be estimated."""
+
+    observed: Annotated[Count, Field(description="confirmed by this scan")]
+    source_count: Annotated[Count, Field(description="sources other than music lists")]
+    sample_size: Annotated[Count, Field(description="confirmed videos that these sources showed")]
+    method: EstimateMethod | None
+    point: Annotated[float | None, Field(ge=0, description="the estimated number")]
+    interval_95: Annotated[
+        list[int] | None,
+        Field(min_length=2, max_length=2, description="lower and upper limit, 95 % confidence"),
+    ]
+    sample_coverage: Annotated[
+        float | None, Field(ge=0, le=1, description="estimated share that known music ids hold")
+    ]
+    assumption: EstimateAssumption | None
+    reason: Annotated[NotEstimated | None, Field(description="why there is no estimate")]
+    note: Annotated[str, Field(description="the estimate as a sentence")]
+
+
+class CoverageEstimates(ClosedDocument):
+    """Estimates of what a guest could reach with the recording. They are no counts."""
+
+    music_ids: CoverageEstimateDocument
+    videos: CoverageEstimateDocument
+
+
 class ListGenuineShareDocument(ClosedDocument):
     """One music list: rows whose music is known, and those that use the list's music id.
 
@@ -196,7 +224,7 @@ class SourceDecisionDocument(ClosedDocument):
 class Coverage(ClosedDocument):
     """What was read and what was not. Estimates are never mixed into counts.
 
-    `decisions` and `list_genuine_share` are absent in results of earlier versions.
+    `decisions`, `list_genuine_share` and `estimates` are absent in results of earlier versions.
     """
 
     sources: list[SourceCoverageDocument]
@@ -204,6 +232,7 @@ class Coverage(ClosedDocument):
     not_reached: Annotated[list[str], Field(description="`<surface>:<what>`")]
     unseen_estimate: UnseenEstimate | None
     list_genuine_share: NotRequired[list[ListGenuineShareDocument]]
+    estimates: NotRequired[CoverageEstimates]
 
 
 class SearchSummary(ClosedDocument):

@@ -16,6 +16,9 @@ def carry_over(session: ScanRun) -> None:
         "candidates": mart_rows.candidate_rows(session),
         **mart_rows.confirmation_rows(session),
         "coverage": mart_rows.coverage_rows(session),
+        "coverage_estimates": mart_rows.estimate_rows(
+            session, conclude.coverage_estimates(session)
+        ),
     }
     if "rankings" in state.steps:
         session.result = conclude.result_document(session)

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
+from pipelines.documents.coverage_messages import coverage_estimate_sentence
 from pipelines.documents.result_types import (
     ConfirmationHistory,
     Coverage,
+    CoverageEstimateDocument,
     ListGenuineShareDocument,
     ScanDiscovery,
     Source,
@@ -23,14 +25,25 @@ from pipelines.documents.videos import (
     to_variant_document,
 )
 from pipelines.scan.marts.sql_models import summarize_accounts
+from pipelines.scan.rules.coverage.estimates import (
+    ConfirmedSample,
+    estimate_music_ids,
+    estimate_videos,
+    sample_of,
+)
 from pipelines.scan.rules.estimate import unseen_music_ids
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.rules.genuine_rows import genuine_shares
+from pipelines.scan.rules.genuine_rows import MUSIC_LIST, genuine_shares
 from pipelines.scan.rules.results import ResultDocument
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
-from warehouse.records.coverage import SourceCoverage, SourceDecision, merge_coverage
+from warehouse.records.coverage import (
+    CoverageEstimate,
+    SourceCoverage,
+    SourceDecision,
+    merge_coverage,
+)
 from warehouse.records.videos import track_origin
 
 EXHAUSTED_REASONS = frozenset(
@@ -142,8 +155,9 @@ def _history(session: ScanRun) -> ConfirmationHistory:
 
 
 def coverage_document(session: ScanRun) -> Coverage:
-    """Build `coverage`: sources, decisions, what was not reached, the estimate of unseen ids."""
+    """Build `coverage`: sources, decisions, what was not reached, the estimates."""
     found = session.state
+    music_ids, videos = coverage_estimates(session)
     left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
     return {
         "sources": [_source(entry) for entry in merge_coverage(found.coverage_report)],
@@ -151,7 +165,62 @@ def coverage_document(session: ScanRun) -> Coverage:
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
         "list_genuine_share": _genuine_shares(session),
+        "estimates": {"music_ids": _estimate(music_ids), "videos": _estimate(videos)},
     }
+
+
+def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate]:
+    """Estimate how many music ids and videos with the recording a guest could reach."""
+    sample = _confirmed_sample(session)
+    return estimate_music_ids(sample), estimate_videos(sample)
+
+
+def _confirmed_sample(session: ScanRun) -> ConfirmedSample:
+    found = session.state
+    videos = (entry.video for entry in found.confirmed.values())
+    return sample_of(
+        found.sightings,
+        music_of={video.aweme_id: session.music_of(video) for video in videos},
+        unread_lists=len(_unread_lists(session)),
+        is_compared=session.verifies_audio,
+    )
+
+
+def _unread_lists(session: ScanRun) -> set[str]:
+    """Return the verified music ids with videos in their list that no comparison has reached.
+
+    Their list was not read, or a limit left videos of it out of the pool. A list that was cut
+    itself is in the coverage report without its music id, so it counts for the track's own.
+    """
+    found = session.state
+    left_out = {
+        seen.entity_id
+        for seen in found.sightings
+        if seen.surface == MUSIC_LIST and seen.same_music and seen.aweme_id not in found.pool
+    }
+    is_cut = any(
+        entry.surface == MUSIC_LIST and entry.stop_reason not in EXHAUSTED_REASONS
+        for entry in found.coverage_report
+    )
+    own = {session.music_id} if is_cut else set()
+    return (set(found.verified) - found.screened) | (left_out & set(found.verified)) | own
+
+
+def _estimate(entry: CoverageEstimate) -> CoverageEstimateDocument:
+    lower, upper = entry.lower, entry.upper
+    document: CoverageEstimateDocument = {
+        "observed": entry.observed,
+        "source_count": entry.source_count,
+        "sample_size": entry.sample_size,
+        "method": entry.method,
+        "point": entry.point,
+        "interval_95": None if lower is None or upper is None else [lower, upper],
+        "sample_coverage": entry.sample_coverage,
+        "assumption": entry.assumption,
+        "reason": entry.reason,
+        "note": "",
+    }
+    return {**document, "note": coverage_estimate_sentence(entry.unit, document).en}
 
 
 def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:

@@ -203,6 +203,13 @@ ROWS: Mapping[str, str] = {
             180 as items, 60 as new_items, 'exhausted' as stop_reason, {_AT} as committed_at
         {_SCANS}, range(8) as places(place)
     """,
+    "marts.coverage_estimates": f"""
+        select {_JOB} as job_id, unit, 9 as observed_count, 40 as source_count, 60 as sample_count,
+            'chao1' as method, 12 as estimated_count, 9 as lower_count, 21 as upper_count,
+            0.95 as sample_share, 'screens_show_any_music_id' as assumption,
+            {_AT} as committed_at
+        {_SCANS}, (values ('music_id'), ('video')) as units(unit)
+    """,
     "marts.expansion_rounds": f"""
         select {_JOB} as job_id, round, [{_MUSIC}] as music_ids, 20 as new_confirmed_count,
             {_AT} as committed_at

@@ -116,6 +116,10 @@ class Workshop:
             "marts.coverage",
             {"job_id": job_id, "surface": "music_list", "stop_reason": "exhausted", "requests": 2},
         )
+        add(
+            "marts.coverage_estimates",
+            {"job_id": job_id, "unit": "video", "not_estimated_reason": "too_few"},
+        )
         add("marts.job_results", {"job_id": job_id, "music_id": music_id, "document": b""})
 
     def add_surroundings(self) -> None:

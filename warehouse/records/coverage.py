@@ -2,6 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
+
+EstimateMethod = Literal["chao1", "ichao1", "chao2", "ichao2", "good_turing"]
+EstimateUnit = Literal["music_id", "video"]
+EstimateAssumption = Literal["screens_show_any_music_id", "lists_of_known_ids_are_complete"]
+NotEstimated = Literal[
+    "not_compared", "one_source", "too_few", "no_overlap", "lists_not_read", "sample_too_thin"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +35,44 @@ class ListGenuineShare:
     rows: int
     own_rows: int
     audio_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageEstimate:
+    """An estimated number, or the reason why there is none.
+
+    Attributes:
+        unit: What is estimated.
+        source_count: Sources of the sample.
+        sample_size: Confirmed videos in the sample.
+        observed: The number that the scan confirmed.
+        method: The estimator; None without an estimate, as the next four.
+        point: The estimated number, at least `observed`.
+        upper: Upper limit of the 95 % interval; its lower limit is `observed`.
+        sample_coverage: Estimated share of the sample's population that known ids hold, 0 to 1.
+        assumption: What must hold for the estimate.
+        reason: Why there is no estimate.
+    """
+
+    unit: EstimateUnit
+    source_count: int
+    sample_size: int
+    observed: int
+    method: EstimateMethod | None = None
+    point: float | None = None
+    upper: int | None = None
+    sample_coverage: float | None = None
+    assumption: EstimateAssumption | None = None
+    reason: NotEstimated | None = None
+
+    @property
+    def lower(self) -> int | None:
+        """Lower limit of the 95 % interval.
+
+        It is the observed number and not the log-normal limit: a scan can have met everything,
+        and then ids met once are no sign of others. Measured in `docs/coverage.md`.
+        """
+        return None if self.point is None else self.observed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

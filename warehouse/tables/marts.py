@@ -260,6 +260,38 @@ MARTS: tuple[Table, ...] = (
         ),
     ),
     Table(
+        "marts.coverage_estimates",
+        "number that a scan estimated: of the music ids, or of the videos with the recording",
+        ("job_id", "unit"),
+        (
+            required("job_id", TEXT, "job"),
+            required("unit", TEXT, "what is estimated: music_id or video"),
+            required("observed_count", INTEGER, "number that the scan confirmed"),
+            required("source_count", INTEGER, "sources other than music lists"),
+            required("sample_count", INTEGER, "confirmed videos that these sources showed"),
+            nullable("method", TEXT, "estimator; null: cannot be estimated"),
+            nullable("estimated_count", INTEGER, "estimated number that a guest could reach"),
+            nullable("lower_count", INTEGER, "lower limit of the 95 % interval"),
+            nullable("upper_count", INTEGER, "upper limit of the 95 % interval"),
+            nullable("sample_share", FLOAT, "share that known music ids hold, estimated"),
+            nullable("assumption", TEXT, "what must hold for the estimate"),
+            nullable("not_estimated_reason", TEXT, "why it cannot be estimated"),
+            COMMITTED,
+        ),
+        examples=(
+            Example(
+                "How much did each scan see of what a guest could reach?",
+                """
+                select
+                    job_id, unit, observed_count, estimated_count, lower_count, upper_count,
+                    method, not_estimated_reason
+                from marts.coverage_estimates
+                order by job_id, unit
+                """,
+            ),
+        ),
+    ),
+    Table(
         "marts.rankings",
         "job and ranked video",
         ("job_id", "rank"),

@@ -13,6 +13,7 @@ from rich.table import Table
 from api.cli.terminal import format_count, safe
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
+from pipelines.documents.coverage_messages import coverage_estimate_sentences
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers
@@ -162,6 +163,8 @@ def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     for sentence in messages.not_reached_sentences(map(str, coverage["not_reached"])):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     for sentence in messages.genuine_sentences(coverage.get("list_genuine_share", [])):
+        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
+    for sentence in coverage_estimate_sentences(coverage.get("estimates")):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     if coverage["unseen_estimate"]:
         estimate = messages.estimate_sentence(coverage["unseen_estimate"])

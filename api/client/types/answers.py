@@ -52,7 +52,17 @@ ContinuedFrom = TypedDict("ContinuedFrom", {"stage": "str", "round": "int | None
 Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
     "decisions": "NotRequired[list[SourceDecisionDocument]]", "not_reached": "list[str]",
     "unseen_estimate": "UnseenEstimate | None",
-    "list_genuine_share": "NotRequired[list[ListGenuineShareDocument]]"})
+    "list_genuine_share": "NotRequired[list[ListGenuineShareDocument]]",
+    "estimates": "NotRequired[CoverageEstimates]"})
+CoverageEstimateDocument = TypedDict("CoverageEstimateDocument", {"observed": "int",
+    "source_count": "int", "sample_size": "int",
+    "method": 'Literal["chao1", "ichao1", "chao2", "ichao2", "good_turing"] | None',
+    "point": "float | None", "interval_95": "list[int] | None", "sample_coverage": "float | None",
+    "assumption": 'Literal["screens_show_any_music_id", "lists_of_known_ids_are_complete"] | None',
+    "reason": 'Literal["not_compared", "one_source", "too_few", "no_overlap", "lists_not_read", "sample_too_thin"] | None',
+    "note": "str"})
+CoverageEstimates = TypedDict("CoverageEstimates", {"music_ids": "CoverageEstimateDocument",
+    "videos": "CoverageEstimateDocument"})
 CreatorMetrics = TypedDict("CreatorMetrics", {"data_provider": "str", "is_experimental": "bool",
     "is_demo_data": "bool", "sec_user_id": "str", "nickname": "str | None",
     "follower_count": "int | None", "total_favorited": "int | None", "days": "int",

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import StaticFile, read_static_file
-from pipelines.documents import messages
+from pipelines.documents import coverage_messages, messages
 from pipelines.parameters.scan import SORT_LABELS
 
 router = APIRouter(include_in_schema=False)
@@ -35,6 +35,10 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "variant": messages.VARIANTS,
     "observation": messages.OBSERVATIONS,
     "reason": messages.REASONS,
+    "estimate_method": coverage_messages.METHODS,
+    "assumption": coverage_messages.ASSUMPTIONS,
+    "not_estimated": coverage_messages.NOT_ESTIMATED,
+    "estimate_unit": coverage_messages.UNITS,
 }
 _MESSAGES = StaticFile(
     orjson.dumps(

@@ -110,18 +110,42 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
         return MaterializeResult(metadata=counts | coverage_metadata(session))
 
 
-@scan_asset(COVERAGE, deps=[CONFIRMED, ACCOUNT_PROFILES], kinds=RUNS_SQL)
-def coverage(scan: ResourceParam[CurrentScan]) -> Result:
-    """The coverage report: requests, items and stop reason of each source."""
+@scan_assets(
+    "coverage",
+    _part(
+        "coverage",
+        "The coverage report: requests, items and stop reason of each source.",
+        CONFIRMED,
+        ACCOUNT_PROFILES,
+        kinds=RUNS_SQL,
+    ),
+    _part(
+        "coverage_estimates",
+        "How many music ids and videos with the recording a guest could reach, estimated.",
+        CONFIRMED,
+    ),
+)
+def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+    """Report what each source gave and why it ended, and estimate what the scan did not see."""
     with scan.stage("rankings") as session:
         counts = session.complete_step("coverage", partial(_write_coverage, session))
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+        for noun, count in counts.items():
+            sources = coverage_metadata(session) if noun == "coverage" else {}
+            yield MaterializeResult(
+                asset_key=["marts", noun], metadata={"dagster/row_count": count, **sources}
+            )
 
 
 def _write_coverage(session: ScanRun) -> dict[str, int]:
-    rows = mart_rows.coverage_rows(session)
-    session.append("coverage", rows)
-    return {"dagster/row_count": len(rows)}
+    marts = {
+        "coverage": mart_rows.coverage_rows(session),
+        "coverage_estimates": mart_rows.estimate_rows(
+            session, conclude.coverage_estimates(session)
+        ),
+    }
+    for noun, rows in marts.items():
+        session.append(noun, rows)
+    return {noun: len(rows) for noun, rows in marts.items()}
 
 
 @scan_assets(

@@ -54,6 +54,7 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "music_ids": ("raw.videos.music_id",),
         "new_confirmed_count": ("marts.confirmed_videos.aweme_id",),
     },
+    "marts.coverage_estimates": {"observed_count": ("marts.confirmed_videos.aweme_id",)},
     "marts.rankings": {
         **_same("marts.confirmed_videos", "aweme_id", "music_id", "link_type"),
         **_same("raw.videos", *_COUNTS, "statistics_complete", "create_time"),

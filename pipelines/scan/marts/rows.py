@@ -4,7 +4,7 @@ Conversion only: rows are ranked, joined and summed in `sql_models.py`.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import orjson
@@ -13,6 +13,7 @@ from pipelines.documents.result_types import AccountSummary, StoredResult, Store
 from pipelines.scan.marts.sql_models import rank_videos, sum_coverage
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
+from warehouse.records.coverage import CoverageEstimate
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
 
 type MartRow = dict[str, object]
@@ -139,6 +140,27 @@ def coverage_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.coverage`, one per source and stop reason."""
     entries = sum_coverage(session.runtime.engine, session.state.coverage_report)
     return [{"job_id": session.job.job_id, **entry} for entry in entries]
+
+
+def estimate_rows(session: ScanRun, estimates: Sequence[CoverageEstimate]) -> list[MartRow]:
+    """Return the rows of `marts.coverage_estimates`: one for music ids, one for videos."""
+    return [
+        {
+            "job_id": session.job.job_id,
+            "unit": entry.unit,
+            "observed_count": entry.observed,
+            "source_count": entry.source_count,
+            "sample_count": entry.sample_size,
+            "method": entry.method,
+            "estimated_count": None if entry.point is None else round(entry.point),
+            "lower_count": entry.lower,
+            "upper_count": entry.upper,
+            "sample_share": entry.sample_coverage,
+            "assumption": entry.assumption,
+            "not_estimated_reason": entry.reason,
+        }
+        for entry in estimates
+    ]
 
 
 def ranking_rows(session: ScanRun, document: StoredResult) -> list[MartRow]:

@@ -188,6 +188,18 @@ def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(town: 
     for surface in surfaces:
         one = chosen[surface]
         assert (one["tried"], one["latest_answers"], one["latest_refusals"]) == (0, 3, 3)
+    rows = town.rows(
+        "select unit, observed_count, method from marts.coverage_estimates where job_id = $id",
+        id=job.job_id,
+    )
+    estimates = {
+        "music_id": coverage["estimates"]["music_ids"],
+        "video": coverage["estimates"]["videos"],
+    }
+    assert {row["unit"]: (row["observed_count"], row["method"]) for row in rows} == {
+        unit: (one["observed"], one["method"]) for unit, one in estimates.items()
+    }
+    assert estimates["video"]["observed"] == document["confirmed_count"]
     left = [name for name in coverage["not_reached"] if name.startswith("user_posts:")]
     assert len(left) == chosen["user_posts"]["left_sick"] > 0
     stops = {one["stop_reason"]: one["requests"] for one in coverage["sources"]}

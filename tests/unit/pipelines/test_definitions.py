@@ -31,6 +31,7 @@ GRAPH = {
     "marts/expansion_rounds": ["marts/confirmed_videos", *HEARD],
     "raw/account_profiles": ["marts/confirmed_videos"],
     "marts/coverage": ["marts/confirmed_videos", "raw/account_profiles"],
+    "marts/coverage_estimates": ["marts/confirmed_videos"],
     "marts/rankings": ["marts/confirmed_videos", "marts/coverage"],
     "marts/account_summaries": [
         "marts/confirmed_videos",

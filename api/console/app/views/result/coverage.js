@@ -16,6 +16,20 @@ function leftOut(row) {
   return reasons.map((reason) => t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) })).join("; ") || "—";
 }
 
+// One row per estimated number, with its interval, or with the reason why there is none.
+function Estimates({ estimates }) {
+  const rows = [["music_id", estimates.music_ids], ["video", estimates.videos]].map(([unit, one]) => ({ unit, ...one }));
+  const assumption = estimates.videos.assumption ?? estimates.music_ids.assumption;
+  return html`<h3>${t("coverage.estimates")}</h3>
+    <${PlainTable} rows=${rows} keyOf=${(row) => row.unit} caption=${t("coverage.estimates")} columns=${[
+      { key: "unit", label: t("col.estimate_unit"), class: "cell-name", render: (row) => labelOf("estimate_unit", row.unit) },
+      { key: "observed", label: t("col.confirmed"), num: true, render: (row) => count(row.observed) },
+      { key: "point", label: t("col.estimate"), class: "cell-words", render: (row) => (row.point === null ? t("coverage.not_estimated", { why: labelOf("not_estimated", row.reason) }) : t("coverage.interval", { point: count(Math.round(row.point)), lower: count(row.interval_95[0]), upper: count(row.interval_95[1]) })) },
+      { key: "method", label: t("col.estimate_method"), class: "cell-words", render: (row) => labelOf("estimate_method", row.method) },
+      { key: "sample", label: t("col.sample"), class: "cell-words", render: (row) => t("coverage.sample", { videos: count(row.sample_size), sources: count(row.source_count) }) }]} />
+    <p class="small">${t("coverage.estimates_note")}${assumption ? ` ${labelOf("assumption", assumption)}` : ""}</p>`;
+}
+
 export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
   const history = discovery?.confirmed_graph_observation_history;
@@ -25,6 +39,7 @@ export function Coverage({ job }) {
   return html`<div class="note info"><h3>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })}</h3>
       <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
+    ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
     <div class="row apart"><h3>${t("coverage.sources")}</h3><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
     <${PlainTable} rows=${coverage.sources} keyOf=${(row, at) => `${row.surface}${at}`} caption=${t("coverage.sources")} columns=${[
       { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },

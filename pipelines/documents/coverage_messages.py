@@ -1,0 +1,90 @@
+"""English and Chinese messages about the estimates of a coverage report.
+
+Shared by command line, report and console. No numbers are computed here.
+"""
+
+from collections.abc import Mapping
+
+from pipelines.documents.messages import Message, counted
+from warehouse.records.coverage import EstimateUnit
+from warehouse.records.values import ReadOnlyDocument
+
+METHODS: Mapping[str, Message] = {
+    "chao1": Message("Chao1", "Chao1"),
+    "ichao1": Message("iChao1", "iChao1"),
+    "chao2": Message("Chao2", "Chao2"),
+    "ichao2": Message("iChao2", "iChao2"),
+    "good_turing": Message("Good-Turing", "Good-Turing"),
+}
+ASSUMPTIONS: Mapping[str, Message] = {
+    "screens_show_any_music_id": Message(
+        "Assumption: first screens, hashtags and the search show videos of unknown music ids as "
+        "readily as those of known ones.",
+        "假设: 首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同。",
+    ),
+    "lists_of_known_ids_are_complete": Message(
+        "Assumption: first screens, hashtags and the search show videos of unknown music ids as "
+        "readily as those of known ones, whose lists were read to the end.",
+        "假设: 首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同, "
+        "且已知 ID 的列表均已读完。",
+    ),
+}
+NOT_ESTIMATED: Mapping[str, Message] = {
+    "not_compared": Message(
+        "other music ids were not compared by audio", "未对其他音乐 ID 做音频比对"
+    ),
+    "one_source": Message(
+        "fewer than two sources besides music lists", "音乐列表以外的来源不足两个"
+    ),
+    "too_few": Message(
+        "too few confirmed videos outside music lists", "音乐列表以外确认的作品过少"
+    ),
+    "no_overlap": Message("no music id was met twice", "没有音乐 ID 出现两次"),
+    "lists_not_read": Message(
+        "lists of confirmed music ids were not read to the end", "部分已确认音乐 ID 的列表未读完"
+    ),
+    "sample_too_thin": Message(
+        "most videos outside music lists are of music ids met once",
+        "音乐列表以外的作品大多属于仅出现一次的音乐 ID",
+    ),
+}
+UNITS: Mapping[str, Message] = {
+    "music_id": Message("Music ids with the recording", "含该录音的音乐 ID"),
+    "video": Message("Videos with the recording", "含该录音的作品"),
+}
+
+
+def coverage_estimate_sentence(unit: EstimateUnit, estimate: ReadOnlyDocument) -> Message:
+    """Describe an estimate with its interval and method, or why there is none."""
+    what, observed = UNITS[unit], int(estimate["observed"])
+    if estimate["reason"] is not None:
+        why = NOT_ESTIMATED[str(estimate["reason"])]
+        return Message(
+            f"{what.en}: {observed:,} confirmed; how many a guest could reach cannot be "
+            f"estimated: {why.en}.",
+            f"{what.zh}: 已确认 {observed:,} 个, 访客可见总数无法估计: {why.zh}。",
+        )
+    lower, upper = estimate["interval_95"]
+    method, point = METHODS[str(estimate["method"])], round(estimate["point"])
+    videos = int(estimate["sample_size"])
+    sources = int(estimate["source_count"])
+    return Message(
+        f"{what.en}: {observed:,} confirmed; a guest could reach about {point:,}, 95 % interval "
+        f"{lower:,} to {upper:,} ({method.en}, from {counted(videos, 'video')} of "
+        f"{counted(sources, 'source')}).",
+        f"{what.zh}: 已确认 {observed:,} 个, 访客可见约 {point:,} 个, 95% 区间 {lower:,} 至 "
+        f"{upper:,} ({method.zh}, 依据 {sources:,} 个来源的 {videos:,} 个作品)。",
+    )
+
+
+def coverage_estimate_sentences(estimates: ReadOnlyDocument | None) -> list[Message]:
+    """Describe both estimates and what they assume; nothing for results of earlier versions."""
+    if not estimates:
+        return []
+    sentences = [
+        coverage_estimate_sentence("music_id", estimates["music_ids"]),
+        coverage_estimate_sentence("video", estimates["videos"]),
+    ]
+    named = [estimates["music_ids"]["assumption"], estimates["videos"]["assumption"]]
+    assumed = [str(name) for name in named if name is not None]
+    return [*sentences, *(ASSUMPTIONS[name] for name in assumed[-1:])]

@@ -1,0 +1,1 @@
+"""What a scan did not see: estimates with intervals."""

@@ -1,0 +1,274 @@
+"""Estimate how many music ids and videos of a track a guest could reach, with 95 % intervals.
+
+What a scan confirmed is split by how it was met. Lists of music ids are read because their id is
+known, so they say nothing about unknown ids. All other sources (first screens of accounts,
+hashtags, search terms) show videos whatever their music id is: what they show is the sample. An id
+that the sample met once only is a sign of ids that it has not met.
+
+Two samples of ids are formed, and the larger estimate is taken, because both are lower bounds: the
+videos, each of which shows one id (Chao1), and the sources, each of which shows some ids (Chao2).
+The videos are estimated from the share of the sample that known ids hold (Good-Turing).
+
+Never mixed into a count: the coverage report shows estimates apart, with their assumption.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, exp, log, sqrt
+
+from pipelines.scan.rules.candidate_pool import Sighting
+from pipelines.scan.rules.genuine_rows import MUSIC_LIST
+from warehouse.records.coverage import (
+    CoverageEstimate,
+    EstimateMethod,
+    EstimateUnit,
+    NotEstimated,
+)
+
+MIN_SAMPLE = 8  # videos; below, one video more or less changes the estimate several times over
+MIN_SOURCES = 2
+Z_95 = 1.96
+ONCE, TWICE, THREE_TIMES, FOUR_TIMES = 1, 2, 3, 4
+POISSON_UPPER = {0: 3.689, 1: 5.572}
+"""Exact 97.5 % limit of a Poisson count (F. Garwood, Biometrika 28, 1936), by the count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmedSample:
+    """What the sources other than music lists showed of the confirmed videos.
+
+    Attributes:
+        observed_ids: Music ids of all confirmed videos.
+        observed_videos: Confirmed videos.
+        source_count: Sources that were read, whether they showed a confirmed video or not.
+        videos_per_id: For each id in the sample, how many of its videos the sources showed.
+        sources_per_id: For each id in the sample, how many sources showed it.
+        unread_lists: Lists of confirmed ids that were not read to their end.
+        is_compared: Other music ids were compared by audio.
+    """
+
+    observed_ids: int
+    observed_videos: int
+    source_count: int
+    videos_per_id: tuple[int, ...]
+    sources_per_id: tuple[int, ...]
+    unread_lists: int = 0
+    is_compared: bool = True
+
+    @property
+    def size(self) -> int:
+        """Confirmed videos that the sources showed."""
+        return sum(self.videos_per_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenCount:
+    """How many kinds a sample has not met: the estimate and its 97.5 % limit."""
+
+    method: EstimateMethod
+    point: float
+    upper: float
+
+
+def sample_of(
+    sightings: Iterable[Sighting],
+    *,
+    music_of: Mapping[str, str],
+    unread_lists: int,
+    is_compared: bool = True,
+) -> ConfirmedSample:
+    """Return what sources other than music lists showed of the confirmed videos.
+
+    Args:
+        sightings: All sightings of a scan.
+        music_of: Music id of each confirmed video.
+        unread_lists: As in `ConfirmedSample`.
+        is_compared: As in `ConfirmedSample`.
+    """
+    sources: set[tuple[str, str]] = set()
+    videos: dict[str, set[str]] = {}
+    shown_by: dict[str, set[tuple[str, str]]] = {}
+    for seen in sightings:
+        if seen.surface == MUSIC_LIST:
+            continue
+        source = (seen.surface, seen.entity_id)
+        sources.add(source)
+        music_id = music_of.get(seen.aweme_id)
+        if music_id is not None:
+            videos.setdefault(music_id, set()).add(seen.aweme_id)
+            shown_by.setdefault(music_id, set()).add(source)
+    return ConfirmedSample(
+        observed_ids=len(set(music_of.values())),
+        observed_videos=len(music_of),
+        source_count=len(sources),
+        videos_per_id=tuple(len(found) for found in videos.values()),
+        sources_per_id=tuple(len(found) for found in shown_by.values()),
+        unread_lists=unread_lists,
+        is_compared=is_compared,
+    )
+
+
+def estimate_music_ids(sample: ConfirmedSample) -> CoverageEstimate:
+    """Return the estimated number of music ids with the recording that a guest could reach."""
+    reason = _reason(sample)
+    if reason is not None:
+        return _not_estimated("music_id", sample, reason)
+    unseen = max(_unseen_by_samples(sample), key=lambda found: found.point)
+    return CoverageEstimate(
+        unit="music_id",
+        source_count=sample.source_count,
+        sample_size=sample.size,
+        observed=sample.observed_ids,
+        method=unseen.method,
+        point=round(sample.observed_ids + unseen.point, 1),
+        upper=sample.observed_ids + ceil(round(unseen.upper, 6)),
+        sample_coverage=round(sample_coverage(sample.videos_per_id), 4),
+        assumption="screens_show_any_music_id",
+    )
+
+
+def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
+    """Return the estimated number of videos with the recording that a guest could reach.
+
+    Good-Turing: the known ids hold the share `sample_coverage` of all videos (I. J. Good, "The
+    population frequencies of species", Biometrika 40, 1953), so the observed videos are divided by
+    it. That needs complete lists of the known ids.
+    """
+    reason = _reason(sample) or ("lists_not_read" if sample.unread_lists else None)
+    lowest = lowest_coverage(sample.videos_per_id) if reason is None else 0.0
+    if reason is not None or lowest <= 0:
+        return _not_estimated("video", sample, reason or "sample_too_thin")
+    coverage = sample_coverage(sample.videos_per_id)
+    observed = sample.observed_videos
+    return CoverageEstimate(
+        unit="video",
+        source_count=sample.source_count,
+        sample_size=sample.size,
+        observed=observed,
+        method="good_turing",
+        point=round(observed / coverage, 1),
+        upper=ceil(round(observed / lowest, 6)),
+        sample_coverage=round(coverage, 4),
+        assumption="lists_of_known_ids_are_complete",
+    )
+
+
+def _unseen_by_samples(sample: ConfirmedSample) -> list[UnseenCount]:
+    """Return the estimate from the videos and, where sources overlap, that from the sources."""
+    found = [unseen_kinds(sample.videos_per_id, size=sample.size, of_sources=False)]
+    if max(sample.sources_per_id) > 1:
+        of_sources = unseen_kinds(sample.sources_per_id, size=sample.source_count, of_sources=True)
+        found.append(of_sources)
+    return found
+
+
+def _reason(sample: ConfirmedSample) -> NotEstimated | None:
+    if not sample.is_compared:
+        return "not_compared"
+    if sample.source_count < MIN_SOURCES:
+        return "one_source"
+    if sample.size < MIN_SAMPLE:
+        return "too_few"
+    return "no_overlap" if max(sample.videos_per_id) == ONCE else None
+
+
+def _not_estimated(
+    unit: EstimateUnit, sample: ConfirmedSample, reason: NotEstimated
+) -> CoverageEstimate:
+    observed = sample.observed_ids if unit == "music_id" else sample.observed_videos
+    return CoverageEstimate(
+        unit=unit,
+        source_count=sample.source_count,
+        sample_size=sample.size,
+        observed=observed,
+        reason=reason,
+    )
+
+
+def unseen_kinds(counts: Iterable[int], *, size: int, of_sources: bool) -> UnseenCount:
+    """Return how many kinds a sample has not met, by the bias-corrected estimator of Chao.
+
+    `(m - 1) / m * q1 (q1 - 1) / (2 (q2 + 1))`, where q1 and q2 kinds were met once and twice:
+    A. Chao, "Nonparametric estimation of the number of classes in a population" (1984) for samples
+    of individuals, "Estimating the population size for capture-recapture data with unequal
+    catchability", Biometrics 43 (1987) for sources. The limit is the log-normal one of 1987.
+
+    Where kinds were met three and four times, the second-order term of C.-H. Chiu, Y.-T. Wang,
+    B. Walther and A. Chao, "An improved nonparametric lower bound of species richness", Biometrics
+    70 (2014) is added (iChao1, iChao2). The variance is that without this term.
+
+    With fewer than two kinds met once, the variance would be 0, a certainty that no sample gives:
+    then the limit takes the exact Poisson limit in place of q1.
+
+    Args:
+        counts: How often each kind was met, at least once each.
+        size: Individuals, or sources if `of_sources`: the m of the formula.
+        of_sources: The kinds were met by sources, not by individuals.
+    """
+    times = Counter(counts)
+    once, twice = times[ONCE], times[TWICE]
+    share = (size - 1) / size
+    second_order = _second_order(times, size)
+    point = share * once * (once - 1) / (2 * (twice + 1)) + second_order
+    if once in POISSON_UPPER:
+        most = POISSON_UPPER[once]
+        upper = share * most * (most - 1) / (2 * (twice + 1)) + second_order
+    else:
+        seen = sum(times.values())
+        upper = point * exp(Z_95 * sqrt(log(1 + _variance(once, twice, share, seen) / point**2)))
+    plain: EstimateMethod = "chao2" if of_sources else "chao1"
+    improved: EstimateMethod = "ichao2" if of_sources else "ichao1"
+    return UnseenCount(method=improved if second_order else plain, point=point, upper=upper)
+
+
+def _second_order(times: Counter[int], size: int) -> float:
+    once, twice, thrice, four = (times[number] for number in (ONCE, TWICE, THREE_TIMES, FOUR_TIMES))
+    if not thrice or not four or size <= THREE_TIMES:
+        return 0.0
+    ratio = thrice / four
+    left = once - (size - 3) / (2 * (size - 1)) * twice * ratio
+    return (size - 3) / (4 * size) * ratio * max(left, 0.0)
+
+
+def _variance(once: int, twice: int, share: float, seen: int) -> float:
+    """Return the variance of the bias-corrected estimator (Chao 1987; R. K. Colwell, EstimateS)."""
+    linear = share * once * (once - 1) / (2 * (twice + 1))
+    if twice:
+        return (
+            linear
+            + share**2 * once * (2 * once - 1) ** 2 / (4 * (twice + 1) ** 2)
+            + share**2 * once**2 * twice * (once - 1) ** 2 / (4 * (twice + 1) ** 4)
+        )
+    square = share**2 * once * (2 * once - 1) ** 2 / 4
+    return max(linear + square - share**2 * once**4 / (4 * (seen + linear)), 0.0)
+
+
+def sample_coverage(counts: Iterable[int]) -> float:
+    """Return the estimated share of the population that the kinds of a sample hold, 0 to 1.
+
+    A. Chao and L. Jost, "Coverage-based rarefaction and extrapolation", Ecology 93 (2012).
+    """
+    times = Counter(counts)
+    size = sum(number * kinds for number, kinds in times.items())
+    once, twice = times[ONCE], times[TWICE]
+    if not once:
+        return 1.0
+    weight = (size - 1) * once
+    return 1 - once / size * weight / (weight + 2 * twice) if weight else 0.0
+
+
+def lowest_coverage(counts: Iterable[int]) -> float:
+    """Return the lower 97.5 % limit of the sample coverage; 0 or less: it may be nothing.
+
+    W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random
+    sample", Annals of Statistics 11 (1983); with fewer than two kinds met once, from the exact
+    Poisson limit of their number.
+    """
+    counts = tuple(counts)
+    times = Counter(counts)
+    size, once, twice = sum(counts), times[ONCE], times[TWICE]
+    if once in POISSON_UPPER:
+        return 1 - POISSON_UPPER[once] / size
+    spread = sqrt(once * (1 - once / size) + 2 * twice) / size
+    return sample_coverage(counts) - Z_95 * spread

@@ -1,0 +1,1 @@
+"""Coverage estimates over drawn worlds, against what a guest could reach."""

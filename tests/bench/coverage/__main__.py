@@ -1,0 +1,150 @@
+"""Two hundred drawn worlds: does the 95 % interval hold what a guest could reach?
+
+`python -m tests.bench.coverage [--worlds 200] [--draw N]`. Every second world is in the mode
+autumn-2026. A scan has default parameters; its comparisons are looked up in the ground truth, so a
+world takes about a second. Prints the number of the draw, which repeats it, and every miss.
+
+The true number is that of the public videos under confirmed music ids that a guest could reach
+(`round` of the ground truth), with those that the scan reached by other ways.
+"""
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from pipelines.scan.rules.coverage.estimates import (
+    ConfirmedSample,
+    estimate_music_ids,
+    estimate_videos,
+    unseen_kinds,
+)
+from tests.bench.coverage.drawn_scans import DrawnWorld, ScanSimulator
+from warehouse.records.coverage import CoverageEstimate
+
+MODES = ("generous", "autumn-2026")
+SIZES = (0.5, 1.0, 2.0)
+ALTERED_SHARES = (0.0, 0.12, 0.3)
+CROWDED_SHARE = 0.1
+"""Worlds with few tracks have several times as many videos of each as a scan can take."""
+CROWDED_TRACKS = 8
+console = Console(width=140)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedEstimate:
+    """An estimate of one world with the true number."""
+
+    mode: str
+    found: CoverageEstimate
+    true: int
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the interval holds the true number."""
+        lower, upper = self.found.lower, self.found.upper
+        return lower is not None and upper is not None and lower <= self.true <= upper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedWorld:
+    """The estimates of one world. `has_high_lower`: Chao's lower limit is above the true number."""
+
+    drawn: DrawnWorld
+    music_ids: JudgedEstimate
+    videos: JudgedEstimate
+    has_high_lower: bool
+
+
+def main() -> None:
+    """Draw worlds, judge the estimates of a scan of each, and print what holds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--draw", type=int, default=random.SystemRandom().randrange(1, 1_000_000))
+    options = parser.parse_args()
+    console.print(f"draw {options.draw}, {options.worlds} worlds")
+    judged = [_judge(drawn) for drawn in draw_worlds(options.draw, options.worlds)]
+    for world in judged:
+        _print_misses(world)
+    console.print(_table(judged))
+    lower = sum(world.has_high_lower for world in judged)
+    console.print(f"Chao's own lower limit of the music ids is above the true number in {lower}")
+
+
+def draw_worlds(draw: int, count: int) -> Iterator[DrawnWorld]:
+    """Yield the worlds of a draw."""
+    rng = random.Random(draw)
+    for number in range(count):
+        yield DrawnWorld(
+            seed=rng.randrange(1, 1_000_000),
+            size=rng.choice(SIZES),
+            tracks=CROWDED_TRACKS if rng.random() < CROWDED_SHARE else None,
+            altered_share=rng.choice(ALTERED_SHARES),
+            mode=MODES[number % len(MODES)],
+        )
+
+
+def _judge(drawn: DrawnWorld) -> JudgedWorld:
+    simulator = ScanSimulator(drawn)
+    scan = simulator.run()
+    sample = scan.to_sample()
+    reachable = simulator.reachable()
+    ids = {simulator.music_of(name) for name in reachable}
+    return JudgedWorld(
+        drawn=drawn,
+        music_ids=JudgedEstimate(mode=drawn.mode, found=estimate_music_ids(sample), true=len(ids)),
+        videos=JudgedEstimate(mode=drawn.mode, found=estimate_videos(sample), true=len(reachable)),
+        has_high_lower=_chao_lower(sample) > len(ids),
+    )
+
+
+def _chao_lower(sample: ConfirmedSample) -> int:
+    """Return the log-normal lower limit of the ids; the limits are symmetric on the log scale."""
+    if estimate_music_ids(sample).reason is not None:
+        return sample.observed_ids
+    unseen = unseen_kinds(sample.videos_per_id, size=sample.size, of_sources=False)
+    return sample.observed_ids + int(unseen.point**2 / unseen.upper)
+
+
+def _print_misses(world: JudgedWorld) -> None:
+    for one in (world.music_ids, world.videos):
+        if one.found.reason is None and not one.is_held:
+            console.print("MISSED", world.drawn, one.found, "true", one.true)
+
+
+def _table(judged: list[JudgedWorld]) -> Table:
+    table = Table(title="95 % intervals against what a guest could reach")
+    for name in ("", "worlds", "held", "missed", "cannot be estimated", "upper limit / true"):
+        table.add_column(name, justify="right" if name else "left")
+    for unit in ("music ids", "videos"):
+        every = [one.music_ids if unit == "music ids" else one.videos for one in judged]
+        for mode in (*MODES, None):
+            table.add_row(
+                f"{unit}, {mode or 'all'}",
+                *_row([one for one in every if mode in (None, one.mode)]),
+            )
+    return table
+
+
+def _row(judged: list[JudgedEstimate]) -> tuple[str, ...]:
+    given = [one for one in judged if one.found.reason is None]
+    held = sum(one.is_held for one in given)
+    reasons = Counter(one.found.reason for one in judged if one.found.reason is not None)
+    ratios = [one.found.upper / one.true for one in given if one.found.upper is not None]
+    why = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    return (
+        str(len(judged)),
+        str(held),
+        str(len(given) - held),
+        f"{reasons.total()} ({why})" if why else "0",
+        f"median {median(ratios):.2f}" if ratios else "—",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Sentences about the estimates of a coverage report."""
+
+from typing import Any, get_args
+
+from pipelines.documents.coverage_messages import (
+    ASSUMPTIONS,
+    METHODS,
+    NOT_ESTIMATED,
+    coverage_estimate_sentence,
+    coverage_estimate_sentences,
+)
+from warehouse.records.coverage import EstimateAssumption, EstimateMethod, NotEstimated
+
+GIVEN: dict[str, Any] = {
+    "observed": 1500, "source_count": 54, "sample_size": 1, "method": "ichao1", "point": 1720.6,
+    "interval_95": [1500, 2304], "sample_coverage": 0.9, "reason": None, "note": "",
+    "assumption": "screens_show_any_music_id",
+}  # fmt: skip
+WITHOUT: dict[str, Any] = {
+    **GIVEN, "method": None, "point": None, "interval_95": None, "sample_coverage": None,
+    "assumption": None, "reason": "lists_not_read",
+}  # fmt: skip
+
+
+def test_an_estimate_is_told_with_its_interval_its_method_and_its_basis() -> None:
+    told = coverage_estimate_sentence("music_id", GIVEN)
+    assert told.en == (
+        "Music ids with the recording: 1,500 confirmed; a guest could reach about 1,721, 95 % "
+        "interval 1,500 to 2,304 (iChao1, from 1 video of 54 sources)."
+    )
+    assert "1,500 至 2,304" in told.zh
+
+
+def test_what_cannot_be_estimated_is_told_with_the_reason() -> None:
+    told = coverage_estimate_sentence("video", WITHOUT)
+    assert told.en == (
+        "Videos with the recording: 1,500 confirmed; how many a guest could reach cannot be "
+        "estimated: lists of confirmed music ids were not read to the end."
+    )
+    assert "无法估计" in told.zh
+
+
+def test_both_estimates_come_with_one_assumption() -> None:
+    told = coverage_estimate_sentences({"music_ids": GIVEN, "videos": WITHOUT})
+    assert [one.en.split(":")[0] for one in told] == [
+        "Music ids with the recording", "Videos with the recording", "Assumption",
+    ]  # fmt: skip
+
+
+def test_results_without_estimates_have_no_sentence() -> None:
+    assert coverage_estimate_sentences(None) == []
+
+
+def test_every_code_has_a_text() -> None:
+    assert METHODS.keys() == set(get_args(EstimateMethod))
+    assert ASSUMPTIONS.keys() == set(get_args(EstimateAssumption))
+    assert NOT_ESTIMATED.keys() == set(get_args(NotEstimated))
