@@ -152,6 +152,10 @@ def _states() -> TypeAdapter[ScanState]:
     return TypeAdapter(ScanState)
 
 
+_STEPS_REVISION = "2"
+"""Raised when a step counts something else: the names of its counts are not in the schema."""
+
+
 @cache
 def state_revision() -> str:
     """Return the revision of stored states: their schema, and what their verdicts come from.
@@ -159,7 +163,7 @@ def state_revision() -> str:
     A state of another revision is not read: its scan begins again.
     """
     schema = repr(_states().json_schema())
-    parts = (schema, PARSER_VERSION, ALGORITHM, VERDICT_REVISION, FEATURE_VERSION)
+    parts = (_STEPS_REVISION, schema, PARSER_VERSION, ALGORITHM, VERDICT_REVISION, FEATURE_VERSION)
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
 
 
