@@ -5,21 +5,20 @@ Not here: running a notebook (`notebook_run.py`), the layout of the page (`page.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.notebook_run import ReportProgress, run_notebook
 from pipelines.reports.page import RenderStamp, render_page
-from pipelines.reports.texts import load_texts
+from pipelines.reports.texts import ReportTexts, load_texts
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
-from warehouse.home.folder import open_home
+from warehouse.home.folder import Home, open_home
 from warehouse.lake.as_of import parse_as_of
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import is_demo_world
@@ -72,9 +71,27 @@ def build_report(
     home = open_home(settings.data_home, choose_profile(settings).name)
     if asked.as_of:
         parse_as_of(asked.as_of, now=datetime.now(UTC))  # fail before a kernel starts
-    if asked.with_pdf:
-        find_chromium(settings.chromium_path)  # likewise
     page = asked.output or home.reports_dir / f"{_stem(asked)}.html"
+    if not asked.with_pdf:
+        return _build(settings, asked, page, home, texts, progress=progress)[0]
+    from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
+
+    with open_printer(settings.chromium_path) as printer:
+        report, html = _build(settings, asked, page, home, texts, progress=progress)
+        progress("printing")
+        return replace(report, pdf=printer.write(html, page))
+
+
+def _build(
+    settings: Settings,
+    asked: ReportRequest,
+    page: Path,
+    home: Home,
+    texts: ReportTexts,
+    *,
+    progress: ReportProgress,
+) -> tuple[RenderedReport, str]:
+    """Run the notebook and write its tables and its page; return them and the page's HTML."""
     run_id = asked.run_id or str(uuid4())
     with TemporaryDirectory(prefix="sametrack-report-") as draft:
         places = {"home": str(home.root), "lake": settings.lake_url or "", "tables": draft}
@@ -89,15 +106,8 @@ def build_report(
     )
     html = render_page(asked.report, executed, making, texts)
     write_atomically(page, [html.encode()])
-    pdf = None
-    if asked.with_pdf:
-        from pipelines.reports.pdf import write_pdf  # noqa: PLC0415 -- the extra `browser`
-
-        progress("printing")
-        pdf = write_pdf(html, page, chromium=settings.chromium_path)
-    return RenderedReport(
-        page=page, pdf=pdf, tables=tables, run_id=run_id, is_demo=is_demo_world(home.world)
-    )
+    is_demo = is_demo_world(home.world)
+    return RenderedReport(page=page, pdf=None, tables=tables, run_id=run_id, is_demo=is_demo), html
 
 
 def _stem(asked: ReportRequest) -> str:

@@ -1,13 +1,15 @@
-"""Print a page as PDF with Chromium.
+"""Print a page as PDF with Chromium, which starts in a thread while the page is still made.
 
 The page is passed as text and loads nothing; as a safeguard the browser's proxy is a closed port.
 """
 
 import asyncio
-from contextlib import aclosing
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.async_api import Error
+from playwright.async_api import Browser, Error
 
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.process import BrowserProcess
@@ -17,44 +19,74 @@ from warehouse.records.errors import SametrackError
 NOWHERE = "http://127.0.0.1:9"
 
 
-def write_pdf(html: str, page: Path, *, chromium: Path | None) -> Path:
-    """Print a page to a PDF next to it; return its path.
+class PdfPrinter:
+    """A Chromium that has begun to start; see `open_printer`."""
 
-    Raises:
-        ProviderUnsupportedError: Chromium is not installed.
-        InvalidParameterError: The file cannot be written there.
-        SametrackError: Chromium does not start or print.
-    """
-    pdf = page.with_suffix(".pdf")
-    write_atomically(pdf, [print_page(html, chromium=chromium)])
-    return pdf
+    def __init__(self, chromium: Path) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pdf-printer")
+        self._runner = asyncio.Runner()  # of that thread alone: the browser belongs to its loop
+        self._process = BrowserProcess(chromium)
+        self._starting = self._thread.submit(self._runner.run, self._process.started(proxy=NOWHERE))
 
+    def print_page(self, html: str) -> bytes:
+        """Return a page as PDF.
 
-def print_page(html: str, *, chromium: Path | None) -> bytes:
-    """Return a page as PDF.
+        Raises:
+            UnreachableError: Chromium does not start.
+            SametrackError: Chromium does not print.
+        """
+        return self._run(_print(self._starting.result(), html))
 
-    Raises:
-        ProviderUnsupportedError: Chromium is not installed.
-        UnreachableError: Chromium does not start.
-        SametrackError: Chromium does not print.
-    """
-    return asyncio.run(_print(html, find_chromium(chromium)))
+    def write(self, html: str, page: Path) -> Path:
+        """Print a page to a PDF next to it; return its path.
 
+        Raises:
+            InvalidParameterError: The file cannot be written there.
+            UnreachableError: Chromium does not start.
+            SametrackError: Chromium does not print.
+        """
+        pdf = page.with_suffix(".pdf")
+        write_atomically(pdf, [self.print_page(html)])
+        return pdf
 
-async def _print(html: str, chromium: Path) -> bytes:
-    async with aclosing(BrowserProcess(chromium)) as process:
-        browser = await process.started(proxy=NOWHERE)
+    def close(self) -> None:
+        """End Chromium."""
         try:
-            context = await browser.new_context(
-                java_script_enabled=False, service_workers="block", offline=True
-            )
-            page = await context.new_page()
-            await page.set_content(html, wait_until="load")
-            return await page.pdf(
-                prefer_css_page_size=True,  # header, page numbers, landscape pages of tables
-                print_background=True,
-                tagged=True,
-                outline=True,
-            )
-        except Error as error:
-            raise SametrackError("the page could not be printed") from error
+            self._run(self._process.aclose())
+        finally:
+            self._thread.submit(self._runner.close).result()
+            self._thread.shutdown()
+
+    def _run[T](self, work: Coroutine[object, object, T]) -> T:
+        return self._thread.submit(self._runner.run, work).result()
+
+
+@contextmanager
+def open_printer(chromium: Path | None) -> Iterator[PdfPrinter]:
+    """Start Chromium in the background, and end it at last.
+
+    Raises:
+        ProviderUnsupportedError: Chromium is not installed.
+    """
+    printer = PdfPrinter(find_chromium(chromium))
+    try:
+        yield printer
+    finally:
+        printer.close()
+
+
+async def _print(browser: Browser, html: str) -> bytes:
+    try:
+        context = await browser.new_context(
+            java_script_enabled=False, service_workers="block", offline=True
+        )
+        page = await context.new_page()
+        await page.set_content(html, wait_until="load")
+        return await page.pdf(
+            prefer_css_page_size=True,  # header, page numbers, landscape pages of tables
+            print_background=True,
+            tagged=True,
+            outline=True,
+        )
+    except Error as error:
+        raise SametrackError("the page could not be printed") from error

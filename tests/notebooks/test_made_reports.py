@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pipelines.reports.build import RenderedReport
 from pipelines.reports.catalogue import NOTEBOOKS, read_catalogue
-from pipelines.reports.pdf import print_page
+from pipelines.reports.pdf import open_printer
 from pipelines.reports.texts import load_texts
 from warehouse.records.errors import InvalidParameterError
 
@@ -142,7 +142,8 @@ def test_plain_papermill_runs_a_report_with_an_id_typed_as_a_number(
 
 @pytest.mark.browser
 def test_a_page_is_printed_without_a_network(all_made: dict[str, RenderedReport]) -> None:
-    printed = print_page(text_of(all_made["quality"]), chromium=None)
+    with open_printer(None) as printer:
+        printed = printer.print_page(text_of(all_made["quality"]))
     assert printed.startswith(b"%PDF-")
 
 

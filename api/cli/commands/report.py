@@ -116,10 +116,10 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
     page = write_report(path, job, pairs=pairs, language=language)
     _print_written(path)
     if with_pdf:
-        from pipelines.reports.pdf import write_pdf  # noqa: PLC0415 -- loads Playwright
+        from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- loads Playwright
 
-        with err.status("printing"):
-            printed = write_pdf(page, path, chromium=settings.chromium_path)
+        with err.status("printing"), open_printer(settings.chromium_path) as printer:
+            printed = printer.write(page, path)
         _print_written(printed)
 
 
