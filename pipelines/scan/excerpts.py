@@ -59,7 +59,7 @@ async def finish_cutting(session: ScanRun) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
     await _delete_files(session, list(session.sounds.files))
     try:
-        await asyncio.to_thread(session.runtime.excerpts.trim)
+        await asyncio.to_thread(session.runtime.excerpts.delete_surplus)
         await asyncio.to_thread(remove_abandoned, session.runtime.home.sounds_dir)
     except OSError as error:
         _log.warning("excerpts not trimmed", reason=error.strerror)

@@ -53,7 +53,7 @@ class ExcerptFolder:
         except FileNotFoundError:
             return False
 
-    def trim(self) -> None:
+    def delete_surplus(self) -> None:
         """Delete what is too old, then the oldest files until the rest fits."""
         if not self.folder.is_dir():
             return

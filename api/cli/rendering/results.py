@@ -164,9 +164,10 @@ def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     for sentence in messages.genuine_sentences(coverage.get("list_genuine_share", [])):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
-    for sentence in coverage_estimate_sentences(coverage.get("estimates")):
+    estimates = coverage.get("estimates")
+    for sentence in coverage_estimate_sentences(estimates):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
-    if coverage["unseen_estimate"]:
+    if coverage["unseen_estimate"] and not estimates:  # results of before have no interval
         estimate = messages.estimate_sentence(coverage["unseen_estimate"])
         console.print(f"  • {safe(estimate.en)}", soft_wrap=True)
     console.print(f"  [dim]{messages.NOT_EXHAUSTIVE.en}[/]")

@@ -101,7 +101,7 @@ class StoreMaintainer:
         total = self.delete_expired(now)
         while total.is_more:
             total = total.plus(self.delete_expired(now))
-        self.excerpts.trim()
+        self.excerpts.delete_surplus()
         payloads, sounds = self._remove_old(now)
         tidied = asdict(maintain_lake(self.lake))
         return replace(total, payloads=payloads, sounds=sounds, **tidied)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.bench.genealogy import GenealogyScore, judge_world
+from tests.genealogy_rules import LinkedMusicId, find_copies
 from warehouse import open_warehouse
 from warehouse.analysis.warehouse import Warehouse
 from warehouse.lake.record_rows import track_row, video_row
 from warehouse.models import FOLDER
-from warehouse.models.genealogy import LinkedMusicId, find_copies
 from warehouse.records.times import (
     EARLIEST_BIRTH_S,
     LATEST_BIRTH_S,

@@ -1,7 +1,9 @@
 """Sentences about the estimates of a coverage report."""
 
+from collections.abc import Callable
 from typing import Any, get_args
 
+from api.services.report.render import render_report
 from pipelines.documents.coverage_messages import (
     ASSUMPTIONS,
     METHODS,
@@ -55,3 +57,14 @@ def test_every_code_has_a_text() -> None:
     assert METHODS.keys() == set(get_args(EstimateMethod))
     assert ASSUMPTIONS.keys() == set(get_args(EstimateAssumption))
     assert NOT_ESTIMATED.keys() == set(get_args(NotEstimated))
+
+
+def test_a_report_shows_the_older_lower_bound_only_where_there_is_no_interval(
+    build_job: Callable[..., dict[str, Any]],
+) -> None:
+    job = build_job()
+    assert "chao1" in render_report(job)
+    job["result"]["coverage"]["estimates"] = {"music_ids": GIVEN, "videos": WITHOUT}
+    page = render_report(job)
+    assert "95 % interval 1,500 to 2,304" in page
+    assert "chao1" not in page.replace("ichao1", "")

@@ -39,7 +39,7 @@ def test_the_oldest_go_when_the_size_is_reached(tmp_path: Path) -> None:
     for number in range(4):
         kept.write(excerpt(number), b"x" * 400)
         grow_old(kept, number, age_s=100.0 - number)
-    kept.trim()
+    kept.delete_surplus()
     assert [kept.has(excerpt(number)) for number in range(4)] == [False, False, True, True]
 
 
@@ -48,15 +48,15 @@ def test_what_is_too_old_is_neither_shown_nor_kept(tmp_path: Path) -> None:
     kept.write(excerpt(1), b"sound")
     grow_old(kept, 1, age_s=2 * DAY_S)
     assert kept.read(excerpt(1)) is None
-    kept.trim()
+    kept.delete_surplus()
     assert list(kept.folder.iterdir()) == []
 
 
 def test_a_size_of_nothing_keeps_none(tmp_path: Path) -> None:
     kept = folder(tmp_path, max_bytes=0)
-    kept.trim()
+    kept.delete_surplus()
     kept.write(excerpt(1), b"sound")
-    kept.trim()
+    kept.delete_surplus()
     assert not kept.has(excerpt(1))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.models.genealogy import (
+from tests.genealogy_rules import (
     CopyLink,
     LinkedMusicId,
     find_copies,

@@ -97,6 +97,8 @@ export default {
   "fig.requests": ["Requests", "请求数"],
   "fig.search_left": ["Search pages left", "剩余搜索页数"],
   "fig.shown": ["Ranked", "排行作品"],
+  "fig.music_ids": ["Music ids, estimated", "音乐 ID 估计数"],
+  "fig.music_ids_note": ["95 % interval, an estimate", "95% 区间，估计值"],
   "fig.unseen": ["Estimated unseen", "估计未见"],
   "fig.unseen_note": ["lower bound, an estimate", "下限，估计值"],
   "fig.unseen_value": ["at least {number} music ids", "至少 {number} 个音乐 ID"],

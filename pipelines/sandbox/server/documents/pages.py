@@ -77,7 +77,7 @@ def to_service_page(document: Document) -> str:
     return _HEAD.format(title="音乐") + carried + _FOOT.format(loading="")
 
 
-def to_desktop_page(
+def to_web_page(
     document: Document, *, calls: list[Document] | None = None, title: str = "分享"
 ) -> str:
     """Render a desktop page with a document in the older `RENDER_DATA`, percent-encoded."""

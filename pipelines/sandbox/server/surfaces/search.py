@@ -16,8 +16,8 @@ from pipelines.sandbox.server.addresses import WEB
 from pipelines.sandbox.server.documents.pages import (
     Document,
     first_screen,
-    to_desktop_page,
     to_frames,
+    to_web_page,
     with_guest_cookie,
 )
 from pipelines.sandbox.server.documents.search import (
@@ -107,7 +107,7 @@ class _Search:
             f"{json}/stream/{given}&search_id=&offset=0", cursor="cursor",
             more=f"{json}/single/{given}&offset=",
         )  # fmt: skip
-        page = to_desktop_page({"app": {"keyword": term}}, calls=[call], title="搜索")
+        page = to_web_page({"app": {"keyword": term}}, calls=[call], title="搜索")
         return with_guest_cookie(request, page, entity=term)
 
     async def _page(self, asked: _SearchQuery) -> Document:

@@ -16,7 +16,7 @@ from pipelines.sandbox.server.documents.pages import (
     GUEST_COOKIE,
     first_screen,
     set_guest_cookie,
-    to_desktop_page,
+    to_web_page,
     with_guest_cookie,
 )
 from pipelines.sandbox.server.documents.videos import Document, detail_video, filtered_video
@@ -35,7 +35,7 @@ GONE_MARK = "web_video_404_link"
 
 def routes(platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of the pages and of the detail JSON."""
-    pages = _Desktop(platform)
+    pages = _WebPages(platform)
     desktop, featured = (WEB,), (FEATURED,)
     return [
         HostRoute(DETAIL, pages.detail, name="web_detail", hosts=(WEB, FEATURED)),
@@ -67,7 +67,7 @@ async def _verify(_: Request) -> Response:
     return HTMLResponse(CAPTCHA_PAGE)
 
 
-class _Desktop:
+class _WebPages:
     def __init__(self, platform: SandboxPlatform) -> None:
         self.platform = platform
 
@@ -79,7 +79,7 @@ class _Desktop:
         modal = request.query_params.get("modal_id")
         if modal and request.query_params.get("previous_page") != GONE_MARK:
             return self._work_page(request, modal)
-        return with_guest_cookie(request, to_desktop_page({"app": {}}), entity="start")
+        return with_guest_cookie(request, to_web_page({"app": {}}), entity="start")
 
     async def user(self, request: Request) -> Response:
         sec_uid = request.path_params["sec_uid"]
@@ -127,7 +127,7 @@ class _Desktop:
         result = video_result(self.platform, aweme_id, work)
         call = first_screen(f"{DETAIL}?aweme_id={aweme_id}&aid=6383&device_platform=webapp",
                             cursor="cursor")  # fmt: skip
-        page = to_desktop_page({"app": {"videoInfoRes": result}}, calls=[call])
+        page = to_web_page({"app": {"videoInfoRes": result}}, calls=[call])
         return with_guest_cookie(request, page, entity=aweme_id)
 
     def _gone(self, work: SandboxVideo | None) -> str:
@@ -139,5 +139,5 @@ class _Desktop:
 
     def _page(self, request: Request, calls: list[Document], entity: str) -> Response:
         """Return a page without data of its own; its script loads everything."""
-        page = to_desktop_page({"app": {"id": quote(entity)}}, calls=calls)
+        page = to_web_page({"app": {"id": quote(entity)}}, calls=calls)
         return with_guest_cookie(request, page, entity=entity)

@@ -34,7 +34,7 @@ export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
   const history = discovery?.confirmed_graph_observation_history;
   const seen = job.result.confirmed_count;
-  const unseen = coverage.unseen_estimate;
+  const unseen = coverage.estimates ? null : coverage.unseen_estimate;
   const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => !ENDS.has(reason));
   return html`<div class="note info"><h3>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })}</h3>
       <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>

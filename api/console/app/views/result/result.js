@@ -47,12 +47,19 @@ export function Result({ job, query }) {
 
 export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
 
+/** The estimated number of music ids; results of before have a lower bound instead. */
+function estimateFigure({ estimates, unseen_estimate: unseen }) {
+  if (!estimates) return unseen && [t("fig.unseen"), t("fig.unseen_value", { number: count(unseen.lower_bound) }), t("fig.unseen_note")];
+  const { point, interval_95: interval } = estimates.music_ids;
+  return point !== null && [t("fig.music_ids"), t("coverage.interval", { point: count(Math.round(point)), lower: count(interval[0]), upper: count(interval[1]) }), t("fig.music_ids_note")];
+}
+
 function Summary({ result, isByName, job }) {
   const history = result.discovery?.confirmed_graph_observation_history;
   const related = result.search_related;
   const items = isByName
     ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
-    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], result.coverage.unseen_estimate && [t("fig.unseen"), t("fig.unseen_value", { number: count(result.coverage.unseen_estimate.lower_bound) }), t("fig.unseen_note")]];
+    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], estimateFigure(result.coverage)];
   return html`<div class="stack">
     ${!isByName && result.music && html`<div class="row small"><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a></div>`}
     <${Figures} items=${items} />

@@ -1,8 +1,4 @@
-"""The rules of `genealogy.sql`, which music id of a recording copies which, in plain Python.
-
-A view is SQL, so that it stores nothing and holds `as of` times. These functions state the same
-rules where their properties can be tested; a test compares both on generated facts.
-"""
+"""Which music id of a recording copies which, in plain Python: what `genealogy.sql` must equal."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
