@@ -146,7 +146,11 @@ class StatementRunner:
 
     @contextmanager
     def _turn(self, ticket: StatementTicket) -> Iterator[None]:
-        """Wait until no other statement runs."""
+        """Wait until no other statement runs.
+
+        A cancelled statement may have been answered just before its process was killed; the next
+        one must not be given that process.
+        """
         with self._turns:
             self._wait_for_turn(ticket)
             self._running = ticket
@@ -155,7 +159,7 @@ class StatementRunner:
         finally:
             with self._turns:
                 self._running = None
-                if self._is_closed:
+                if self._is_closed or ticket.is_cancelled:
                     self._end_child()
                 self._turns.notify_all()
 

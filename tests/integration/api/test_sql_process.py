@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from api.responses.errors import QueryLimitError
+from api.services.sql import runner as query_runner
 from api.services.sql.runner import (
     QueryCancelledError,
     StatementLimits,
     StatementRunner,
     StatementTicket,
 )
-from api.services.sql.statement import Statement
+from api.services.sql.statement import Statement, StatementAnswer, StatementFault
 from tests.stage import wait_for
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import (
@@ -90,6 +91,26 @@ def test_a_running_and_a_waiting_statement_can_be_cancelled(open_runner: OpenRun
             ticket.cancel()
             with pytest.raises(QueryCancelledError):
                 future.result(timeout=240)
+    assert runner.run(ONE).body == b"[[1]]"
+
+
+def test_a_statement_cancelled_as_it_is_answered_leaves_the_next_one_alone(
+    open_runner: OpenRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = open_runner()
+    ticket = runner.open_ticket()
+    ask = query_runner._QueryProcess.ask
+
+    def ask_then_cancel(
+        child: query_runner._QueryProcess, statement: Statement, seconds: float
+    ) -> StatementAnswer | StatementFault:
+        answer = ask(child, statement, seconds)
+        if runner.running_ticket is ticket:
+            ticket.cancel()
+        return answer
+
+    monkeypatch.setattr(query_runner._QueryProcess, "ask", ask_then_cancel)
+    assert runner.run(ONE, ticket).body == b"[[1]]"
     assert runner.run(ONE).body == b"[[1]]"
 
 
