@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.async_api import Browser, Error
+from playwright.async_api import Error, Page
 
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.process import BrowserProcess
@@ -17,6 +17,7 @@ from warehouse.exports.atomic_files import write_atomically
 from warehouse.records.errors import SametrackError
 
 NOWHERE = "http://127.0.0.1:9"
+_FIRST_LINE = "<p style=\"font-family: 'Noto Sans', 'Noto Sans CJK SC'\">Aa <b>Aa 中</b> 中</p>"
 
 
 class PdfPrinter:
@@ -26,7 +27,7 @@ class PdfPrinter:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pdf-printer")
         self._runner = asyncio.Runner()  # of that thread alone: the browser belongs to its loop
         self._process = BrowserProcess(chromium)
-        self._starting = self._thread.submit(self._runner.run, self._process.started(proxy=NOWHERE))
+        self._opening = self._thread.submit(self._runner.run, _open_page(self._process))
 
     def print_page(self, html: str) -> bytes:
         """Return a page as PDF.
@@ -35,7 +36,7 @@ class PdfPrinter:
             UnreachableError: Chromium does not start.
             SametrackError: Chromium does not print.
         """
-        return self._run(_print(self._starting.result(), html))
+        return self._run(_print(self._opening.result(), html))
 
     def write(self, html: str, page: Path) -> Path:
         """Print a page to a PDF next to it; return its path.
@@ -75,12 +76,22 @@ def open_printer(chromium: Path | None) -> Iterator[PdfPrinter]:
         printer.close()
 
 
-async def _print(browser: Browser, html: str) -> bytes:
+async def _open_page(process: BrowserProcess) -> Page:
+    """Start the browser and print a line: the first page loads fonts, which takes a second."""
+    browser = await process.started(proxy=NOWHERE)
     try:
         context = await browser.new_context(
             java_script_enabled=False, service_workers="block", offline=True
         )
         page = await context.new_page()
+    except Error as error:
+        raise SametrackError("the page could not be printed") from error
+    await _print(page, _FIRST_LINE)
+    return page
+
+
+async def _print(page: Page, html: str) -> bytes:
+    try:
         await page.set_content(html, wait_until="load")
         return await page.pdf(
             prefer_css_page_size=True,  # header, page numbers, landscape pages of tables

@@ -2,14 +2,15 @@
 
 `jsonschema`, which Altair and notebooks bring, looks for `rfc3987_syntax` to check addresses; if
 Jupyter has installed that, it builds a grammar when it is imported, which costs a report 4 s.
-Papermill looks for clients of cloud storage, 1 s; our notebooks are local files.
+Libraries for two other formats cost 0.1 s. Papermill looks for clients of cloud storage, 1 s; our
+notebooks are local files.
 """
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_UNUSED = ("rfc3987_syntax", "boto3", "pyarrow.fs")
+_UNUSED = ("rfc3987_syntax", "isoduration", "rfc3986_validator", "boto3", "pyarrow.fs")
 
 
 @contextmanager

@@ -8,13 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from threading import Thread
 from typing import Literal
 
 import altair as alt
-import vl_convert
 from markupsafe import Markup, escape
 
+from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.parts import PART_TYPE
 from pipelines.reports.texts import ReportTexts
 from warehouse.exports.export_table import ExportTable
@@ -74,18 +73,12 @@ def show_sentence(sentence: str) -> DisplayOutput:
     return DisplayOutput(Markup('<p class="empty">{}</p>').format(sentence), sentence, "chart")
 
 
-def start_renderer() -> None:
-    """Load the renderer of plots in a thread: it takes a second, while the queries run."""
-    empty: Mapping[str, object] = {"data": {"values": []}, "mark": "point"}
-    Thread(target=vl_convert.vegalite_to_svg, args=(empty,), daemon=True).start()
-
-
 def show_figure(
     chart: alt.TopLevelMixin, message: str, note: str, *, part: PartKind = "chart"
 ) -> DisplayOutput:
     """Render a plot as self-contained SVG below its message."""
     # Checking a plot against the schema takes longer than drawing it; tests check each form.
-    picture = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
+    picture = plot_renderer().draw(chart.to_json(validate=False))
     html = Markup(
         '<figure class="chart"><figcaption class="message">{}</figcaption>'
         '<p class="note">{}</p>{}</figure>'

@@ -12,13 +12,13 @@ from pathlib import Path
 import altair as alt
 import pyarrow as pa
 
+from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.figures.display import (
     DisplayOutput,
     show_cover,
     show_figure,
     show_sentence,
     show_table,
-    start_renderer,
 )
 from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts
 from pipelines.reports.figures.headlines import Headline
@@ -195,7 +195,7 @@ def open_report(
         InvalidParameterError: `as_of` is not a past moment, or nothing was collected there.
         WarehouseError: The lake cannot be opened.
     """
-    start_renderer()
+    plot_renderer()  # loads while the queries run
     texts = load_texts(language)
     place = find_address(home or None)
     opened = open_lake_for_reading(lake or place.lake_url, world=place.world)
