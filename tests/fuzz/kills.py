@@ -1,8 +1,9 @@
-"""Kill -9 of any one process at random moments of a scan, and look at what is left.
+"""Kill -9 of any one process at random moments of scans, and look at what is left.
 
-`python -m tests.fuzz.kills [--moments 100] [--seed N]`. After each kill: every observation that
-was committed is still there, the job goes on and completes with the result of an undisturbed scan,
-and its runs agree. Prints the seed, so that a run can be repeated.
+`python -m tests.fuzz.kills [--moments 100] [--seed N]`. A scan is killed as often as its attempts
+allow. After each kill every observation that was committed is still there; at last the job has
+completed with the result of an undisturbed scan, and its runs agree. One kill in three is aimed at
+the time while sounds are compared. Prints the seed, so that a run can be repeated.
 """
 
 import argparse
@@ -20,10 +21,12 @@ from dagster import DagsterRunStatus
 from pipelines.orchestration.runs.run_identity import run_id
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.queries.results import read_result_document
-from warehouse.records.jobs import FINAL_STATUSES, Job
+from warehouse.records.jobs import FINAL_STATUSES, MAX_ATTEMPTS, Job
 
 SEED, SIZE, LATENCY_MS = 5, 0.1, 5
 CANDIDATES = 15
+LISTENING = "confirmed_videos"
+AIMED_SHARE = 1 / 3
 VICTIMS = ("worker", "scan process", "listening child", "service")
 RUN_OF = {
     "completed": DagsterRunStatus.SUCCESS,
@@ -41,7 +44,9 @@ class Hunt:
     number: int = 0
     expected: dict[str, Any] = field(default_factory=dict)
     duration_s: float = 1.0
-    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    listening_s: float = 1.0
+    killed: Counter[str] = field(default_factory=Counter)
+    stages: Counter[str] = field(default_factory=Counter)
 
     def prepare(self) -> None:
         """Start all processes and scan without a disturbance."""
@@ -54,9 +59,10 @@ class Hunt:
 
     def measure(self) -> None:
         """Scan once more, to know for how long a kill meets a scan."""
-        began = time.monotonic()
-        assert self.outcome(self.stage.ended(self.ask())) == self.expected
-        self.duration_s = time.monotonic() - began
+        job_id = self.ask()
+        assert self.outcome(self.stage.ended(job_id)) == self.expected
+        spent = self.stage.stopwatch(job_id)
+        self.duration_s, self.listening_s = spent["total_s"], spent["listening_s"]
 
     def ask(self) -> str:
         """A scan that reads everything again; each is a wish of its own."""
@@ -94,28 +100,52 @@ class Hunt:
         """Captures that were committed."""
         return {row["capture_id"] for row in self.stage.rows("select capture_id from raw.captures")}
 
-    def kill_once(self) -> tuple[str, str]:
-        """One moment; returns who was killed and how the job ended."""
+    def kill_scan(self, kills: int) -> str:
+        """Scan, kill a random process so many times meanwhile, and return how the job ended."""
         job_id = self.ask()
-        self.stage.wait(lambda: self.stage.job(job_id).status != "queued")
-        time.sleep(self.chance.uniform(0.0, self.duration_s))
-        victim = self.chance.choice(VICTIMS)
-        return victim, self.strike(job_id, victim)
+        for _ in range(kills):
+            if not self.await_moment(job_id):
+                break
+            self.kill_one(job_id, self.chance.choice(VICTIMS))
+        return self.judge(job_id)
+
+    def await_moment(self, job_id: str) -> bool:
+        """Wait for a random moment of a running scan; False if it has ended before."""
+
+        def running() -> Job | None:
+            job = self.stage.job(job_id)
+            is_listening = job.progress.stage == LISTENING or not is_aimed
+            return job if job.finished_at or (job.status == "running" and is_listening) else None
+
+        is_aimed = self.chance.random() < AIMED_SHARE
+        wait_for(running)
+        time.sleep(self.chance.uniform(0.0, self.listening_s if is_aimed else self.duration_s))
+        return self.stage.job(job_id).finished_at is None
 
     def strike(self, job_id: str, victim: str) -> str:
         """Kill one process while a job runs, and look at what is left; how the job ended."""
-        before = self.kept()
+        self.kill_one(job_id, victim)
+        return self.judge(job_id)
+
+    def kill_one(self, job_id: str, victim: str) -> None:
+        """Kill one process while a job runs, and look for what was committed before."""
+        before, stage = self.kept(), self.stage.job(job_id).progress.stage
         self.kill(victim)
         self.stage.settle()
+        assert before <= self.kept(), "a committed observation is lost"
+        self.killed[victim] += 1
+        self.stages[stage] += 1
+        print(f"{self.killed.total():4} {victim:16} {stage}", flush=True)
+
+    def judge(self, job_id: str) -> str:
+        """Wait for the end of a job and compare it with the undisturbed scan."""
         job = self.stage.ended(job_id)
         assert job.status in FINAL_STATUSES
-        assert before <= self.kept(), "a committed observation is lost"
         found = self.outcome(job)
         differing = {name: (found[name], self.expected[name]) for name in found}
         differing = {name: pair for name, pair in differing.items() if pair[0] != pair[1]}
         assert not differing, f"found, expected: {differing}"
         self.stage.wait(lambda: self.runs_agree(job))
-        self.outcomes[victim, job.status] += 1
         return job.status
 
     def runs_agree(self, job: Job) -> bool:
@@ -182,17 +212,17 @@ def _is_scan(process: psutil.Process) -> bool:
     return "spawn_main" in " ".join(process.cmdline())
 
 
-def hunt(root: Path, *, moments: int, seed: int) -> Counter[tuple[str, str]]:
-    """Kill at so many moments; what was killed and how its job ended, counted."""
+def hunt(root: Path, *, moments: int, seed: int) -> Hunt:
+    """Kill at so many moments; returns what was killed in which stage."""
     with open_stage(root, root / "sounds") as stage:
         found = Hunt(stage, random.Random(seed))
         found.prepare()
         found.measure()
         print(f"seed {seed}; an undisturbed scan takes {found.duration_s:.1f} s", flush=True)
-        for moment in range(moments):
-            victim, status = found.kill_once()
-            print(f"{moment + 1:4} {victim:16} {status}", flush=True)
-        return found.outcomes
+        while (left := moments - found.killed.total()) > 0:
+            status = found.kill_scan(min(left, MAX_ATTEMPTS - 1))
+            print(f"     job {status}", flush=True)
+        return found
 
 
 def main() -> None:
@@ -201,9 +231,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = hunt(Path(folder), moments=options.moments, seed=options.seed)
-    for (victim, status), times in sorted(outcomes.items()):
-        print(f"{times:5} x {victim}: job {status}")
+        found = hunt(Path(folder), moments=options.moments, seed=options.seed)
+    for name, times in [*sorted(found.killed.items()), *sorted(found.stages.items())]:
+        print(f"{times:5} x {name}")
 
 
 if __name__ == "__main__":
