@@ -26,6 +26,7 @@ from pipelines.orchestration.assets.conclude import CONFIRMED
 
 DAILY_AT = "10 2 * * *"
 """UTC: after the release of a new issue, which is dated 08:30 and appears by 10:00 in Shanghai."""
+INTERVAL = timedelta(days=1)
 LOOKED_BACK_DAYS = 10
 """For so many days into a month the previous month is read too: the machine may have been off."""
 CHART_SENSOR_INTERVAL_S = 300

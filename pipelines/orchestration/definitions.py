@@ -19,6 +19,7 @@ from pipelines.orchestration.assets import reports as reporting
 from pipelines.orchestration.assets import watchlists as watching
 from pipelines.orchestration.assets.descriptions import described
 from pipelines.orchestration.assets.tables import lake_tables
+from pipelines.orchestration.automation import automation_rules, follow_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.resources import (
@@ -97,8 +98,9 @@ def build_definitions(
         overrides: Resources by name.
     """
     tables = lake_tables({key for asset in ASSETS for key in asset.keys})
+    rules = automation_rules(ASSETS, hours or {}, chart_daily=chart_daily)
     return Definitions(
-        assets=described([*ASSETS, *tables], console_url=console_url),
+        assets=described(rules.applied_to([*ASSETS, *tables]), console_url=console_url),
         asset_checks=[confirmed_set, *TABLE_CHECKS],
         jobs=[
             jobs.scan,
@@ -117,7 +119,7 @@ def build_definitions(
             chart_runs.judge_chart,
         ],
         schedules=[*build_schedules(hours or {}), chart_runs.chart_schedule(is_on=chart_daily)],
-        sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily)],
+        sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily), follow_tables()],
         executor=in_process_executor,
         resources={
             "scan": scan_of_run(GRAPHS),

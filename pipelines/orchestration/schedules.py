@@ -5,9 +5,10 @@ Schedules can also be started and tested in Dagster's UI: their jobs need no con
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from dagster import DefaultScheduleStatus, JobDefinition, ScheduleDefinition
+from dagster import AssetSelection, DefaultScheduleStatus, JobDefinition, ScheduleDefinition
 
 from pipelines.orchestration.jobs import (
     canaries,
@@ -53,6 +54,30 @@ SCHEDULES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ScheduledJob:
+    """A job that a running schedule launches, and the longest time between two launches."""
+
+    job: "JobDefinition | UnresolvedAssetJobDefinition"
+    interval: timedelta
+
+    @property
+    def selection(self) -> AssetSelection:
+        """The assets that the job writes; none if it is no job of assets."""
+        if isinstance(self.job, JobDefinition):
+            return AssetSelection.assets()
+        return self.job.selection
+
+
+def scheduled_jobs(hours: Mapping[str, int]) -> list[ScheduledJob]:
+    """Return the jobs of the schedules that run; `hours` is their interval by name."""
+    return [
+        ScheduledJob(spec.job, _interval(hours[spec.name]))
+        for spec in SCHEDULES
+        if hours.get(spec.name)
+    ]
+
+
 def build_schedules(hours: Mapping[str, int]) -> list[ScheduleDefinition]:
     """Build all schedules. `hours` is their interval by name; 0 or absent leaves one stopped."""
     return [_build(spec, hours.get(spec.name, 0)) for spec in SCHEDULES]
@@ -68,7 +93,13 @@ def _build(spec: ScheduleSpec, every_h: int) -> ScheduleDefinition:
     )
 
 
+def _interval(every_h: int) -> timedelta:
+    """Return whole hours below a day, else whole days: what a cron expression can say."""
+    return timedelta(hours=every_h) if every_h < _DAY_H else timedelta(days=every_h // _DAY_H)
+
+
 def _cron(spec: ScheduleSpec, every_h: int) -> str:
-    if every_h < _DAY_H:
-        return f"{spec.minute} */{every_h} * * *"
-    return f"{spec.minute} {spec.at} */{every_h // _DAY_H} * *"
+    interval = _interval(every_h)
+    if interval.days:
+        return f"{spec.minute} {spec.at} */{interval.days} * *"
+    return f"{spec.minute} */{every_h} * * *"
