@@ -69,6 +69,12 @@ COMMANDS = (
         "Watchlists: list, add, remove, enable, disable, run, apply, runs, digest.",
     ),
     CommandEntry(
+        "catalog",
+        SCAN,
+        "catalog.catalog:app",
+        "Catalogues of up to 10,000 tracks: import, list, status, remove.",
+    ),
+    CommandEntry(
         "report",
         SCAN,
         "report:report",

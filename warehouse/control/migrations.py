@@ -158,6 +158,28 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=8,
+        meaning="catalogues and their tracks",
+        statements=(
+            """
+            create table catalogs (
+                name varchar not null primary key, settings text not null,
+                created_at double precision not null, updated_at double precision not null
+            )
+            """,
+            """
+            create table catalog_tracks (
+                catalog varchar not null, track_key varchar not null, position integer not null,
+                input text not null, label text, priority integer not null, columns text not null,
+                submission_count integer not null, job_id varchar, charged_day integer,
+                charged_requests integer not null, music_id varchar, result_job_id varchar,
+                result_at double precision, previous_job_id varchar,
+                failed_at double precision, error text, primary key (catalog, track_key)
+            )
+            """,
+        ),
+    ),
 )
 
 

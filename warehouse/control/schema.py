@@ -258,3 +258,34 @@ Index(
     WATCHLIST_CHECKS.c.subject,
     WATCHLIST_CHECKS.c.ended_at,
 )
+
+CATALOGS = Table(
+    "catalogs",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("settings", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
+CATALOG_TRACKS = Table(
+    "catalog_tracks",
+    METADATA,
+    Column("catalog", String, primary_key=True),
+    Column("track_key", String, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("label", Text),
+    Column("priority", Integer, nullable=False),
+    Column("columns", Text, nullable=False),
+    Column("submission_count", Integer, nullable=False),
+    Column("job_id", String),
+    Column("charged_day", Integer),
+    Column("charged_requests", Integer, nullable=False),
+    Column("music_id", String),
+    Column("result_job_id", String),
+    Column("result_at", Double),
+    Column("previous_job_id", String),
+    Column("failed_at", Double),
+    Column("error", Text),
+)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from warehouse.control.backlog import BacklogRows
 from warehouse.control.captures_in_flight import CaptureInFlightRows
+from warehouse.control.catalog.rows import CatalogRows
 from warehouse.control.database import Clock, Database, connect
 from warehouse.control.erasure import ErasureRows
 from warehouse.control.hosts.circuits import CircuitRows
@@ -38,6 +39,7 @@ class ControlStore(
     BacklogRows,
     WatchlistRows,
     WatchlistRunRows,
+    CatalogRows,
     SharedRows,
     QueueCountRows,
     ErasureRows,

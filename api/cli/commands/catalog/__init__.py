@@ -1,0 +1,1 @@
+"""`sametrack catalog`: import tracks, scan those that are due, report them."""

@@ -1,0 +1,1 @@
+"""Pure rules of catalogues: what an import means, which tracks are due."""

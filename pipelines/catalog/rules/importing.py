@@ -1,0 +1,174 @@
+"""What the lines of an import mean: tracks, duplicates and problems. Pure.
+
+Every line that is not blank becomes a track, a duplicate of one, or a problem that names its
+number: nothing is dropped silently.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from warehouse.records.catalog.tracks import MAX_PRIORITY, MAX_TRACKS, ImportedTrack
+from warehouse.records.errors import InputError
+
+INPUT_COLUMNS = (
+    "track", "input", "music_id", "link", "url", "video", "id", "音乐id", "链接",
+)  # fmt: skip
+"""Names of the column that holds the track, the first one that a line fills."""
+TITLE_COLUMNS = ("label", "title", "name", "song", "歌名")
+ARTIST_COLUMNS = ("artist", "artists", "歌手")
+PRIORITY_COLUMNS = ("priority", "优先级")
+ROUNDED = re.compile(r"[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+")
+"""A long number as a spreadsheet shows it: the last digits are lost."""
+
+ProblemReason = Literal[
+    "no_track", "not_a_track", "rounded_number", "bad_priority", "too_many_tracks", "unreadable"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLine:
+    """One line of a source: its number, from 1, and its values by column name."""
+
+    number: int
+    values: Mapping[str, str]
+
+    def first_of(self, names: Iterable[str]) -> str | None:
+        """Return the first value among these columns that is not blank."""
+        found = {name.casefold().strip().replace(" ", "_"): v for name, v in self.values.items()}
+        return next((found[name].strip() for name in names if found.get(name, "").strip()), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportProblem:
+    """A line that is not imported, and why."""
+
+    line: int
+    input: str | None
+    reason: ProblemReason
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateLine:
+    """A line that names the track of an earlier one; its columns fill what that one leaves open."""
+
+    line: int
+    first_line: int
+    input: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOutcome:
+    """The tracks of a source in order, with the number of their first line, and the rest."""
+
+    tracks: tuple[ImportedTrack, ...] = ()
+    lines: tuple[int, ...] = ()
+    duplicates: tuple[DuplicateLine, ...] = ()
+    problems: tuple[ImportProblem, ...] = ()
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The outcome while it is made. `first` holds the first line of each track."""
+
+    free: int
+    known: Collection[str]
+    tracks: dict[str, ImportedTrack] = field(default_factory=dict)
+    first: dict[str, int] = field(default_factory=dict)
+    duplicates: list[DuplicateLine] = field(default_factory=list)
+    problems: list[ImportProblem] = field(default_factory=list)
+
+
+def plan_import(
+    lines: Iterable[ImportLine], *, identify: Callable[[str], str], known: Collection[str] = ()
+) -> ImportOutcome:
+    """Turn lines into tracks.
+
+    Args:
+        lines: The lines of the source.
+        identify: Returns the key of an input, or raises an `InputError`.
+        known: Keys of the tracks that the catalogue has: they count against its limit, and a line
+            that names one of them updates it.
+    """
+    draft = _Draft(free=MAX_TRACKS - len(known), known=frozenset(known))
+    for line in lines:
+        if any(value.strip() for value in line.values.values()):
+            _add(draft, line, identify)
+    return ImportOutcome(
+        tracks=tuple(draft.tracks.values()),
+        lines=tuple(draft.first[key] for key in draft.tracks),
+        duplicates=tuple(draft.duplicates),
+        problems=tuple(draft.problems),
+    )
+
+
+def _add(draft: _Draft, line: ImportLine, identify: Callable[[str], str]) -> None:
+    track = _to_track(line, identify)
+    if isinstance(track, ImportProblem):
+        draft.problems.append(track)
+    elif track.key in draft.tracks:
+        draft.duplicates.append(
+            DuplicateLine(line=line.number, first_line=draft.first[track.key], input=track.input)
+        )
+        draft.tracks[track.key] = _merged(draft.tracks[track.key], track)
+    elif track.key not in draft.known and draft.free <= 0:
+        message = f"a catalogue has at most {MAX_TRACKS:,} tracks"
+        draft.problems.append(_problem(line, track.input, "too_many_tracks", message))
+    else:
+        draft.free -= track.key not in draft.known
+        draft.tracks[track.key], draft.first[track.key] = track, line.number
+
+
+def _to_track(line: ImportLine, identify: Callable[[str], str]) -> ImportedTrack | ImportProblem:
+    text = line.first_of(INPUT_COLUMNS)
+    if text is None:
+        return _problem(line, None, "no_track", "the line names no track")
+    if ROUNDED.fullmatch(text):
+        message = "a spreadsheet has rounded this number: format the column as text, enter it again"
+        return _problem(line, text, "rounded_number", message)
+    priority = _read_priority(line.first_of(PRIORITY_COLUMNS))
+    if priority is None:
+        message = f"the priority is no whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}"
+        return _problem(line, text, "bad_priority", message)
+    try:
+        key = identify(text)
+    except InputError as error:
+        return _problem(line, text, "not_a_track", str(error))
+    return ImportedTrack(
+        key=key, input=text, label=_label(line), priority=priority, columns=dict(line.values)
+    )
+
+
+def _problem(
+    line: ImportLine, text: str | None, reason: ProblemReason, message: str
+) -> ImportProblem:
+    return ImportProblem(line=line.number, input=text, reason=reason, message=message)
+
+
+def _read_priority(text: str | None) -> int | None:
+    """Return the priority, 0 if none is given, None if it is none."""
+    if text is None:
+        return 0
+    if not re.fullmatch(r"[+-]?[0-9]{1,4}(\.0+)?", text):  # a spreadsheet may write 5 as 5.0
+        return None
+    value = int(float(text))
+    return value if abs(value) <= MAX_PRIORITY else None
+
+
+def _label(line: ImportLine) -> str | None:
+    names = (line.first_of(TITLE_COLUMNS), line.first_of(ARTIST_COLUMNS))
+    return " - ".join(name for name in names if name) or None
+
+
+def _merged(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
+    """Return the first track with what only the later line says, and the higher priority."""
+    filled = {name: value for name, value in later.columns.items() if value.strip()}
+    own = {name: value for name, value in first.columns.items() if value.strip()}
+    return replace(
+        first,
+        label=first.label or later.label,
+        priority=max(first.priority, later.priority),
+        columns={**first.columns, **filled, **own},
+    )

@@ -1,0 +1,114 @@
+"""Which tracks of a catalogue are due, in which order, and how many may be submitted now. Pure.
+
+The plan follows from the rows of the tracks alone, so a run that is interrupted at any moment goes
+on with the plan that it would have made.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, get_args
+
+from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack
+
+TrackState = Literal["running", "failed", "fresh", "stale", "never_read"]
+TRACK_STATES: tuple[TrackState, ...] = get_args(TrackState)
+StopReason = Literal["nothing_due", "track_budget", "request_budget", "disk_full"]
+
+RETRY_AFTER = timedelta(days=1)
+"""A scan that failed is tried again after a day: at once, a refusal would eat the day's budget."""
+_DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaySpending:
+    """What the scans submitted on a day (UTC) have cost so far."""
+
+    tracks: int = 0
+    requests: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionPlan:
+    """The tracks to submit now, and why nothing more is submitted; `stop` None: all is busy."""
+
+    tracks: tuple[CatalogTrack, ...] = ()
+    stop: StopReason | None = None
+
+
+def day_number(moment: datetime) -> int:
+    """Return the days since 1970 (UTC)."""
+    return int(moment.timestamp() // _DAY_S)
+
+
+def state_of(track: CatalogTrack, settings: CatalogSettings, now: datetime) -> TrackState:
+    """Return the state of a track. A failure counts until a later scan succeeds."""
+    if track.job_id is not None:
+        return "running"
+    if track.failed_at is not None:
+        return "failed"
+    if track.result_at is None:
+        return "never_read"
+    return "fresh" if now - track.result_at < timedelta(days=settings.fresh_days) else "stale"
+
+
+def is_due(track: CatalogTrack, settings: CatalogSettings, now: datetime) -> bool:
+    """Whether a scan of the track is to be submitted."""
+    state = state_of(track, settings, now)
+    if state == "failed" and track.failed_at is not None:
+        return now - track.failed_at >= RETRY_AFTER
+    return state in {"never_read", "stale"}
+
+
+def due_tracks(
+    tracks: Iterable[CatalogTrack], settings: CatalogSettings, now: datetime
+) -> list[CatalogTrack]:
+    """Return the due tracks: by priority, then those without a result, then the oldest result."""
+    return sorted((track for track in tracks if is_due(track, settings, now)), key=_order)
+
+
+def _order(track: CatalogTrack) -> tuple[int, float, float, int]:
+    """Sort key. Among tracks without a result, those that have failed come last."""
+    age = 0.0 if track.result_at is None else track.result_at.timestamp()
+    failed = 0.0 if track.failed_at is None else track.failed_at.timestamp()
+    return (-track.given.priority, age, failed, track.position)
+
+
+def next_submissions(
+    due: Sequence[CatalogTrack],
+    settings: CatalogSettings,
+    *,
+    running: int,
+    at_once: int,
+    spent: DaySpending,
+) -> SubmissionPlan:
+    """Return what to submit now, with at most `at_once` jobs under way.
+
+    The budget of requests is checked before each submission. Jobs that are under way then go on,
+    so it is exceeded by their requests at most.
+    """
+    if not due:
+        return SubmissionPlan(stop="nothing_due")
+    if settings.requests_per_day is not None and spent.requests >= settings.requests_per_day:
+        return SubmissionPlan(stop="request_budget")
+    left = len(due)
+    if settings.tracks_per_day is not None:
+        left = settings.tracks_per_day - spent.tracks
+        if left <= 0:
+            return SubmissionPlan(stop="track_budget")
+    return SubmissionPlan(tracks=tuple(due[: max(0, min(left, at_once - running))]))
+
+
+def count_states(
+    tracks: Iterable[CatalogTrack], settings: CatalogSettings, now: datetime
+) -> dict[TrackState, int]:
+    """Return how many tracks are in each state, zeros included."""
+    counts = Counter(state_of(track, settings, now) for track in tracks)
+    return {state: counts[state] for state in TRACK_STATES}
+
+
+def ended_spending(tracks: Iterable[CatalogTrack], now: datetime) -> DaySpending:
+    """Return what ended scans have cost today; the requests of running ones are not in it."""
+    today = [track for track in tracks if track.charged_day == day_number(now)]
+    return DaySpending(tracks=len(today), requests=sum(one.charged_requests for one in today))

@@ -1,0 +1,273 @@
+"""Catalogues: importing, listing, their status, removing. Blocking calls on the control store.
+
+It starts nothing: `run` submits what is due.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from pipelines.captures.inputs import InputTarget, read_music_input
+from pipelines.catalog.rules.importing import ImportLine, ImportOutcome, plan_import
+from pipelines.catalog.rules.planning import (
+    DaySpending,
+    TrackState,
+    count_states,
+    day_number,
+    due_tracks,
+    ended_spending,
+)
+from pipelines.catalog.rules.settling import settled
+from pipelines.catalog.sources.song_lists import (
+    ImportedSongList,
+    ReadSongList,
+    expand_song_lists,
+)
+from warehouse.records.catalog.tracks import (
+    Catalog,
+    CatalogSettings,
+    CatalogTrack,
+    ImportedTrack,
+    check_catalog_name,
+)
+from warehouse.records.errors import InvalidParameterError
+from warehouse.records.jobs import Job
+
+
+class CatalogStore(Protocol):
+    """The part of the control store that catalogues use."""
+
+    def save_catalog(self, name: str, settings: CatalogSettings) -> None: ...
+    def catalog(self, name: str) -> Catalog | None: ...
+    def catalogs(self) -> list[Catalog]: ...
+    def delete_catalog(self, name: str) -> bool: ...
+    def catalog_tracks(self, name: str) -> list[CatalogTrack]: ...
+    def import_tracks(self, name: str, tracks: Sequence[ImportedTrack]) -> None: ...
+    def remove_catalog_tracks(self, name: str, keys: Sequence[str]) -> int: ...
+    def update_catalog_track(
+        self, name: str, track: CatalogTrack, *, job_before: str | None
+    ) -> bool: ...
+    def job(self, job_id: str) -> Job | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What an import did, or with `is_dry_run` would do. Its lists were read in any case."""
+
+    name: str
+    outcome: ImportOutcome
+    new_count: int
+    updated_count: int
+    track_count: int
+    lists: tuple[ImportedSongList, ...]
+    is_dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogStatus:
+    """A catalogue with its tracks, and what follows from them at this moment.
+
+    Attributes:
+        read_at: This moment.
+        due: The tracks to scan, in this order.
+        spent: What the scans submitted today have cost, running ones included.
+        jobs: The jobs under way, by the key of their track.
+        same_music: Keys of the tracks that turned out to be one music id, by that id.
+    """
+
+    catalog: Catalog
+    read_at: datetime
+    tracks: tuple[CatalogTrack, ...]
+    states: Mapping[TrackState, int]
+    due: tuple[CatalogTrack, ...]
+    spent: DaySpending
+    jobs: Mapping[str, Job]
+    same_music: Mapping[str, tuple[str, ...]]
+
+
+class CatalogService:
+    """Imports, lists and removes catalogues.
+
+    Args:
+        control: The control store.
+        find_target: Finds the first link of the profile's hosts in a text.
+        read_songs: Reads a list of songs by its kind and id.
+        song_link: Returns the link of a song by its id.
+        clock: Returns the current time in UTC.
+    """
+
+    def __init__(
+        self,
+        control: CatalogStore,
+        *,
+        find_target: Callable[[str], InputTarget | None],
+        read_songs: ReadSongList,
+        song_link: Callable[[str], str],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._control = control
+        self._find_target = find_target
+        self._read_songs = read_songs
+        self._song_link = song_link
+        self._clock = clock
+
+    def import_lines(
+        self,
+        name: str,
+        lines: Sequence[ImportLine],
+        *,
+        changes: Mapping[str, object] | None = None,
+        dry_run: bool = False,
+    ) -> ImportReport:
+        """Add the tracks of these lines, or update those that are there. Idempotent.
+
+        Args:
+            name: The catalogue, created if there is none.
+            lines: The lines of a source.
+            changes: Fields of `CatalogSettings` to set; the others stay.
+            dry_run: Report only.
+
+        Raises:
+            InvalidParameterError: The name cannot be used, or no line names a track.
+        """
+        stored = self._control.catalog(check_catalog_name(name))
+        known = {track.given.key for track in self._control.catalog_tracks(name)}
+        expanded = expand_song_lists(
+            lines,
+            find_target=self._find_target,
+            read_songs=self._read_songs,
+            song_link=self._song_link,
+        )
+        outcome = plan_import(expanded.lines, identify=self._identify, known=known)
+        problems = sorted((*outcome.problems, *expanded.problems), key=lambda one: one.line)
+        outcome = replace(outcome, problems=tuple(problems))
+        new = [track for track in outcome.tracks if track.key not in known]
+        if not dry_run and (outcome.tracks or stored is not None):
+            settings = CatalogSettings() if stored is None else stored.settings
+            self._control.save_catalog(name, replace(settings, **(changes or {})))  # type: ignore[arg-type]  # fields, see above
+            self._control.import_tracks(name, outcome.tracks)
+        return ImportReport(
+            name=name,
+            outcome=outcome,
+            new_count=len(new),
+            updated_count=len(outcome.tracks) - len(new),
+            track_count=len(known) + len(new),
+            lists=expanded.lists,
+            is_dry_run=dry_run,
+        )
+
+    def listed(self) -> Iterator[CatalogStatus]:
+        """Return the status of each catalogue, by name."""
+        return (self._status(catalog) for catalog in self._control.catalogs())
+
+    def status(self, name: str) -> CatalogStatus:
+        """Return the status of a catalogue.
+
+        Raises:
+            InvalidParameterError: There is no such catalogue.
+        """
+        return self._status(find_catalog(self._control, name))
+
+    def remove(self, name: str) -> None:
+        """Remove a catalogue. Its jobs go on, and results and observations stay.
+
+        Raises:
+            InvalidParameterError: There is no such catalogue.
+        """
+        find_catalog(self._control, name)
+        self._control.delete_catalog(name)
+
+    def remove_tracks(self, name: str, inputs: Sequence[str]) -> int:
+        """Remove tracks by input, key or music id; return how many.
+
+        Raises:
+            InvalidParameterError: There is no such catalogue, or it has no such track.
+        """
+        find_catalog(self._control, name)
+        tracks = self._control.catalog_tracks(name)
+        keys = [self._find_key(name, tracks, text) for text in inputs]
+        return self._control.remove_catalog_tracks(name, keys)
+
+    def _find_key(self, name: str, tracks: Sequence[CatalogTrack], text: str) -> str:
+        for track in tracks:
+            if text in {track.given.key, track.given.input, track.music_id}:
+                return track.given.key
+        raise InvalidParameterError(
+            f"The catalogue {name!r} has no track {text!r}",
+            hint=f"See `sametrack catalog status {name} --tracks`",
+        )
+
+    def _identify(self, text: str) -> str:
+        music = read_music_input(text, find_target=self._find_target)
+        return f"{music.kind}:{music.value}"
+
+    def _status(self, catalog: Catalog) -> CatalogStatus:
+        now = self._clock()
+        tracks, jobs = settle_tracks(self._control, catalog, now=now)
+        return CatalogStatus(
+            catalog=catalog,
+            read_at=now,
+            tracks=tuple(tracks),
+            states=count_states(tracks, catalog.settings, now),
+            due=tuple(due_tracks(tracks, catalog.settings, now)),
+            spent=spent_today(tracks, jobs, now),
+            jobs=jobs,
+            same_music=_same_music(tracks),
+        )
+
+
+def find_catalog(control: CatalogStore, name: str) -> Catalog:
+    """Return a catalogue.
+
+    Raises:
+        InvalidParameterError: There is none of this name.
+    """
+    found = control.catalog(check_catalog_name(name))
+    if found is None:
+        raise InvalidParameterError(
+            f"There is no catalogue {name!r}", hint="See `sametrack catalog list`"
+        )
+    return found
+
+
+def settle_tracks(
+    control: CatalogStore, catalog: Catalog, *, now: datetime
+) -> tuple[list[CatalogTrack], dict[str, Job]]:
+    """Store the outcome of jobs that have ended; return all tracks, and the jobs under way."""
+    tracks: list[CatalogTrack] = []
+    jobs: dict[str, Job] = {}
+    for track in control.catalog_tracks(catalog.name):
+        if track.job_id is None:
+            tracks.append(track)
+            continue
+        job = control.job(track.job_id)
+        after = settled(track, job, now=now, is_charged=True)
+        if after is not track:
+            control.update_catalog_track(catalog.name, after, job_before=track.job_id)
+        elif job is not None:
+            jobs[track.given.key] = job
+        tracks.append(after)
+    return tracks, jobs
+
+
+def spent_today(
+    tracks: Sequence[CatalogTrack], jobs: Mapping[str, Job], now: datetime
+) -> DaySpending:
+    """Return what the scans submitted today have cost, with those that are under way."""
+    ended, today = ended_spending(tracks, now), day_number(now)
+    running = sum(
+        jobs[track.given.key].progress.requests_used
+        for track in tracks
+        if track.given.key in jobs and track.charged_day == today
+    )
+    return replace(ended, requests=ended.requests + running)
+
+
+def _same_music(tracks: Sequence[CatalogTrack]) -> dict[str, tuple[str, ...]]:
+    keys: dict[str, list[str]] = defaultdict(list)
+    for track in tracks:
+        if track.music_id is not None:
+            keys[track.music_id].append(track.given.key)
+    return {music_id: tuple(found) for music_id, found in keys.items() if len(found) > 1}

@@ -1,0 +1,72 @@
+"""Read lists of songs from the music service. Loads captures and sources: import it late."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pipelines.captures.recording.stored_bodies import PayloadArchive
+from pipelines.captures.session import Captures
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers import build_music_provider, build_song_source
+from pipelines.platform.sandbox_clock import follow_sandbox_clock
+from pipelines.settings import Settings
+from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.videos import ServiceSongList
+
+_DAY_S = 86_400.0
+
+
+class SongListReader:
+    """Reads lists of songs over open stores, one at a time. Blocking."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        profile: PlatformProfile,
+        control: ControlStore,
+        engine: Engine,
+        sounds_dir: Path,
+    ) -> None:
+        self._settings = settings
+        self._profile = profile
+        self._control = control
+        self._engine = engine
+        self._sounds_dir = sounds_dir
+
+    def read(self, kind: str, list_id: str) -> ServiceSongList:
+        """Capture a list of songs.
+
+        Raises:
+            ProviderUnsupportedError: The source has no music service.
+            UpstreamError: The music service refused.
+        """
+        follow_sandbox_clock(self._profile)
+
+        async def ask() -> ServiceSongList:
+            async with self._captures() as captures:
+                return await captures.song_list(kind, list_id)
+
+        return asyncio.run(ask())
+
+    @asynccontextmanager
+    async def _captures(self) -> AsyncIterator[Captures]:
+        bodies = PayloadArchive(self._engine)
+        provider = build_music_provider(
+            self._settings, self._profile, control=self._control, bodies=bodies
+        )
+        songs = build_song_source(
+            self._settings, self._profile, control=self._control, bodies=bodies
+        )
+        async with Captures(
+            provider=provider,
+            songs=songs,
+            lake=self._engine.lake,
+            engine=self._engine,
+            control=self._control,
+            sounds_dir=self._sounds_dir,
+            link_ttl_s=self._settings.link_ttl_days * _DAY_S,
+        ) as captures:
+            yield captures

@@ -1,0 +1,125 @@
+"""Read the lines of an import from a file: CSV, a spreadsheet, or plain text with one track a line.
+
+A first line that names a known column is the header. Without one, the first column is the track.
+In a `.txt` file a whole line is one, because the text of a shared link may hold commas.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pipelines.catalog.rules.importing import (
+    ARTIST_COLUMNS,
+    INPUT_COLUMNS,
+    PRIORITY_COLUMNS,
+    TITLE_COLUMNS,
+    ImportLine,
+)
+from pipelines.catalog.sources.spreadsheet import read_first_sheet
+from warehouse.records.errors import InvalidParameterError
+
+MAX_FILE_BYTES = 50 * 1024 * 1024
+_DELIMITERS = ",;\t"
+_KNOWN = frozenset({*INPUT_COLUMNS, *TITLE_COLUMNS, *ARTIST_COLUMNS, *PRIORITY_COLUMNS})
+
+type NumberedRow = tuple[int, list[str]]
+
+
+def read_lines(path: Path) -> list[ImportLine]:
+    """Return the lines of a file.
+
+    Raises:
+        InvalidParameterError: The file cannot be read, is too large, or is none of the formats.
+    """
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_FILE_BYTES else b""
+    except OSError as error:
+        raise InvalidParameterError(f"{path.name} cannot be read: {error.strerror}") from error
+    if size > MAX_FILE_BYTES:
+        raise InvalidParameterError(
+            f"{path.name} has {size:,} bytes; at most {MAX_FILE_BYTES:,} are read"
+        )
+    return parse_table(data, name=path.name)
+
+
+def parse_table(data: bytes, *, name: str) -> list[ImportLine]:
+    """Return the lines of a table in a file of this name; its suffix tells a spreadsheet.
+
+    Raises:
+        InvalidParameterError: The data is none of the formats.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix in {".xls", ".ods", ".numbers"}:
+        raise InvalidParameterError(
+            f"{name} is no CSV and no XLSX file", hint="Save the table as XLSX or as CSV (UTF-8)"
+        )
+    is_spreadsheet = suffix == ".xlsx" or data.startswith(b"PK\x03\x04")
+    rows = read_first_sheet(data, name=name) if is_spreadsheet else _text_rows(data, name)
+    return _to_lines(list(rows))
+
+
+def link_lines(texts: Iterable[str]) -> list[ImportLine]:
+    """Return a line for each text, such as the arguments of a command."""
+    return [
+        ImportLine(number=number, values={INPUT_COLUMNS[0]: text})
+        for number, text in enumerate(texts, 1)
+    ]
+
+
+def _text_rows(data: bytes, name: str) -> Iterator[NumberedRow]:
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InvalidParameterError(
+            f"{name} is not UTF-8 (byte {error.start})", hint="Save it as CSV UTF-8 or as XLSX"
+        ) from error
+    if "\0" in text:
+        raise InvalidParameterError(f"{name} is no text file", hint="Give a CSV or an XLSX file")
+    if name.lower().endswith(".txt"):
+        yield from ((number, [line]) for number, line in enumerate(text.splitlines(), 1))
+    else:
+        yield from _delimited_rows(text, name)
+
+
+def _delimited_rows(text: str, name: str) -> Iterator[NumberedRow]:
+    first = text.lstrip("\r\n").partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    before = 0
+    try:
+        for row in reader:
+            yield before + 1, row  # a quoted value may span lines: the row begins at the first
+            before = reader.line_num
+    except csv.Error as error:
+        raise InvalidParameterError(f"{name}, line {reader.line_num}: {error}") from error
+
+
+def _to_lines(rows: Sequence[NumberedRow]) -> list[ImportLine]:
+    filled = [row for row in rows if any(value.strip() for value in row[1])]
+    if not filled:
+        return []
+    header = _header(filled[0][1])
+    body = filled if header is None else filled[1:]
+    return [ImportLine(number=number, values=_named(header, row)) for number, row in body]
+
+
+def _header(row: Sequence[str]) -> list[str] | None:
+    """Return the column names if the row is a header, each once; None if it holds values."""
+    if not any(name.casefold().strip().replace(" ", "_") in _KNOWN for name in row):
+        return None
+    names: list[str] = []
+    for place, shown in enumerate(row, 1):
+        name = shown.strip() or f"column_{place}"
+        names.append(name if name not in names else f"{name}_{place}")
+    return names
+
+
+def _named(header: Sequence[str] | None, row: Sequence[str]) -> dict[str, str]:
+    if header is None:
+        return {INPUT_COLUMNS[0] if place == 1 else f"column_{place}": value
+                for place, value in enumerate(row, 1)}  # fmt: skip
+    names = [*header, *(f"column_{place}" for place in range(len(header) + 1, len(row) + 1))]
+    return {name: value for name, value in zip(names, row, strict=False) if value.strip()}

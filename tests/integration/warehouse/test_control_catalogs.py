@@ -1,0 +1,99 @@
+"""Catalogues in the control store: what was imported stays, and no process undoes another's row."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.fake_clock import START, FakeClock
+from warehouse.control import ControlStore, open_control
+from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+
+SETTINGS = CatalogSettings(fresh_days=3.5, tracks_per_day=40, parameters={"candidate_limit": 15})
+FIRST = ImportedTrack(
+    key="music:12345",
+    input="12345",
+    label="纸船",
+    priority=3,
+    columns={"ISRC": "DE-A00", "年": "1"},
+)
+SECOND = ImportedTrack(key="video:54321", input="https://v.example/54321")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def control(control_url: str, clock: FakeClock) -> Iterator[ControlStore]:
+    with closing(open_control(control_url, world="sandbox", clock=clock.unix)) as store:
+        yield store
+
+
+def rows(control: ControlStore) -> dict[str, CatalogTrack]:
+    return {track.given.key: track for track in control.catalog_tracks("songs")}
+
+
+def test_a_catalogue_is_kept_as_it_was_given(control: ControlStore, clock: FakeClock) -> None:
+    control.save_catalog("songs", SETTINGS)
+    clock.advance(60)
+    control.save_catalog("songs", replace(SETTINGS, tracks_per_day=None))
+    (found,) = control.catalogs()
+    assert found == control.catalog("songs")
+    assert found.settings == replace(SETTINGS, tracks_per_day=None)
+    assert (found.created_at, found.updated_at) == (START, clock.now())
+    assert control.catalog("other") is None
+
+
+def test_an_import_adds_behind_and_updates_in_place(control: ControlStore) -> None:
+    control.import_tracks("songs", [FIRST, SECOND])
+    done = replace(rows(control)[FIRST.key], result_job_id="a", result_at=START)
+    assert control.update_catalog_track("songs", done, job_before=None)
+    changed = replace(FIRST, priority=9, columns={"ISRC": "DE-A01"})
+    third = ImportedTrack(key="music:33333", input="33333")
+    control.import_tracks("songs", [third, changed])
+    assert [track.given for track in control.catalog_tracks("songs")] == [changed, SECOND, third]
+    assert rows(control)[FIRST.key] == replace(done, given=changed)
+    control.import_tracks("songs", [])
+
+
+def test_a_row_is_stored_whole(control: ControlStore) -> None:
+    control.import_tracks("songs", [FIRST])
+    track = CatalogTrack(
+        given=FIRST, position=0, submission_count=2, job_id="b", charged_day=20_000,
+        charged_requests=7, music_id="12345", result_job_id="a", result_at=START,
+        previous_job_id="0", failed_at=datetime(2026, 3, 2, tzinfo=UTC), error={"type": "x"},
+    )  # fmt: skip
+    assert control.update_catalog_track("songs", track, job_before=None)
+    assert control.catalog_tracks("songs") == [track]
+
+
+def test_a_row_that_has_another_job_by_now_is_left_alone(control: ControlStore) -> None:
+    control.import_tracks("songs", [FIRST])
+    track = rows(control)[FIRST.key]
+    assert control.update_catalog_track("songs", replace(track, job_id="a"), job_before=None)
+    late = replace(track, failed_at=START)
+    assert not control.update_catalog_track("songs", late, job_before=None)
+    assert not control.update_catalog_track("songs", late, job_before="b")
+    assert rows(control)[FIRST.key].job_id == "a"
+
+
+def test_ten_thousand_tracks_are_kept_and_removed(control: ControlStore) -> None:
+    tracks = [ImportedTrack(key=f"music:{n}", input=str(n)) for n in range(10_000)]
+    control.import_tracks("songs", tracks)
+    assert [track.given for track in control.catalog_tracks("songs")] == tracks
+    assert control.remove_catalog_tracks("songs", [track.key for track in tracks[1:]]) == 9_999
+    assert [track.given for track in control.catalog_tracks("songs")] == tracks[:1]
+
+
+def test_a_catalogue_is_deleted_with_its_tracks_alone(control: ControlStore) -> None:
+    for name in ("songs", "others"):
+        control.save_catalog(name, SETTINGS)
+        control.import_tracks(name, [FIRST])
+    assert control.delete_catalog("songs")
+    assert not control.delete_catalog("songs")
+    assert control.catalog_tracks("songs") == []
+    assert len(control.catalog_tracks("others")) == 1

@@ -1,0 +1,105 @@
+"""`sametrack catalog` on stores of its own: imported, listed, shown, removed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from api.cli.commands.catalog.catalog import app
+from warehouse.records.errors import InvalidParameterError
+
+FIRST, SECOND = "7300000000000000001", "7300000000000000002"
+TABLE = f"""\
+music_id,title,priority,ISRC
+{FIRST},Paper Boats,5,DE-A00
+{SECOND},,,
+{FIRST},,,
+7.3E+18,,,
+nowhere,,,
+"""
+
+type Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    (tmp_path / "songs.csv").write_text(TABLE)
+    return lambda *words: CliRunner().invoke(app, list(words), catch_exceptions=True)
+
+
+def shown(result: Result, *, exit_code: int = 0) -> Any:
+    assert result.exit_code == exit_code, result.output
+    return json.loads(result.stdout)
+
+
+def test_an_import_names_every_line_that_is_no_track_of_its_own(run: Run) -> None:
+    (report,) = shown(run("import", "songs", "songs.csv", "--json"), exit_code=1)
+    assert (report["new_count"], report["track_count"]) == (2, 2)
+    assert [(one["line"], one["reason"]) for one in report["problems"]] == [
+        (5, "rounded_number"),
+        (6, "not_a_track"),
+    ]
+    assert [(one["line"], one["first_line"]) for one in report["duplicates"]] == [(4, 2)]
+    text = run("import", "songs", "songs.csv").stdout
+    assert "0 new · 2 updated · 1 duplicates · 2 problems · 2 tracks in all" in text
+    assert "line 5" in text
+    assert "is the track of line 2" in text
+
+
+def test_a_dry_run_stores_nothing(run: Run) -> None:
+    (report,) = shown(run("import", "songs", "songs.csv", "--dry-run", "--json"), exit_code=1)
+    assert (report["new_count"], report["is_dry_run"]) == (2, True)
+    assert shown(run("list", "--json")) == []
+
+
+def test_settings_are_kept_until_another_import_changes_them(run: Run) -> None:
+    given = ("--tracks-per-day", "40", "--fresh-days", "2", "--candidate-limit", "50")
+    shown(run("import", "songs", FIRST, *given, "--json"))
+    shown(run("import", "songs", SECOND, "--tracks-per-day", "0", "--json"))
+    assert shown(run("status", "songs", "--json"))["settings"] == {
+        "fresh_days": 2.0,
+        "tracks_per_day": None,
+        "requests_per_day": None,
+        "parameters": {"candidate_limit": 50},
+    }
+
+
+def test_the_status_shows_what_is_due_and_each_track(run: Run) -> None:
+    run("import", "songs", "songs.csv")
+    found = shown(run("status", "songs", "--json"))
+    assert (found["due_count"], found["states"]["never_read"]) == (2, 2)
+    assert found["spent_today"] == {"tracks": 0, "requests": 0}
+    first = found["tracks"][0]
+    assert (first["label"], first["priority"], first["state"]) == ("Paper Boats", 5, "never_read")
+    assert first["columns"]["ISRC"] == "DE-A00"
+    assert shown(run("status", "songs", "--state", "fresh", "--json"))["tracks"] == []
+    text = run("status", "songs", "--tracks").stdout
+    assert "2 due" in text
+    assert "Paper Boats" in text
+    assert run("status", "songs", "--state", "rotten").exit_code == 2
+
+
+def test_tracks_and_catalogues_are_removed(run: Run) -> None:
+    run("import", "songs", "songs.csv")
+    assert shown(run("remove", "songs", FIRST, "--json"))["removed_count"] == 1
+    assert isinstance(run("remove", "songs", FIRST).exception, InvalidParameterError)
+    (left,) = shown(run("list", "--json"))
+    assert left["track_count"] == 1
+    assert "removed with 1 tracks" in run("remove", "songs").stdout
+    assert isinstance(run("status", "songs").exception, InvalidParameterError)
+    assert "songs" not in run("list").stdout
+
+
+@pytest.mark.parametrize("name", ["Songs", "a b", "../x", ""])
+def test_a_name_that_is_no_file_name_is_refused(run: Run, name: str) -> None:
+    assert isinstance(run("import", name, FIRST).exception, InvalidParameterError)
+
+
+def test_a_file_that_is_not_there_is_no_link(run: Run) -> None:
+    assert "missing.csv cannot be read" in str(run("import", "songs", "missing.csv").exception)

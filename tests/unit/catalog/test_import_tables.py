@@ -1,0 +1,127 @@
+"""Files of an import: CSV, plain text and spreadsheets, with the numbers of their lines."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+from pipelines.catalog.sources.spreadsheet import read_first_sheet
+from pipelines.catalog.sources.tables import link_lines, parse_table, read_lines
+from warehouse.records.errors import InvalidParameterError
+
+ID = "7300000000000000001"
+
+
+def read(text: str, name: str = "songs.csv") -> list[tuple[int, dict[str, str]]]:
+    return [(one.number, dict(one.values)) for one in parse_table(text.encode(), name=name)]
+
+
+def spreadsheet(*rows: Sequence[Any], **options: Any) -> bytes:
+    written = io.BytesIO()
+    book = xlsxwriter.Workbook(written, {"in_memory": True, **options})
+    sheet = book.add_worksheet()
+    for number, row in enumerate(rows):
+        for place, value in enumerate(row):
+            sheet.write(number, place, value)
+    book.close()
+    return written.getvalue()
+
+
+def test_a_header_names_the_columns_and_unknown_ones_are_kept() -> None:
+    found = read(f"music_id;Title;ISRC\n{ID};Paper Boats;DE-A00\n")
+    assert found == [(2, {"music_id": ID, "Title": "Paper Boats", "ISRC": "DE-A00"})]
+
+
+def test_without_a_header_the_first_column_is_the_track() -> None:
+    assert read(f"{ID},one\n\n{ID}\n") == [
+        (1, {"track": ID, "column_2": "one"}),
+        (3, {"track": ID}),
+    ]
+
+
+def test_a_value_over_two_lines_does_not_shift_the_numbers() -> None:
+    found = read(f'track,note\n{ID},"first\nsecond"\n{ID},x\n')
+    assert [number for number, _ in found] == [2, 4]
+
+
+def test_columns_of_one_name_are_kept_apart() -> None:
+    assert read(f"track,note,note,\n{ID},a,b,c,d\n") == [
+        (2, {"track": ID, "note": "a", "note_3": "b", "column_4": "c", "column_5": "d"})
+    ]
+
+
+def test_a_line_of_a_text_file_is_one_track_whatever_it_holds() -> None:
+    text = "Listen, to this: https://v.example/abc; now\n\nhttps://v.example/def"
+    assert read(text, "links.txt") == [
+        (1, {"track": "Listen, to this: https://v.example/abc; now"}),
+        (3, {"track": "https://v.example/def"}),
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_the_encodings_of_spreadsheet_programs_are_read(encoding: str) -> None:
+    data = f"链接,歌名\n{ID},纸船\n".encode(encoding)
+    (found,) = parse_table(data, name="songs.csv")
+    assert found.values == {"链接": ID, "歌名": "纸船"}
+
+
+def test_another_encoding_is_refused_instead_of_being_guessed() -> None:
+    with pytest.raises(InvalidParameterError, match="not UTF-8"):
+        parse_table("歌名,链接\n".encode("gb18030"), name="songs.csv")
+
+
+def test_a_spreadsheet_is_read_like_the_same_table_in_text() -> None:
+    rows = [["music_id", "title", "", "year"], [ID, "Paper & Boats", "", 1999], [], [ID, None, "x"]]
+    (first, second) = parse_table(spreadsheet(*rows), name="songs.xlsx")
+    assert (first.number, dict(first.values)) == (
+        2, {"music_id": ID, "title": "Paper & Boats", "year": "1999"},
+    )  # fmt: skip
+    assert (second.number, dict(second.values)) == (4, {"music_id": ID, "column_3": "x"})
+
+
+def test_an_id_that_a_spreadsheet_holds_as_a_number_is_seen_to_be_rounded() -> None:
+    ((_, row),) = read_first_sheet(spreadsheet([int(ID)]), name="songs.xlsx")
+    assert "E+" in row[0]
+
+
+def test_what_only_calls_itself_a_spreadsheet_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match="cannot be read as an XLSX file"):
+        parse_table(b"PK\x03\x04 and nothing", name="songs.xlsx")
+
+
+def test_a_spreadsheet_that_declares_entities_is_refused() -> None:
+    changed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(spreadsheet(["x"]))) as before,
+        zipfile.ZipFile(changed, "w") as after,
+    ):
+        for name in before.namelist():
+            text = before.read(name)
+            if name == "xl/workbook.xml":
+                text = text.replace(b"?>", b'?><!DOCTYPE a [<!ENTITY b "c">]>', 1)
+            after.writestr(name, text)
+    with pytest.raises(InvalidParameterError, match="document type"):
+        parse_table(changed.getvalue(), name="songs.xlsx")
+
+
+@pytest.mark.parametrize("name", ["songs.xls", "songs.ods"])
+def test_another_format_is_refused_with_what_to_do(name: str) -> None:
+    with pytest.raises(InvalidParameterError) as caught:
+        parse_table(b"\xd0\xcf\x11\xe0", name=name)
+    assert "XLSX" in str(caught.value.hint)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameterError, match=r"songs\.csv cannot be read"):
+        read_lines(tmp_path / "songs.csv")
+
+
+def test_arguments_are_lines_of_their_own() -> None:
+    assert [(one.number, one.values) for one in link_lines([ID, "b"])] == [
+        (1, {"track": ID}),
+        (2, {"track": "b"}),
+    ]

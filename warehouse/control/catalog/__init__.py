@@ -1,0 +1,1 @@
+"""Catalogues and their tracks in the control store."""

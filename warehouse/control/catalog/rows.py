@@ -1,0 +1,175 @@
+"""Catalogues and their tracks in the control store.
+
+A track's row holds what outlives its jobs: the newest result, the last failure and what the day
+has cost. Which job to submit is decided in `pipelines/catalog`.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import batched
+
+import orjson
+from sqlalchemy import RowMapping, delete, func, select, update
+
+from warehouse.control.database import Database
+from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
+from warehouse.records.catalog.tracks import (
+    Catalog,
+    CatalogSettings,
+    CatalogTrack,
+    ImportedTrack,
+)
+from warehouse.records.values import Document, ReadOnlyDocument
+
+_AT_ONCE = 500  # rows in one statement
+_TIMES = ("result_at", "failed_at")
+_GIVEN = ("input", "label", "priority", "columns")
+
+
+class CatalogRows:
+    """Catalogues in the control store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save_catalog(self, name: str, settings: CatalogSettings) -> None:
+        """Create a catalogue, or replace the settings of the one of this name."""
+        now = self._database.now()
+        changed = {"settings": _json(settings.to_document()), "updated_at": now}
+        insert = self._database.insert(CATALOGS).values(name=name, created_at=now, **changed)
+        with self._database.writing() as connection:
+            connection.execute(
+                insert.on_conflict_do_update(index_elements=[CATALOGS.c.name], set_=changed)
+            )
+
+    def catalog(self, name: str) -> Catalog | None:
+        """Return one catalogue, or None."""
+        query = select(CATALOGS).where(CATALOGS.c.name == name)
+        with self._database.reading() as connection:
+            row = connection.execute(query).mappings().first()
+        return None if row is None else _to_catalog(row)
+
+    def catalogs(self) -> list[Catalog]:
+        """Return all catalogues, by name."""
+        query = select(CATALOGS).order_by(CATALOGS.c.name)
+        with self._database.reading() as connection:
+            return [_to_catalog(row) for row in connection.execute(query).mappings()]
+
+    def delete_catalog(self, name: str) -> bool:
+        """Delete a catalogue with its tracks; False if there is none. Jobs and results stay."""
+        with self._database.writing() as connection:
+            connection.execute(delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name))
+            gone = connection.execute(delete(CATALOGS).where(CATALOGS.c.name == name))
+            return bool(gone.rowcount)
+
+    def catalog_tracks(self, name: str) -> list[CatalogTrack]:
+        """Return the tracks of a catalogue, in the order of the imports."""
+        query = (
+            select(CATALOG_TRACKS)
+            .where(CATALOG_TRACKS.c.catalog == name)
+            .order_by(CATALOG_TRACKS.c.position, CATALOG_TRACKS.c.track_key)
+        )
+        with self._database.reading() as connection:
+            return [_to_track(row) for row in connection.execute(query).mappings()]
+
+    def import_tracks(self, name: str, tracks: Sequence[ImportedTrack]) -> None:
+        """Add tracks behind those of the catalogue, in one transaction.
+
+        A track that is there already gets the new input, label, priority and columns; its place and
+        its results stay.
+        """
+        newest = select(func.max(CATALOG_TRACKS.c.position)).where(CATALOG_TRACKS.c.catalog == name)
+        insert = self._database.insert(CATALOG_TRACKS)
+        upsert = insert.on_conflict_do_update(
+            index_elements=[CATALOG_TRACKS.c.catalog, CATALOG_TRACKS.c.track_key],
+            set_={column: insert.excluded[column] for column in _GIVEN},
+        )
+        with self._database.writing() as connection:
+            last = connection.execute(newest).scalar()
+            first = 0 if last is None else last + 1
+            rows = [
+                {"catalog": name, "position": place, **_given_columns(track)}
+                for place, track in enumerate(tracks, first)
+            ]
+            for some in batched(rows, _AT_ONCE):
+                connection.execute(upsert, list(some))
+
+    def remove_catalog_tracks(self, name: str, keys: Collection[str]) -> int:
+        """Remove tracks from a catalogue; return how many. Their jobs and results stay."""
+        gone = 0
+        with self._database.writing() as connection:
+            for some in batched(keys, _AT_ONCE):
+                these = CATALOG_TRACKS.c.track_key.in_(some)
+                found = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, these)
+                gone += connection.execute(found).rowcount
+        return gone
+
+    def update_catalog_track(
+        self, name: str, track: CatalogTrack, *, job_before: str | None
+    ) -> bool:
+        """Store what the scans of a track have come to; what was imported stays as it is.
+
+        False, without effect, if the track has another job than `job_before` by now: another
+        process has settled it.
+        """
+        values = {
+            column: value
+            for column, value in asdict(track).items()
+            if column not in {"given", "position"}
+        }
+        values["error"] = None if track.error is None else _json(track.error)
+        for column in _TIMES:
+            moment: datetime | None = values[column]
+            values[column] = None if moment is None else moment.timestamp()
+        job = CATALOG_TRACKS.c.job_id
+        unchanged = job.is_(None) if job_before is None else job == job_before
+        row = (CATALOG_TRACKS.c.catalog == name) & (CATALOG_TRACKS.c.track_key == track.given.key)
+        with self._database.writing() as connection:
+            done = connection.execute(update(CATALOG_TRACKS).where(row, unchanged).values(values))
+            return bool(done.rowcount)
+
+
+def _given_columns(track: ImportedTrack) -> dict[str, object]:
+    return {
+        "track_key": track.key,
+        "input": track.input,
+        "label": track.label,
+        "priority": track.priority,
+        "columns": _json(track.columns),
+        "submission_count": 0,
+        "charged_requests": 0,
+    }
+
+
+def _to_catalog(row: RowMapping) -> Catalog:
+    return Catalog(
+        name=row["name"],
+        settings=CatalogSettings(**orjson.loads(row["settings"])),
+        created_at=datetime.fromtimestamp(row["created_at"], UTC),
+        updated_at=datetime.fromtimestamp(row["updated_at"], UTC),
+    )
+
+
+def _to_track(row: RowMapping) -> CatalogTrack:
+    given = ImportedTrack(
+        key=row["track_key"],
+        input=row["input"],
+        label=row["label"],
+        priority=row["priority"],
+        columns=orjson.loads(row["columns"]),
+    )
+    values: Document = {
+        name: value
+        for name, value in row.items()
+        if name not in {"catalog", "track_key", "error", *_GIVEN}
+    }
+    for name in _TIMES:
+        moment = values[name]
+        values[name] = None if moment is None else datetime.fromtimestamp(moment, UTC)
+    error = None if row["error"] is None else orjson.loads(row["error"])
+    return CatalogTrack(given=given, error=error, **values)
+
+
+def _json(document: ReadOnlyDocument) -> str:
+    return orjson.dumps(dict(document)).decode()
