@@ -58,6 +58,9 @@ class Settings(BaseSettings):
     sound_retention_days: int = Field(180, ge=1, description="days that audio features are kept")
     excerpts_max_mb: int = Field(200, ge=0, description="total size of excerpts; 0 keeps none")
     excerpt_retention_days: int = Field(180, ge=1, description="days that an excerpt is kept")
+    random_audit_size: int = Field(
+        20, ge=0, le=500, description="videos that a scan compares at random; 0 compares none"
+    )
     runs: Literal["local", "remote"] = Field("local", description="who executes scans")
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
     worker_gives_way: bool = Field(True, description="run scans at low priority")

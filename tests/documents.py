@@ -114,6 +114,17 @@ def result(count: int, *, ended: bool = False, parameters: ScanParameters | None
                     "assumption": None, "reason": "lists_not_read", "note": "Not estimated.",
                 },
             },
+            "audit": {
+                "seed": "job", "population": 412, "drawn": 20, "compared": 19, "carrying": 1,
+                "upper_share": 0.2178, "upper_count": 89, "reason": None,
+                "videos": [
+                    {
+                        "aweme_id": "73500000000000041", "music_id": MUSIC_ID,
+                        "verdict": "confirmed", "reason": "whole", "comparison_id": "pair",
+                    }
+                ],
+                "note": "At most 89.",
+            },
         },
         parameters=(parameters or ScanParameters()).to_document(),
         sources_ended_by_exhaustion={"music": ended},

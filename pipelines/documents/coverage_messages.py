@@ -1,4 +1,4 @@
-"""English and Chinese messages about the estimates of a coverage report.
+"""English and Chinese messages about the estimates and the random audit of a coverage report.
 
 Shared by command line, report and console. No numbers are computed here.
 """
@@ -48,6 +48,25 @@ NOT_ESTIMATED: Mapping[str, Message] = {
         "音乐列表以外的作品大多属于仅出现一次的音乐 ID",
     ),
 }
+NOT_AUDITED: Mapping[str, Message] = {
+    "switched_off": Message("the audit is switched off", "抽查已关闭"),
+    "not_compared": Message(
+        "other music ids were not compared by audio", "未对其他音乐 ID 做音频比对"
+    ),
+    "nothing_left": Message("every video that was seen is a candidate", "所见作品均已列为候选"),
+    "no_reference": Message("the track has no sound to compare with", "没有可用于比对的参考音频"),
+    "none_comparable": Message(
+        "none of the drawn videos could be compared", "抽到的作品均无法比对"
+    ),
+}
+AUDIT_VERDICTS: Mapping[str, Message] = {
+    "confirmed": Message("carries the recording", "含该录音"),
+    "variant": Message("carries it at another speed or pitch", "含变速或变调版本"),
+    "rejected": Message("does not carry it", "不含该录音"),
+    "not_comparable": Message("cannot be compared", "无法比对"),
+    "unavailable": Message("not available", "不可访问"),
+    "not_read": Message("not read", "未读取"),
+}
 UNITS: Mapping[str, Message] = {
     "music_id": Message("Music ids with the recording", "含该录音的音乐 ID"),
     "video": Message("Videos with the recording", "含该录音的作品"),
@@ -88,3 +107,30 @@ def coverage_estimate_sentences(estimates: ReadOnlyDocument | None) -> list[Mess
     named = [estimates["music_ids"]["assumption"], estimates["videos"]["assumption"]]
     assumed = [str(name) for name in named if name is not None]
     return [*sentences, *(ASSUMPTIONS[name] for name in assumed[-1:])]
+
+
+def audit_sentence(audit: ReadOnlyDocument) -> Message:
+    """Describe the random audit with its limit, or why there is none."""
+    population = int(audit["population"])
+    if audit["reason"] is not None:
+        why = NOT_AUDITED[str(audit["reason"])]
+        return Message(
+            f"Random audit: {counted(population, 'video')} seen and not chosen as candidates; how "
+            f"many of them carry the recording is unknown: {why.en}.",
+            f"随机抽查: 有 {population:,} 个所见作品未列为候选, 其中含该录音的数量未知: {why.zh}。",
+        )
+    share, most = float(audit["upper_share"]), int(audit["upper_count"])
+    drawn, compared, carrying = (int(audit[name]) for name in ("drawn", "compared", "carrying"))
+    return Message(
+        f"Random audit: among {counted(population, 'video')} seen and not chosen as candidates, "
+        f"at most {100 * share:.1f} % of the comparable ones ({most:,}) carry the recording (95 % "
+        f"confidence, {drawn:,} drawn, {compared:,} compared, {carrying:,} found).",
+        f"随机抽查: {population:,} 个未列为候选的所见作品中, 可比对者至多 {100 * share:.1f} % "
+        f"({most:,} 个) 含该录音 (置信度 95%, 抽取 {drawn:,} 个, 比对 {compared:,} 个, "
+        f"发现 {carrying:,} 个)。",
+    )
+
+
+def audit_sentences(audit: ReadOnlyDocument | None) -> list[Message]:
+    """Describe the random audit; nothing for results of earlier versions and discoveries."""
+    return [audit_sentence(audit)] if audit else []

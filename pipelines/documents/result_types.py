@@ -15,7 +15,13 @@ from pipelines.documents.video_types import (
     VideoDocument,
     VideoPreview,
 )
-from warehouse.records.coverage import EstimateAssumption, EstimateMethod, NotEstimated
+from warehouse.records.coverage import (
+    AuditVerdict,
+    EstimateAssumption,
+    EstimateMethod,
+    NotAudited,
+    NotEstimated,
+)
 from warehouse.records.evidence import VariantKind
 
 Source = Literal["music", "search", "accounts"]
@@ -187,6 +193,39 @@ class CoverageEstimates(ClosedDocument):
     videos: CoverageEstimateDocument
 
 
+class AuditedVideoDocument(ClosedDocument):
+    """A video that was drawn at random, and what its sound says."""
+
+    aweme_id: Id
+    music_id: str | None
+    verdict: AuditVerdict
+    reason: str | None
+    comparison_id: Annotated[str | None, Field(description="the evidence, if it was compared")]
+
+
+class RandomAuditDocument(ClosedDocument):
+    """Videos that were seen and not chosen as candidates, some of which were compared at random.
+
+    Those that carry the recording are not ranked: the next scan draws others.
+    """
+
+    seed: Annotated[str, Field(description="decides the draw: the id of the job")]
+    population: Annotated[Count, Field(description="videos seen that are no candidates")]
+    drawn: Annotated[Count, Field(description="videos drawn at random among these")]
+    compared: Annotated[Count, Field(description="drawn videos whose sound was compared")]
+    carrying: Annotated[Count, Field(description="compared videos that carry the recording")]
+    upper_share: Annotated[
+        float | None,
+        Field(ge=0, le=1, description="at most this share carries it, 95 % confidence"),
+    ]
+    upper_count: Annotated[
+        int | None, Field(ge=0, description="at most so many carry it, 95 % confidence")
+    ]
+    reason: Annotated[NotAudited | None, Field(description="why there is no limit")]
+    videos: list[AuditedVideoDocument]
+    note: Annotated[str, Field(description="the audit as a sentence")]
+
+
 class ListGenuineShareDocument(ClosedDocument):
     """One music list: rows whose music is known, and those that use the list's music id.
 
@@ -221,10 +260,17 @@ class SourceDecisionDocument(ClosedDocument):
     ]
 
 
-class Coverage(ClosedDocument):
+class AuditPart(ClosedDocument):
+    """The part of `coverage` that a discovery does not have."""
+
+    audit: NotRequired[RandomAuditDocument]
+
+
+class Coverage(AuditPart):
     """What was read and what was not. Estimates are never mixed into counts.
 
-    `decisions`, `list_genuine_share` and `estimates` are absent in results of earlier versions.
+    `decisions`, `list_genuine_share`, `estimates` and `audit` are absent in results of earlier
+    versions, `audit` also in discoveries.
     """
 
     sources: list[SourceCoverageDocument]

@@ -19,6 +19,7 @@ def carry_over(session: ScanRun) -> None:
         "coverage_estimates": mart_rows.estimate_rows(
             session, conclude.coverage_estimates(session)
         ),
+        "random_audits": mart_rows.audit_rows(session),
     }
     if "rankings" in state.steps:
         session.result = conclude.result_document(session)

@@ -152,7 +152,7 @@ async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
                 session.state.outcomes[aweme_id] = ("not_reached", stop)
                 return
             try:
-                _store_detail(session, aweme_id, await _detail(session, aweme_id))
+                _store_detail(session, aweme_id, await read_detail(session, aweme_id))
             except UpstreamError as error:
                 session.state.outcomes[aweme_id] = (error.type, error.detail)
                 if isinstance(error, RefusedLatelyError):
@@ -166,7 +166,8 @@ async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
     return RefusedLatelyError.type if unasked and stop == "completed" else stop
 
 
-async def _detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
+async def read_detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
+    """Read the detail page of a video; a recent stored one is used, unless `refresh` is set."""
     age = 0 if session.parameters.refresh else DETAIL_MAX_AGE_S
     with session.stopwatch.waiting("upstream"):
         return await session.captures.video(aweme_id, max_age_s=age)

@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from pipelines.documents.coverage_messages import coverage_estimate_sentence
+from pipelines.documents.coverage_messages import audit_sentence, coverage_estimate_sentence
 from pipelines.documents.result_types import (
+    AuditPart,
     ConfirmationHistory,
     Coverage,
     CoverageEstimateDocument,
     ListGenuineShareDocument,
+    RandomAuditDocument,
     ScanDiscovery,
     Source,
     SourceCoverageDocument,
@@ -24,6 +26,7 @@ from pipelines.documents.videos import (
     to_track_document,
     to_variant_document,
 )
+from pipelines.scan.audit import AUDIT_SURFACE
 from pipelines.scan.marts.sql_models import summarize_accounts
 from pipelines.scan.rules.coverage.estimates import (
     ConfirmedSample,
@@ -40,6 +43,7 @@ from pipelines.scan.search import search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import (
     CoverageEstimate,
+    RandomAudit,
     SourceCoverage,
     SourceDecision,
     merge_coverage,
@@ -51,7 +55,9 @@ EXHAUSTED_REASONS = frozenset(
 )
 """Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
 account: deeper pages are never read."""
-SEPARATE_SURFACES = frozenset({"search", "user_info", "service_track", "service_audio"})
+SEPARATE_SURFACES = frozenset({
+    "search", "user_info", "service_track", "service_audio", AUDIT_SURFACE,
+})  # fmt: skip
 """Surfaces that show no videos of the track, or have an entry of their own in
 `sources_ended_by_exhaustion`."""
 
@@ -166,7 +172,35 @@ def coverage_document(session: ScanRun) -> Coverage:
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
         "list_genuine_share": _genuine_shares(session),
         "estimates": {"music_ids": _estimate(music_ids), "videos": _estimate(videos)},
+        **_audit(found.audit),
     }
+
+
+def _audit(audit: RandomAudit | None) -> AuditPart:
+    if audit is None:
+        return {}
+    document: RandomAuditDocument = {
+        "seed": audit.seed,
+        "population": audit.population,
+        "drawn": len(audit.videos),
+        "compared": audit.compared,
+        "carrying": audit.carrying,
+        "upper_share": audit.bound.share if audit.bound else None,
+        "upper_count": audit.bound.count if audit.bound else None,
+        "reason": audit.reason,
+        "videos": [
+            {
+                "aweme_id": video.aweme_id,
+                "music_id": video.music_id,
+                "verdict": video.verdict,
+                "reason": video.reason,
+                "comparison_id": video.comparison_id,
+            }
+            for video in audit.videos
+        ],
+        "note": "",
+    }
+    return {"audit": {**document, "note": audit_sentence(document).en}}
 
 
 def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate]:

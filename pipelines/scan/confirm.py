@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
+from pipelines.scan.audit import audit_videos, draw_audit
 from pipelines.scan.collect import add_coverage, fill_pool, read_details, read_music_screen
 from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
 from pipelines.scan.rules.expansion import (
@@ -41,13 +42,14 @@ GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds
 
 
 def confirm_videos(session: ScanRun, *, rounds: int = MAX_ROUNDS) -> None:
-    """Run the expansion rounds; afterwards every candidate has an outcome."""
+    """Run the expansion rounds and the random audit; every candidate has an outcome then."""
     found = session.state
     found.verified[session.music_id] = None
     found.settled.add(session.music_id)
     found.screened.add(session.music_id)
     try:
         _run_rounds(session, rounds)
+        _audit(session)
     finally:
         session.run(finish_cutting(session))
         session.finish_appends()
@@ -69,6 +71,24 @@ def _run_rounds(session: ScanRun, rounds: int) -> None:
         write_sounds(session)
         session.count()
         session.checkpoint(round_number=len(found.rounds))
+
+
+def _audit(session: ScanRun) -> None:
+    """Compare some of the videos that the rounds left out, drawn at random."""
+    found = session.state
+    found.audit = draw_audit(session)
+    if found.audit is not None and found.audit.sample:
+        audit_videos(session, session.run(_references_of_rounds(session)))
+        write_sounds(session)
+        session.count()
+
+
+async def _references_of_rounds(session: ScanRun) -> Sequence[MeasuredVideo]:
+    """Return the references; a search for them that found none is not repeated."""
+    was_tried = len(session.state.settled) > 1  # a music id besides the track's own has a verdict
+    if was_tried and not session.state.references:
+        return ()
+    return await _references(session)
 
 
 def _expand(session: ScanRun) -> bool:

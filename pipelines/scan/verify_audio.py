@@ -153,7 +153,7 @@ async def _download(session: ScanRun, video: Video) -> SoundFile:
     song = session.state.song
     if video.surface == SONG_SURFACE and song is not None:
         return await session.captures.song_sound(song)
-    return await session.captures.sound(session.state.details[video.aweme_id])
+    return await session.captures.sound(session.state.detail_of(video.aweme_id))
 
 
 def _sound_row(

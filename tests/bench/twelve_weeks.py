@@ -210,6 +210,11 @@ ROWS: Mapping[str, str] = {
             {_AT} as committed_at
         {_SCANS}, (values ('music_id'), ('video')) as units(unit)
     """,
+    "marts.random_audits": f"""
+        select {_JOB} as job_id, 400 as population_count, 20 as drawn_count, 19 as compared_count,
+            1 as carrying_count, 84 as upper_count, 0.21 as upper_share, {_AT} as committed_at
+        {_SCANS}
+    """,
     "marts.expansion_rounds": f"""
         select {_JOB} as job_id, round, [{_MUSIC}] as music_ids, 20 as new_confirmed_count,
             {_AT} as committed_at

@@ -22,6 +22,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pipelines/reads/cursors.py": (f"{TESTS}/test_cursors.py",),
     "pipelines/scan/service/job_endings.py": (f"{TESTS}/test_job_rules.py",),
     "pipelines/scan/rules/estimate.py": (f"{TESTS}/test_unseen_estimate.py",),
+    "pipelines/scan/rules/coverage/audit.py": (f"{TESTS}/test_random_audit.py",),
     "pipelines/scan/rules/coverage/estimates.py": (f"{TESTS}/test_coverage_estimates.py",),
     "pipelines/captures/inputs.py": (f"{TESTS}/test_inputs.py",),
     "warehouse/records/jobs.py": (f"{TESTS}/test_job_rules.py",),

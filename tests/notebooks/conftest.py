@@ -120,6 +120,10 @@ class Workshop:
             "marts.coverage_estimates",
             {"job_id": job_id, "unit": "video", "not_estimated_reason": "too_few"},
         )
+        add(
+            "marts.random_audits",
+            {"job_id": job_id, "population_count": 40, "not_audited_reason": "switched_off"},
+        )
         add("marts.job_results", {"job_id": job_id, "music_id": music_id, "document": b""})
 
     def add_surroundings(self) -> None:

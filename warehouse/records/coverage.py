@@ -10,6 +10,12 @@ EstimateAssumption = Literal["screens_show_any_music_id", "lists_of_known_ids_ar
 NotEstimated = Literal[
     "not_compared", "one_source", "too_few", "no_overlap", "lists_not_read", "sample_too_thin"
 ]
+AuditVerdict = Literal[
+    "confirmed", "variant", "rejected", "not_comparable", "unavailable", "not_read"
+]
+NotAudited = Literal[
+    "switched_off", "not_compared", "nothing_left", "no_reference", "none_comparable"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +79,56 @@ class CoverageEstimate:
         and then ids met once are no sign of others. Measured in `docs/coverage.md`.
         """
         return None if self.point is None else self.observed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedVideo:
+    """A video that was drawn at random, and what its own sound says."""
+
+    aweme_id: str
+    verdict: AuditVerdict
+    reason: str | None = None
+    music_id: str | None = None
+    comparison_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditBound:
+    """Upper limit, with 95 % confidence, of the videos that carry the recording."""
+
+    count: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomAudit:
+    """Videos that a scan saw and did not choose, some of which were compared at random.
+
+    Attributes:
+        seed: What decided the draw: the id of the job.
+        population: Videos that were seen and are no candidates.
+        sample: The drawn videos.
+        videos: What became of each of them.
+        bound: The limit for those of the population that can be compared.
+        reason: Why there is no bound.
+    """
+
+    seed: str
+    population: int
+    sample: tuple[str, ...] = ()
+    videos: tuple[AuditedVideo, ...] = ()
+    bound: AuditBound | None = None
+    reason: NotAudited | None = None
+
+    @property
+    def compared(self) -> int:
+        """Drawn videos whose sound was compared."""
+        return sum(video.verdict in {"confirmed", "variant", "rejected"} for video in self.videos)
+
+    @property
+    def carrying(self) -> int:
+        """Compared videos that carry the unchanged recording."""
+        return sum(video.verdict == "confirmed" for video in self.videos)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from warehouse.tables.column import (
     refer,
     required,
 )
+from warehouse.tables.coverage_marts import COVERAGE_MARTS
 
 MARTS: tuple[Table, ...] = (
     Table(
@@ -233,64 +234,7 @@ MARTS: tuple[Table, ...] = (
             ),
         ),
     ),
-    Table(
-        "marts.coverage",
-        "source of a job and stop reason, with the requests made and the items returned",
-        ("job_id", "surface", "stop_reason"),
-        (
-            required("job_id", TEXT, "job"),
-            required("surface", TEXT, "source"),
-            required("requests", INTEGER, "requests made"),
-            required("pages", INTEGER, "pages read"),
-            required("items", INTEGER, "items returned"),
-            required("new_items", INTEGER, "items new to this job"),
-            required("stop_reason", TEXT, "reason why reading stopped"),
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Why did reading stop?",
-                """
-                select surface, stop_reason, count(*) as jobs, sum(new_items) as new_items
-                from marts.coverage
-                group by all
-                order by surface, stop_reason
-                """,
-            ),
-        ),
-    ),
-    Table(
-        "marts.coverage_estimates",
-        "number that a scan estimated: of the music ids, or of the videos with the recording",
-        ("job_id", "unit"),
-        (
-            required("job_id", TEXT, "job"),
-            required("unit", TEXT, "what is estimated: music_id or video"),
-            required("observed_count", INTEGER, "number that the scan confirmed"),
-            required("source_count", INTEGER, "sources other than music lists"),
-            required("sample_count", INTEGER, "confirmed videos that these sources showed"),
-            nullable("method", TEXT, "estimator; null: cannot be estimated"),
-            nullable("estimated_count", INTEGER, "estimated number that a guest could reach"),
-            nullable("lower_count", INTEGER, "lower limit of the 95 % interval"),
-            nullable("upper_count", INTEGER, "upper limit of the 95 % interval"),
-            nullable("sample_share", FLOAT, "share that known music ids hold, estimated"),
-            nullable("assumption", TEXT, "what must hold for the estimate"),
-            nullable("not_estimated_reason", TEXT, "why it cannot be estimated"),
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How much did each scan see of what a guest could reach?",
-                """
-                select
-                    job_id, unit, observed_count, estimated_count, lower_count, upper_count,
-                    method, not_estimated_reason
-                from marts.coverage_estimates
-                order by job_id, unit
-                """,
-            ),
-        ),
-    ),
+    *COVERAGE_MARTS,
     Table(
         "marts.rankings",
         "job and ranked video",

@@ -23,7 +23,7 @@ _WORKS = frozenset({
 _ENTITIES = frozenset({"entity_id", "source_entity_id"})
 _KEPT = frozenset({
     "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
-    "assumption", "not_estimated_reason", "unit",
+    "assumption", "not_audited_reason", "not_estimated_reason", "unit",
     "candidate_music_id", "capture_id", "ch_id", "codec", "comparison_id", "confidence",
     "content_type", "data_provider", "direction", "erasure_id", "error_type", "feature_version",
     "copy_evidence", "copy_of_music_id", "created_at_check", "evidence", "source_basis",

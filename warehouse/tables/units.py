@@ -28,6 +28,7 @@ _BY_NAME = {
     "round": "ordinal, from 0",
     "run_number": "ordinal, from 1",
     "sample_share": "share, 0 to 1",
+    "upper_share": "share, 0 to 1",
     "score": "score, 0 to 1",
     "semitones": "semitone",
     "sequence": "ordinal, from 1",

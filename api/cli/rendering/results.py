@@ -13,7 +13,7 @@ from rich.table import Table
 from api.cli.terminal import format_count, safe
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
-from pipelines.documents.coverage_messages import coverage_estimate_sentences
+from pipelines.documents.coverage_messages import audit_sentences, coverage_estimate_sentences
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers
@@ -166,6 +166,8 @@ def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     estimates = coverage.get("estimates")
     for sentence in coverage_estimate_sentences(estimates):
+        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
+    for sentence in audit_sentences(coverage.get("audit")):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     if coverage["unseen_estimate"] and not estimates:  # results of before have no interval
         estimate = messages.estimate_sentence(coverage["unseen_estimate"])

@@ -17,6 +17,10 @@ AccountEntry = TypedDict("AccountEntry", {"sec_uid": "str", "nickname": "str | N
     "video_previews": "list[VideoPreview]"})
 AccountSummary = TypedDict("AccountSummary", {"accounts": "list[AccountEntry]",
     "video_preview_limit": "int", "account_count": "int", "account_count_complete": "bool"})
+AuditedVideoDocument = TypedDict("AuditedVideoDocument", {"aweme_id": "str",
+    "music_id": "str | None",
+    "verdict": 'Literal["confirmed", "variant", "rejected", "not_comparable", "unavailable", "not_read"]',
+    "reason": "str | None", "comparison_id": "str | None"})
 AuthorDocument = TypedDict("AuthorDocument", {"sec_uid": "str", "uid": "str | None",
     "unique_id": "str | None", "nickname": "str | None", "avatar_thumb": "ImageUrls"})
 BatchItem = TypedDict("BatchItem", {"input": "str", "label": "str | None",
@@ -49,7 +53,8 @@ ConfirmationHistory = TypedDict("ConfirmationHistory", {"run_count": "int",
 ConfirmationRound = TypedDict("ConfirmationRound", {"round": "int", "music_ids": "list[str]",
     "new_confirmed_count": "int"})
 ContinuedFrom = TypedDict("ContinuedFrom", {"stage": "str", "round": "int | None"})
-Coverage = TypedDict("Coverage", {"sources": "list[SourceCoverageDocument]",
+Coverage = TypedDict("Coverage", {"audit": "NotRequired[RandomAuditDocument]",
+    "sources": "list[SourceCoverageDocument]",
     "decisions": "NotRequired[list[SourceDecisionDocument]]", "not_reached": "list[str]",
     "unseen_estimate": "UnseenEstimate | None",
     "list_genuine_share": "NotRequired[list[ListGenuineShareDocument]]",
@@ -183,6 +188,11 @@ PostList = TypedDict("PostList", {"has_more": "bool", "platform_has_more": "bool
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool",
     "aweme_list": "list[VideoDocument]", "max_cursor": "int", "local_cursor_mode": "bool"})
+RandomAuditDocument = TypedDict("RandomAuditDocument", {"seed": "str", "population": "int",
+    "drawn": "int", "compared": "int", "carrying": "int", "upper_share": "float | None",
+    "upper_count": "int | None",
+    "reason": 'Literal["switched_off", "not_compared", "nothing_left", "no_reference", "none_comparable"] | None',
+    "videos": "list[AuditedVideoDocument]", "note": "str"})
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",
     "create_time": "int | None", "created_at": "NotRequired[str | None]",
     "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',

@@ -39,6 +39,8 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "assumption": coverage_messages.ASSUMPTIONS,
     "not_estimated": coverage_messages.NOT_ESTIMATED,
     "estimate_unit": coverage_messages.UNITS,
+    "not_audited": coverage_messages.NOT_AUDITED,
+    "audit_verdict": coverage_messages.AUDIT_VERDICTS,
 }
 _MESSAGES = StaticFile(
     orjson.dumps(

@@ -13,7 +13,7 @@ from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report import figures
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
-from pipelines.documents.coverage_messages import coverage_estimate_sentences
+from pipelines.documents.coverage_messages import audit_sentences, coverage_estimate_sentences
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import Message
 from pipelines.parameters.scan import PARAMETERS
@@ -64,6 +64,7 @@ _MESSAGES = {
     "not_reached": messages.not_reached_sentences,
     "estimate": messages.estimate_sentence,
     "estimates": coverage_estimate_sentences,
+    "audit": audit_sentences,
     "genuine": messages.genuine_sentences,
     "link": messages.link_message,
     "stop": messages.stop_message,

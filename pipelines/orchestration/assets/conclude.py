@@ -124,6 +124,11 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
         "How many music ids and videos with the recording a guest could reach, estimated.",
         CONFIRMED,
     ),
+    _part(
+        "random_audits",
+        "How many videos that are no candidates carry the recording at most, by a random sample.",
+        AUDIO_COMPARISONS,
+    ),
 )
 def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Report what each source gave and why it ended, and estimate what the scan did not see."""
@@ -142,6 +147,7 @@ def _write_coverage(session: ScanRun) -> dict[str, int]:
         "coverage_estimates": mart_rows.estimate_rows(
             session, conclude.coverage_estimates(session)
         ),
+        "random_audits": mart_rows.audit_rows(session),
     }
     for noun, rows in marts.items():
         session.append(noun, rows)

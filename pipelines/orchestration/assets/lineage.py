@@ -55,6 +55,10 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "new_confirmed_count": ("marts.confirmed_videos.aweme_id",),
     },
     "marts.coverage_estimates": {"observed_count": ("marts.confirmed_videos.aweme_id",)},
+    "marts.random_audits": {
+        "compared_count": ("marts.audio_comparisons.candidate_aweme_id",),
+        "carrying_count": ("marts.audio_comparisons.verdict",),
+    },
     "marts.rankings": {
         **_same("marts.confirmed_videos", "aweme_id", "music_id", "link_type"),
         **_same("raw.videos", *_COUNTS, "statistics_complete", "create_time"),

@@ -163,6 +163,25 @@ def estimate_rows(session: ScanRun, estimates: Sequence[CoverageEstimate]) -> li
     ]
 
 
+def audit_rows(session: ScanRun) -> list[MartRow]:
+    """Return the row of `marts.random_audits`, if the job has an audit."""
+    audit = session.state.audit
+    if audit is None:
+        return []
+    return [
+        {
+            "job_id": session.job.job_id,
+            "population_count": audit.population,
+            "drawn_count": len(audit.videos),
+            "compared_count": audit.compared,
+            "carrying_count": audit.carrying,
+            "upper_count": audit.bound.count if audit.bound else None,
+            "upper_share": audit.bound.share if audit.bound else None,
+            "not_audited_reason": audit.reason,
+        }
+    ]
+
+
 def ranking_rows(session: ScanRun, document: StoredResult) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
     ranked = rank_videos(session.runtime.engine, document["ranked"], session.parameters)

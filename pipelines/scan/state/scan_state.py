@@ -22,7 +22,7 @@ from pipelines.platform.reading import PARSER_VERSION
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
 from warehouse.lake.packing import pack_bytes, unpack_bytes
-from warehouse.records.coverage import SourceCoverage
+from warehouse.records.coverage import RandomAudit, SourceCoverage
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, Comparison, ReferenceSource
 from warehouse.records.values import Row
 from warehouse.records.videos import (
@@ -81,6 +81,8 @@ class ScanState:
         rounds: For each round the music ids it verified and how many videos it confirmed.
         spent: What the captures have spent: requests, the planner's verdicts.
         timings: Seconds of work so far by kind.
+        audit: The videos drawn at random among those that are no candidates.
+        audit_details: The detail pages of these; they are no candidates, so not in `details`.
     """
 
     steps: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -122,10 +124,16 @@ class ScanState:
     not_reached: list[str] = field(default_factory=list)
     spent: CaptureCounters = field(default_factory=CaptureCounters)
     timings: dict[str, float] = field(default_factory=dict)
+    audit: RandomAudit | None = None
+    audit_details: dict[str, VideoDetail] = field(default_factory=dict)
 
     def videos(self) -> list[Video]:
         """Return every video whose detail page was read, in the order of the pool."""
         return [detail.video for detail in self.details.values()]
+
+    def detail_of(self, aweme_id: str) -> VideoDetail:
+        """Return the detail page of a candidate, or of a video drawn at random."""
+        return self.details.get(aweme_id) or self.audit_details[aweme_id]
 
     def silent_videos(self) -> set[str]:
         """Return the ids of photo posts with the platform's silent placeholder as sound."""

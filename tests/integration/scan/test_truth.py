@@ -28,7 +28,7 @@ def test_a_scan_confirms_what_carries_the_recording_as_far_as_ids_keep_their_pro
     stage: Stage, seed: int, place: int
 ) -> None:
     stage.start_platform(seed=seed, size=SIZE)
-    stage.start_worker()
+    stage.start_worker(RANDOM_AUDIT_SIZE="10")
     track = stage.world("/_world/tracks")["tracks"][place]
     job_id = stage.ask(track["prose"])
 
@@ -52,6 +52,7 @@ def test_a_scan_confirms_what_carries_the_recording_as_far_as_ids_keep_their_pro
     _variants_are_heard_at_their_own_speed(truth, document)
     _every_audio_link_has_evidence(document)
     _every_stop_has_a_reason(document)
+    _the_random_audit_finds_what_is_true(stage, job_id, truth, document)
     _every_candidate_has_an_outcome(stage, job_id, document)
     _the_first_accounts_have_profiles(document)
     _the_union_of_all_runs_is_this_run(document)
@@ -214,6 +215,23 @@ def _what_the_search_showed_is_listed_by_itself(
     assert corroborated & confirmed
     words_alone = {video["aweme_id"] for video in related["aweme_list"]} - confirmed
     assert words_alone
+
+
+def _the_random_audit_finds_what_is_true(
+    stage: Stage, job_id: str, truth: dict[str, Any], document: dict[str, Any]
+) -> None:
+    """Drawn videos are no candidates, their sounds are judged rightly, the mart has the limit."""
+    audit = document["coverage"]["audit"]
+    carrying = {work["aweme_id"] for work in truth["works"] if work["carries_recording"]}
+    pooled = {row["aweme_id"] for row in read_candidates(stage.engine, job_id)}
+    drawn = {video["aweme_id"]: video["verdict"] for video in audit["videos"]}
+    assert len(drawn) == min(10, audit["population"])
+    assert pooled.isdisjoint(drawn)
+    assert {name for name, verdict in drawn.items() if verdict == "confirmed"} <= carrying
+    assert audit["compared"] > 0
+    (row,) = stage.rows("select * from marts.random_audits where job_id = $id", id=job_id)
+    assert (row["drawn_count"], row["carrying_count"]) == (len(drawn), audit["carrying"])
+    assert row["upper_count"] == audit["upper_count"]
 
 
 def _the_ledger_is_what_the_platform_counted(stage: Stage, document: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[
     own = {
         "DATA_HOME": str(home), "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "",
         "API_PORT": "1", "SANDBOX_PORT": "1", "WORKER_RUNS": "1", "LISTENING_WORKERS": "1",
+        "RANDOM_AUDIT_SIZE": "0",
         "WORKER_GIVES_WAY": "false",
     }  # fmt: skip
     return subprocess.run(

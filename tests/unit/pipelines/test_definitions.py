@@ -32,6 +32,7 @@ GRAPH = {
     "raw/account_profiles": ["marts/confirmed_videos"],
     "marts/coverage": ["marts/confirmed_videos", "raw/account_profiles"],
     "marts/coverage_estimates": ["marts/confirmed_videos"],
+    "marts/random_audits": ["marts/audio_comparisons"],
     "marts/rankings": ["marts/confirmed_videos", "marts/coverage"],
     "marts/account_summaries": [
         "marts/confirmed_videos",

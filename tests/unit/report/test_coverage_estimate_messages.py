@@ -6,17 +6,31 @@ from typing import Any, get_args
 from api.services.report.render import render_report
 from pipelines.documents.coverage_messages import (
     ASSUMPTIONS,
+    AUDIT_VERDICTS,
     METHODS,
+    NOT_AUDITED,
     NOT_ESTIMATED,
+    audit_sentence,
+    audit_sentences,
     coverage_estimate_sentence,
     coverage_estimate_sentences,
 )
-from warehouse.records.coverage import EstimateAssumption, EstimateMethod, NotEstimated
+from warehouse.records.coverage import (
+    AuditVerdict,
+    EstimateAssumption,
+    EstimateMethod,
+    NotAudited,
+    NotEstimated,
+)
 
 GIVEN: dict[str, Any] = {
     "observed": 1500, "source_count": 54, "sample_size": 1, "method": "ichao1", "point": 1720.6,
     "interval_95": [1500, 2304], "sample_coverage": 0.9, "reason": None, "note": "",
     "assumption": "screens_show_any_music_id",
+}  # fmt: skip
+AUDIT: dict[str, Any] = {
+    "seed": "job", "population": 412, "drawn": 60, "compared": 59, "carrying": 0,
+    "upper_share": 0.0449, "upper_count": 18, "reason": None, "videos": [], "note": "",
 }  # fmt: skip
 WITHOUT: dict[str, Any] = {
     **GIVEN, "method": None, "point": None, "interval_95": None, "sample_coverage": None,
@@ -57,6 +71,33 @@ def test_every_code_has_a_text() -> None:
     assert METHODS.keys() == set(get_args(EstimateMethod))
     assert ASSUMPTIONS.keys() == set(get_args(EstimateAssumption))
     assert NOT_ESTIMATED.keys() == set(get_args(NotEstimated))
+    assert NOT_AUDITED.keys() == set(get_args(NotAudited))
+    assert AUDIT_VERDICTS.keys() == set(get_args(AuditVerdict))
+
+
+def test_an_audit_is_told_with_its_limit_and_its_sample() -> None:
+    told = audit_sentence(AUDIT)
+    assert told.en == (
+        "Random audit: among 412 videos seen and not chosen as candidates, at most 4.5 % of the "
+        "comparable ones (18) carry the recording (95 % confidence, 60 drawn, 59 compared, "
+        "0 found)."
+    )
+    assert "至多 4.5 %" in told.zh
+
+
+def test_an_audit_without_a_limit_is_told_with_the_reason() -> None:
+    told = audit_sentence({**AUDIT, "reason": "switched_off"})
+    assert told.en == (
+        "Random audit: 412 videos seen and not chosen as candidates; how many of them carry the "
+        "recording is unknown: the audit is switched off."
+    )
+    assert audit_sentences(None) == []
+
+
+def test_a_report_shows_the_audit(build_job: Callable[..., dict[str, Any]]) -> None:
+    job = build_job()
+    job["result"]["coverage"]["audit"] = AUDIT
+    assert "at most 4.5 % of the comparable ones" in render_report(job)
 
 
 def test_a_report_shows_the_older_lower_bound_only_where_there_is_no_interval(

@@ -1,6 +1,6 @@
 // Coverage report: what was read, and why reading stopped.
 import { PATHS } from "../../api.js";
-import { count, moment } from "../../format.js";
+import { count, decimal, moment } from "../../format.js";
 import { html } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { Badge, Card } from "../../parts/ui.js";
@@ -30,6 +30,18 @@ function Estimates({ estimates }) {
     <p class="small">${t("coverage.estimates_note")}${assumption ? ` ${labelOf("assumption", assumption)}` : ""}</p>`;
 }
 
+// The limit of the random audit, and the drawn videos that carry the recording after all.
+function Audit({ audit }) {
+  const carrying = audit.videos.filter((video) => video.verdict === "confirmed");
+  return html`<h3>${t("coverage.audit")}</h3>
+    <p>${audit.reason ? t("coverage.audit_none", { population: count(audit.population), why: labelOf("not_audited", audit.reason) }) : t("coverage.audit_sentence", { population: count(audit.population), share: decimal(100 * audit.upper_share, 1), most: count(audit.upper_count), drawn: count(audit.drawn), compared: count(audit.compared), carrying: count(audit.carrying) })}</p>
+    ${carrying.length > 0 && html`<${PlainTable} rows=${carrying} keyOf=${(row) => row.aweme_id} caption=${t("coverage.audit")} columns=${[
+      { key: "aweme_id", label: t("col.video"), class: "mono", render: (row) => row.aweme_id },
+      { key: "music_id", label: t("song.music_id"), class: "mono", render: (row) => row.music_id ?? "—" },
+      { key: "verdict", label: t("col.verdict"), class: "cell-words", render: (row) => labelOf("audit_verdict", row.verdict) }]} />
+    <p class="small">${t("coverage.audit_note")}</p>`}`;
+}
+
 export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
   const history = discovery?.confirmed_graph_observation_history;
@@ -40,6 +52,7 @@ export function Coverage({ job }) {
       <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
+    ${coverage.audit && html`<${Audit} audit=${coverage.audit} />`}
     <div class="row apart"><h3>${t("coverage.sources")}</h3><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
     <${PlainTable} rows=${coverage.sources} keyOf=${(row, at) => `${row.surface}${at}`} caption=${t("coverage.sources")} columns=${[
       { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },
