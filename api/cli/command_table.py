@@ -71,8 +71,8 @@ COMMANDS = (
     CommandEntry(
         "catalog",
         SCAN,
-        "catalog.catalog:app",
-        "Catalogues of up to 10,000 tracks: import, list, status, remove.",
+        "catalog.run:app",
+        "Catalogues of up to 10,000 tracks: import, run, cancel, list, status, remove.",
     ),
     CommandEntry(
         "report",

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import timedelta
 
+from pipelines.catalog.run import CatalogRun, cancel_run
 from pipelines.catalog.service import CatalogService
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
+from pipelines.scan.service.open_service import open_scan_service
+from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import Home, open_home
@@ -57,3 +61,41 @@ def _read_song_list(
             sounds_dir=home.sounds_dir,
         )
         return reader.read(kind, list_id)
+
+
+@contextmanager
+def open_catalog_run(settings: Settings, name: str, *, at_once: int) -> Iterator[CatalogRun]:
+    """Open the stores for a run of one catalogue; close them afterwards.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        WarehouseError: A store cannot be opened.
+    """
+    with _open_scans(settings) as (control, scans):
+        yield CatalogRun(
+            name,
+            control=control,
+            scans=scans,
+            result_ttl=timedelta(seconds=settings.result_cache_ttl),
+            at_once=at_once,
+        )
+
+
+def cancel_catalog_run(settings: Settings, name: str) -> int:
+    """Stop the run of a catalogue, whichever process it is in; return how many jobs it cancelled.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        InvalidParameterError: There is no such catalogue.
+    """
+    with _open_scans(settings) as (control, scans):
+        return cancel_run(name, control=control, scans=scans)
+
+
+@contextmanager
+def _open_scans(settings: Settings) -> Iterator[tuple[ControlStore, ScanService]]:
+    profile = choose_profile(settings)
+    home = open_home(settings.data_home, profile.name)
+    control = open_control(settings.control_url or home.control_url, world=home.world)
+    with closing(control), open_scan_service(settings) as scans:
+        yield control, scans

@@ -205,7 +205,8 @@ class CatalogService:
 
     def _status(self, catalog: Catalog) -> CatalogStatus:
         now = self._clock()
-        tracks, jobs = settle_tracks(self._control, catalog, now=now)
+        before = self._control.catalog_tracks(catalog.name)
+        tracks, jobs = settle_tracks(self._control, catalog.name, before, now=now)
         return CatalogStatus(
             catalog=catalog,
             read_at=now,
@@ -233,19 +234,22 @@ def find_catalog(control: CatalogStore, name: str) -> Catalog:
 
 
 def settle_tracks(
-    control: CatalogStore, catalog: Catalog, *, now: datetime
+    control: CatalogStore, name: str, before: Sequence[CatalogTrack], *, now: datetime
 ) -> tuple[list[CatalogTrack], dict[str, Job]]:
-    """Store the outcome of jobs that have ended; return all tracks, and the jobs under way."""
+    """Store the outcome of jobs that have ended.
+
+    Returns the tracks in the same order, and the jobs under way by the key of their track.
+    """
     tracks: list[CatalogTrack] = []
     jobs: dict[str, Job] = {}
-    for track in control.catalog_tracks(catalog.name):
+    for track in before:
         if track.job_id is None:
             tracks.append(track)
             continue
         job = control.job(track.job_id)
         after = settled(track, job, now=now, is_charged=True)
         if after is not track:
-            control.update_catalog_track(catalog.name, after, job_before=track.job_id)
+            control.update_catalog_track(name, after, job_before=track.job_id)
         elif job is not None:
             jobs[track.given.key] = job
         tracks.append(after)

@@ -14,7 +14,9 @@ from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack
 
 TrackState = Literal["running", "failed", "fresh", "stale", "never_read"]
 TRACK_STATES: tuple[TrackState, ...] = get_args(TrackState)
-StopReason = Literal["nothing_due", "track_budget", "request_budget", "disk_full"]
+StopReason = Literal[
+    "nothing_due", "track_budget", "request_budget", "disk_full", "cancelled", "taken_over"
+]
 
 RETRY_AFTER = timedelta(days=1)
 """A scan that failed is tried again after a day: at once, a refusal would eat the day's budget."""

@@ -1,17 +1,26 @@
-"""`sametrack catalog` on stores of its own: imported, listed, shown, removed."""
+"""`sametrack catalog` on stores of its own: imported, run, shown, removed."""
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from api.cli.commands.catalog.catalog import app
+from api.cli.commands.catalog.run import app
+from api.cli.rendering.catalog_runs import CatalogRunDisplay
+from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending
+from pipelines.catalog.run import CatalogProgress
+from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
 from warehouse.records.errors import InvalidParameterError
 
 FIRST, SECOND = "7300000000000000001", "7300000000000000002"
+NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 TABLE = f"""\
 music_id,title,priority,ISRC
 {FIRST},Paper Boats,5,DE-A00
@@ -103,3 +112,54 @@ def test_a_name_that_is_no_file_name_is_refused(run: Run, name: str) -> None:
 
 def test_a_file_that_is_not_there_is_no_link(run: Run) -> None:
     assert "missing.csv cannot be read" in str(run("import", "songs", "missing.csv").exception)
+
+
+def test_a_run_says_why_it_ends_and_what_is_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIN_FREE_DISK_MB", str(2**40))
+    run("import", "songs", "songs.csv")
+    result = run("run", "songs", "--json")
+    assert "no worker is running" in result.stderr
+    assert "2 due · 0 running · 0 fresh · 0 failed · today 0 scans, 0 requests" in result.stderr
+    assert "the disk is too full" in result.stderr
+    ended = shown(result)
+    assert (ended["stop"], ended["due_count"], ended["running"]) == ("disk_full", 2, [])
+
+
+def test_an_interrupted_run_is_continued_and_its_jobs_can_be_cancelled(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("api.cli.commands.catalog.run.sleep", interrupt)
+    run("import", "songs", "songs.csv")
+    for _ in range(2):  # the second run is not kept out by the first, and submits nothing again
+        result = run("run", "songs", "--at-once", "1")
+        assert "interrupted; 1 scans under way go on" in result.stderr
+    assert shown(run("status", "songs", "--json"))["states"]["running"] == 1
+    assert shown(run("cancel", "songs", "--json"))["cancelled_count"] == 1
+    assert shown(run("status", "songs", "--json"))["due_count"] == 2
+
+
+def test_a_track_that_ended_is_shown_with_its_outcome() -> None:
+    given = ImportedTrack(key="music:12345", input="12345", label="Paper [bold]Boats")
+    track = CatalogTrack(given=given, position=0)
+    done = replace(track, result_job_id="a", music_id="12345")
+    failed = replace(track, failed_at=NOW, error={"detail": "nothing came"})
+    progress = CatalogProgress(
+        states=dict.fromkeys(TRACK_STATES, 0), due_count=3, jobs={}, ended=(done, failed, track),
+        spent=DaySpending(tracks=2, requests=30), stop="track_budget",
+    )  # fmt: skip
+    written = StringIO()
+    with CatalogRunDisplay(Console(file=written, width=200)) as display:
+        display.update(progress)
+        display.close(progress)
+    assert written.getvalue().splitlines() == [
+        "done Paper [bold]Boats 12345",
+        "failed Paper [bold]Boats: nothing came",
+        "cancelled Paper [bold]Boats",
+        (
+            "3 due · 0 running · 0 fresh · 0 failed · today 2 scans, 30 requests · "
+            "the day's scans are used up; the next day (UTC) goes on"
+        ),
+    ]

@@ -75,7 +75,12 @@ def test_another_encoding_is_refused_instead_of_being_guessed() -> None:
 
 
 def test_a_spreadsheet_is_read_like_the_same_table_in_text() -> None:
-    rows = [["music_id", "title", "", "year"], [ID, "Paper & Boats", "", 1999], [], [ID, None, "x"]]
+    rows: list[list[Any]] = [
+        ["music_id", "title", "", "year"],
+        [ID, "Paper & Boats", "", 1999],
+        [],
+        [ID, None, "x"],
+    ]
     (first, second) = parse_table(spreadsheet(*rows), name="songs.xlsx")
     assert (first.number, dict(first.values)) == (
         2, {"music_id": ID, "title": "Paper & Boats", "year": "1999"},

@@ -8,9 +8,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import batched
+from typing import Any
 
 import orjson
-from sqlalchemy import RowMapping, delete, func, select, update
+from sqlalchemy import Row, RowMapping, delete, func, select, update
 
 from warehouse.control.database import Database
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
@@ -20,7 +21,7 @@ from warehouse.records.catalog.tracks import (
     CatalogTrack,
     ImportedTrack,
 )
-from warehouse.records.values import Document, ReadOnlyDocument
+from warehouse.records.values import ReadOnlyDocument
 
 _AT_ONCE = 500  # rows in one statement
 _TIMES = ("result_at", "failed_at")
@@ -71,7 +72,7 @@ class CatalogRows:
             .order_by(CATALOG_TRACKS.c.position, CATALOG_TRACKS.c.track_key)
         )
         with self._database.reading() as connection:
-            return [_to_track(row) for row in connection.execute(query).mappings()]
+            return [_to_track(row) for row in connection.execute(query)]
 
     def import_tracks(self, name: str, tracks: Sequence[ImportedTrack]) -> None:
         """Add tracks behind those of the catalogue, in one transaction.
@@ -151,24 +152,32 @@ def _to_catalog(row: RowMapping) -> Catalog:
     )
 
 
-def _to_track(row: RowMapping) -> CatalogTrack:
-    given = ImportedTrack(
-        key=row["track_key"],
-        input=row["input"],
-        label=row["label"],
-        priority=row["priority"],
-        columns=orjson.loads(row["columns"]),
+def _to_track(row: Row[Any]) -> CatalogTrack:
+    """Column by column: a run reads the whole catalogue after each scan."""
+    return CatalogTrack(
+        given=ImportedTrack(
+            key=row.track_key,
+            input=row.input,
+            label=row.label,
+            priority=row.priority,
+            columns=orjson.loads(row.columns),
+        ),
+        position=row.position,
+        submission_count=row.submission_count,
+        job_id=row.job_id,
+        charged_day=row.charged_day,
+        charged_requests=row.charged_requests,
+        music_id=row.music_id,
+        result_job_id=row.result_job_id,
+        result_at=_to_time(row.result_at),
+        previous_job_id=row.previous_job_id,
+        failed_at=_to_time(row.failed_at),
+        error=None if row.error is None else orjson.loads(row.error),
     )
-    values: Document = {
-        name: value
-        for name, value in row.items()
-        if name not in {"catalog", "track_key", "error", *_GIVEN}
-    }
-    for name in _TIMES:
-        moment = values[name]
-        values[name] = None if moment is None else datetime.fromtimestamp(moment, UTC)
-    error = None if row["error"] is None else orjson.loads(row["error"])
-    return CatalogTrack(given=given, error=error, **values)
+
+
+def _to_time(moment: float | None) -> datetime | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC)
 
 
 def _json(document: ReadOnlyDocument) -> str:

@@ -1,0 +1,310 @@
+"""A run of a catalogue: submits the scans that are due, a few at a time, within the day's budget.
+
+Scans are ordinary jobs, so checkpoints, resuming, politeness and evidence are those of any scan. A
+run keeps nothing that another one needs: it may be killed at any moment, and the next one goes on
+from the rows of the tracks and the jobs.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+from uuid import uuid4
+
+from pipelines.catalog.rules.planning import (
+    DaySpending,
+    StopReason,
+    TrackState,
+    count_states,
+    day_number,
+    due_tracks,
+    next_submissions,
+)
+from pipelines.catalog.rules.settling import next_job_id, refused, settled, submitted
+from pipelines.catalog.service import CatalogStore, find_catalog, settle_tracks, spent_today
+from pipelines.parameters.scan import ScanParameters, scan_parameters
+from pipelines.scan.service.service import ScanJob
+from warehouse.records.catalog.tracks import Catalog, CatalogTrack
+from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
+from warehouse.records.jobs import (
+    FINAL_STATUSES,
+    PRIORITY_SCHEDULED,
+    Job,
+    JobStatus,
+    Origin,
+)
+
+AT_ONCE = 4
+"""Jobs under way by default: more than a worker scans, so that it never waits for the next."""
+LEASE_S = 60.0
+"""How long a run that was killed keeps another one from going on."""
+_MOST_SERVED = 100  # stored results taken over in one step, so that progress is shown meanwhile
+
+
+class CatalogRunStore(CatalogStore, Protocol):
+    """The part of the control store that a run uses."""
+
+    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool: ...
+    def lease_holder(self, name: str) -> str | None: ...
+    def release_lease(self, name: str, owner: str) -> None: ...
+
+
+class CatalogScans(Protocol):
+    """The methods of `ScanService` that a run needs."""
+
+    def ask(
+        self,
+        text: str,
+        parameters: ScanParameters,
+        *,
+        origin: Origin,
+        job_id: str | None = None,
+    ) -> ScanJob: ...
+
+    def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogProgress:
+    """Where a run stands after a step.
+
+    Attributes:
+        states: How many tracks are in each state.
+        due_count: Tracks that this run has not submitted yet.
+        jobs: The jobs under way, by the key of their track.
+        ended: The tracks whose job has ended, or that were answered without one, in this step.
+        spent: What the scans submitted today had cost when the tracks were last read.
+        stop: Why nothing more is submitted; None while there is something to submit.
+    """
+
+    states: Mapping[TrackState, int]
+    due_count: int
+    jobs: Mapping[str, Job]
+    ended: tuple[CatalogTrack, ...]
+    spent: DaySpending
+    stop: StopReason | None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has nothing left to wait for."""
+        return self.stop == "taken_over" or (self.stop is not None and not self.jobs)
+
+
+@dataclass(slots=True)
+class _Step:
+    """One step of a run while it is made."""
+
+    catalog: Catalog
+    now: datetime
+    tracks: dict[str, CatalogTrack]
+    due: list[CatalogTrack]
+    jobs: dict[str, Job]
+    spent: DaySpending
+    ended: list[CatalogTrack] = field(default_factory=list)
+
+
+class CatalogRun:
+    """One run of one catalogue. Each track is submitted at most once in a run.
+
+    Args:
+        name: The catalogue.
+        control: The control store.
+        scans: The scan service.
+        result_ttl: How long the scan service answers with a stored result.
+        at_once: How many jobs may be under way.
+        clock: Returns the current time in UTC.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        control: CatalogRunStore,
+        scans: CatalogScans,
+        result_ttl: timedelta,
+        at_once: int = AT_ONCE,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.name = name
+        self._control = control
+        self._scans = scans
+        self._result_ttl = result_ttl
+        self._at_once = at_once
+        self._clock = clock
+        self._owner = uuid4().hex
+        self._submitted: set[str] = set()
+        self._is_stopped = False
+        self._last: tuple[int, CatalogProgress] | None = None
+
+    def begin(self) -> bool:
+        """Hold the catalogue for this run; False if another run holds it.
+
+        Raises:
+            InvalidParameterError: There is no such catalogue.
+        """
+        find_catalog(self._control, self.name)
+        if not self._control.acquire_lease(_lease(self.name), self._owner, LEASE_S):
+            return False
+        holder = self._control.lease_holder(_stop_mark(self.name))
+        if holder is not None:  # an earlier run was asked to stop
+            self._control.release_lease(_stop_mark(self.name), holder)
+        return True
+
+    def end(self) -> None:
+        """Release the catalogue. Jobs under way go on; the next run finds them."""
+        self._control.release_lease(_lease(self.name), self._owner)
+
+    def step(self) -> CatalogProgress:
+        """Store the outcome of ended jobs, and submit what is due as far as there is room.
+
+        Raises:
+            InvalidParameterError: The catalogue was removed.
+            ProviderUnsupportedError: The configured source cannot run scans.
+        """
+        is_ours = self._control.acquire_lease(_lease(self.name), self._owner, LEASE_S)
+        self._is_stopped |= self._control.lease_holder(_stop_mark(self.name)) is not None
+        waiting = self._still_waiting() if is_ours and not self._is_stopped else None
+        progress = self._advance(is_ours=is_ours) if waiting is None else waiting
+        self._last = (day_number(self._clock()), progress)
+        return progress
+
+    def _still_waiting(self) -> CatalogProgress | None:
+        """Return the last progress with its jobs as they are now; None if there is more to do.
+
+        Until one of the jobs ends there is no room for another, so the tracks are not read: that
+        takes half a second for 10,000.
+        """
+        if self._last is None or self._last[0] != day_number(self._clock()):
+            return None
+        last = self._last[1]
+        if last.stop is None and len(last.jobs) < self._at_once:
+            return None
+        jobs = {key: self._control.job(job.job_id) for key, job in last.jobs.items()}
+        running = {
+            key: job
+            for key, job in jobs.items()
+            if job is not None and job.status not in FINAL_STATUSES
+        }
+        return replace(last, jobs=running, ended=()) if len(running) == len(jobs) else None
+
+    def _advance(self, *, is_ours: bool) -> CatalogProgress:
+        step = self._read()
+        stop = self._submit(step) if is_ours else "taken_over"
+        return CatalogProgress(
+            states=count_states(step.tracks.values(), step.catalog.settings, step.now),
+            due_count=len(step.due),
+            jobs=step.jobs,
+            ended=tuple(step.ended),
+            spent=step.spent,
+            stop=stop,
+        )
+
+    def _read(self) -> _Step:
+        catalog, now = find_catalog(self._control, self.name), self._clock()
+        before = self._control.catalog_tracks(self.name)
+        tracks, jobs = settle_tracks(self._control, self.name, before, now=now)
+        due = due_tracks(tracks, catalog.settings, now)
+        return _Step(
+            catalog=catalog,
+            now=now,
+            tracks={track.given.key: track for track in tracks},
+            due=[track for track in due if track.given.key not in self._submitted],
+            jobs=jobs,
+            spent=spent_today(tracks, jobs, now),
+            ended=[
+                after
+                for track, after in zip(before, tracks, strict=True)
+                if track.job_id is not None and after.job_id is None
+            ],
+        )
+
+    def _submit(self, step: _Step) -> StopReason | None:
+        """Submit what is due until there is no more room; return why nothing more is."""
+        if self._is_stopped:
+            return "cancelled"
+        while len(step.ended) < _MOST_SERVED:
+            plan = next_submissions(
+                step.due,
+                step.catalog.settings,
+                running=len(step.jobs),
+                at_once=self._at_once,
+                spent=step.spent,
+            )
+            if not plan.tracks:
+                return plan.stop
+            for track in plan.tracks:
+                try:
+                    self._submit_track(step, track)
+                except CapacityExhaustedError:
+                    return "disk_full"
+        return None
+
+    def _submit_track(self, step: _Step, track: CatalogTrack) -> None:
+        """Submit a track; its row is written once, when its job exists."""
+        job_id = next_job_id(step.catalog, track)
+        try:
+            scan = self._scans.ask(
+                track.given.input, self._parameters(step, track), origin="schedule", job_id=job_id
+            )
+        except InputError as error:
+            after = refused(track, error, now=step.now)
+        else:
+            after = self._after(step, track, scan.job, is_ours=scan.job.job_id == job_id)
+        self._control.update_catalog_track(self.name, after, job_before=None)
+        step.tracks[track.given.key] = after
+        step.due.remove(track)
+        self._submitted.add(track.given.key)
+        if after.job_id is None:
+            step.ended.append(after)
+
+    def _after(self, step: _Step, track: CatalogTrack, job: Job, *, is_ours: bool) -> CatalogTrack:
+        is_over = job.status in FINAL_STATUSES
+        costs_a_scan = is_ours or not is_over  # a stored result is of another, ended job
+        after = submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
+        if costs_a_scan and track.charged_day != after.charged_day:
+            step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
+        if is_over:
+            return settled(after, job, now=step.now, is_charged=costs_a_scan)
+        step.jobs[track.given.key] = job
+        return after
+
+    def _parameters(self, step: _Step, track: CatalogTrack) -> ScanParameters:
+        """Return the parameters of a scan.
+
+        A stored result is refused only if it could be the one that is too old for the catalogue:
+        a refresh would also read details anew that other scans have just read.
+        """
+        age = None if track.result_at is None else step.now - track.result_at
+        must_refresh = age is not None and age < self._result_ttl
+        return scan_parameters({**step.catalog.settings.parameters, "refresh": must_refresh})
+
+
+def cancel_run(name: str, *, control: CatalogRunStore, scans: CatalogScans) -> int:
+    """Stop the run of a catalogue and cancel its jobs; return how many. Results stay.
+
+    A job that a user has asked for meanwhile has a higher priority by then, and goes on.
+
+    Raises:
+        InvalidParameterError: There is no such catalogue.
+    """
+    find_catalog(control, name)
+    control.acquire_lease(_stop_mark(name), uuid4().hex, LEASE_S)
+    cancelled = 0
+    for track in control.catalog_tracks(name):
+        job = None if track.job_id is None else control.job(track.job_id)
+        if job is None or job.status in FINAL_STATUSES or job.priority > PRIORITY_SCHEDULED:
+            continue
+        with suppress(JobNotFoundError):  # deleted meanwhile
+            scans.cancel(job.job_id)
+            cancelled += 1
+    return cancelled
+
+
+def _lease(name: str) -> str:
+    return f"catalog:{name}"
+
+
+def _stop_mark(name: str) -> str:
+    """Return the name of the lease that asks the run of a catalogue to stop."""
+    return f"catalog-stop:{name}"
