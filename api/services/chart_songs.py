@@ -17,6 +17,7 @@ from api.schemas.extensions.chart_platform import (
     SongLead,
     SongLink,
 )
+from api.services.series import growth_document
 from pipelines.charts.link_songs import read_stored_chart, update_song_links
 from pipelines.charts.rules.lead import LEAD_METHOD
 from pipelines.charts.rules.platform_comparison import (
@@ -191,7 +192,7 @@ def _lead_document(beside: PlatformComparison) -> SongLead:
 def _curve(rows: Iterable[ReadOnlyRow]) -> list[CurvePoint]:
     """Sum the likes over all videos observed so far, hour by hour, without interpolation.
 
-    The sum also grows when videos are discovered, so the estimate does not use it.
+    The sum also rises when videos are discovered, so the estimate does not use it.
     """
     by_video = {(row["observed_at"], row["aweme_id"]): row for row in rows}
     observations = ((*place, by_video[place]) for place in sorted(by_video))
@@ -203,6 +204,7 @@ def _curve(rows: Iterable[ReadOnlyRow]) -> list[CurvePoint]:
             "comment_count": point.values["comment_count"],
             "collect_count": point.values["collect_count"],
             "share_count": point.values["share_count"],
+            "growth": growth_document(point.growth),
         }
         for point in total_over_time(observations)
     ]

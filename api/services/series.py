@@ -4,11 +4,21 @@ Blocks. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
 (`pipelines/reads/series.py`).
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from api.schemas.extensions.exports import Series, SeriesPoint
+from api.schemas.extensions.exports import Series, SeriesPoint, TrackGrowth
 from pipelines.documents.videos import to_time
-from pipelines.reads.series import COUNTS, MEASURES, Point, SeriesKind, to_point, total_over_time
+from pipelines.reads.series import (
+    COUNTS,
+    MEASURES,
+    FollowedGrowth,
+    Point,
+    SeriesKind,
+    TrackPoint,
+    to_point,
+    total_over_time,
+)
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_track
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
@@ -29,6 +39,15 @@ def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bo
     }
 
 
+def growth_document(growth: FollowedGrowth) -> TrackGrowth:
+    """Return the growth of a track up to one point, as the API answers it."""
+    return {
+        "gained": dict(growth.values),
+        "followed_work_count": growth.followed_count,
+        "new_work_count": growth.new_count,
+    }
+
+
 def _document(point: Point) -> SeriesPoint:
     document = {
         "observed_at": to_time(point.observed_at),
@@ -36,6 +55,7 @@ def _document(point: Point) -> SeriesPoint:
         **point.values,
         "is_exact": point.is_exact,
         "ranges": {name: list(found) for name, found in point.ranges.items()} or None,
+        **({"growth": growth_document(point.growth)} if isinstance(point, TrackPoint) else {}),
     }
     return cast("SeriesPoint", document)  # `values` has the measures of its kind
 
@@ -61,7 +81,7 @@ def _account(engine: Engine, sec_uid: str) -> tuple[str | None, list[Point]]:
     return _points(read_account_series(engine, sec_uid), "account")
 
 
-def _track(engine: Engine, music_id: str) -> tuple[str | None, list[Point]]:
+def _track(engine: Engine, music_id: str) -> tuple[str | None, list[TrackPoint]]:
     track = read_latest_track(engine, music_id)
     observations = (
         (row["observed_at"], row["aweme_id"], {name: row[name] for name in COUNTS})
@@ -70,4 +90,5 @@ def _track(engine: Engine, music_id: str) -> tuple[str | None, list[Point]]:
     return None if track is None else track.title, total_over_time(observations)
 
 
-_READERS = {"video": _video, "account": _account, "track": _track}
+type _Read = Callable[[Engine, str], tuple[str | None, Sequence[Point]]]
+_READERS: Mapping[SeriesKind, _Read] = {"video": _video, "account": _account, "track": _track}

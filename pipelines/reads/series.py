@@ -5,8 +5,9 @@ reading observations.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Literal
 
 SeriesKind = Literal["video", "track", "account"]
@@ -24,6 +25,20 @@ type Values = Mapping[str, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedGrowth:
+    """What the videos of a track gained since they were first observed, up to one time.
+
+    `values` is None per count until a video was observed twice with it. `followed_count` is the
+    number of videos observed at least twice by then, `new_count` that of videos first observed
+    since the point before: they add nothing to the growth, whatever counts they bring.
+    """
+
+    values: Mapping[str, int | None]
+    followed_count: int
+    new_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     """The values known at one time; `ranges` has the bounds of rounded values."""
 
@@ -32,6 +47,13 @@ class Point:
     surface: str | None = None
     is_exact: bool = True
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackPoint(Point):
+    """The sums over the videos of a track at one time, and what the same videos gained."""
+
+    growth: FollowedGrowth
 
 
 def rounded_range(value: int) -> tuple[int, int] | None:
@@ -60,20 +82,62 @@ def to_point(
 
 def total_over_time(
     observations: Iterable[tuple[datetime, str, Values]], *, names: tuple[str, ...] = COUNTS
-) -> list[Point]:
+) -> list[TrackPoint]:
     """Sum the counts over all videos observed so far, for each hour with an observation.
+
+    The sums also rise when a further video is found; `growth` does not.
 
     Args:
         observations: Observation time, video id and counts, in time order.
-        names: The counts to add up; unknown counts add nothing.
+        names: The counts to add up. An unknown count leaves the last known one; a video without
+            any adds nothing.
     """
     newest: dict[str, Values] = {}
-    points: dict[datetime, Point] = {}
-    for observed_at, aweme_id, values in observations:
-        newest[aweme_id] = values
-        hour = observed_at.replace(minute=0, second=0, microsecond=0)
-        points[hour] = Point(observed_at=observed_at, values=_sum(newest, names))
-    return list(points.values())
+    followed: set[str] = set()
+    gained: dict[str, int | None] = dict.fromkeys(names)
+    points = []
+    for _, in_hour in groupby(observations, key=_hour):
+        rows = list(in_hour)
+        seen = {aweme_id: values for _, aweme_id, values in rows}
+        again = seen.keys() & newest.keys()
+        followed |= again
+        for name in names:
+            gained[name] = _add(
+                gained[name], [(newest[one][name], seen[one][name]) for one in again]
+            )
+        newest |= {one: _merge(newest.get(one), values, names) for one, values in seen.items()}
+        growth = FollowedGrowth(
+            values=dict(gained), followed_count=len(followed), new_count=len(seen) - len(again)
+        )
+        points.append(
+            TrackPoint(observed_at=rows[-1][0], values=_sum(newest, names), growth=growth)
+        )
+    return [_from_zero(point, gained) for point in points]
+
+
+def _hour(observation: tuple[datetime, str, Values]) -> datetime:
+    return observation[0].replace(minute=0, second=0, microsecond=0)
+
+
+def _add(gained: int | None, pairs: Iterable[tuple[int | None, int | None]]) -> int | None:
+    """Add what each video gained between two observations, if both counts are known."""
+    steps = [new - old for old, new in pairs if old is not None and new is not None]
+    return (gained or 0) + sum(steps) if steps else gained
+
+
+def _merge(known: Values | None, values: Values, names: tuple[str, ...]) -> Values:
+    if known is None:
+        return values
+    return {name: known[name] if values[name] is None else values[name] for name in names}
+
+
+def _from_zero(point: TrackPoint, gained: Values) -> TrackPoint:
+    """Let growth that is known at last begin with 0: nothing was gained before the first pair."""
+    values = {
+        name: 0 if value is None and gained[name] is not None else value
+        for name, value in point.growth.values.items()
+    }
+    return replace(point, growth=replace(point.growth, values=values))
 
 
 def _sum(newest: Mapping[str, Values], names: tuple[str, ...]) -> dict[str, int | None]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.visitor import View, Visitors
 
@@ -74,6 +74,59 @@ def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
     assert is_clean(view)
 
 
+def test_the_ranking_begins_on_the_first_screen(view: View, track: dict[str, Any]) -> None:
+    view.page.set_viewport_size({"width": 1440, "height": 900})
+    scan(view, track)
+    box = view.page.locator("#panel table").bounding_box()
+    assert box is not None
+    assert box["y"] <= 620
+
+
+def test_back_returns_to_the_tab_before(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)
+    view.page.locator('[data-tab="coverage"]').click()
+    expect(view.page.locator('[data-tab="coverage"]')).to_have_attribute("aria-selected", "true")
+    view.page.go_back()
+    expect(view.page.locator('[data-tab="ranking"]')).to_have_attribute("aria-selected", "true")
+    view.page.wait_for_selector("#panel table")
+    assert is_clean(view)
+
+
+def test_a_printed_result_has_every_row_and_no_controls(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)
+    rows = int(view.page.locator('[data-tab="ranking"] .num').inner_text())
+    view.page.emulate_media(media="print")
+    expect(view.page.locator("#panel tr.data")).to_have_count(rows)
+    expect(view.page.locator("#panel select").first).not_to_be_visible()
+    expect(view.page.locator("#panel tr.data").last).to_be_visible()
+    view.page.emulate_media(media="screen")
+    assert is_clean(view)
+
+
+def test_a_cancelled_scan_is_started_again(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)  # its document is that of the scan that is told as cancelled
+    job_id = view.page.url.partition("#/job/")[2].partition("?")[0]
+
+    def tell_cancelled(route: Route) -> None:
+        envelope = route.fetch().json()
+        if envelope["data"]["job_id"] == job_id:
+            envelope["data"] |= {"status": "cancelled", "result": None}
+        route.fulfill(json=envelope)
+
+    view.page.route(f"**/music_collection_jobs/{job_id}", tell_cancelled)
+    view.show("#/hot")
+    view.show(f"#/job/{job_id}")
+    with view.page.expect_request(
+        lambda request: request.method == "POST" and request.url.endswith("music_collection_jobs")
+    ) as asked:
+        view.page.locator("main .card button.button:not(.little)").click()
+    body: Any = asked.value.post_data_json
+    assert (body["input"], body["candidate_limit"]) == (track["prose"], int(SMALL))
+    view.page.unroute(f"**/music_collection_jobs/{job_id}")
+    view.page.wait_for_selector("[role=tabpanel]")
+    assert is_clean(view)
+
+
 def test_several_tracks_have_a_panel_each(view: View, track: dict[str, Any]) -> None:
     view.show("#/hot")
     view.page.locator("textarea").fill(f"{track['music_id']}\n{track['share_link']}")
@@ -119,6 +172,22 @@ def test_a_profile_is_read(view: View, person: str) -> None:
     view.page.wait_for_selector(".person h2")
     assert re.search(r"\d", view.page.locator(".figures dd").first.inner_text())
     assert view.axe() == []
+    assert is_clean(view)
+
+
+def test_another_address_shows_another_account(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)
+    view.page.locator('[data-tab="accounts"]').click()
+    links = view.page.locator("#panel tbody a[href^='#/profile']")
+    places = list(dict.fromkeys(links.evaluate_all("all => all.map((one) => one.hash)")))[:2]
+    shown = []
+    for place in places:
+        view.show(place)
+        expect(view.page.locator("main dl.pairs dd").first).to_have_text(place.partition("id=")[2])
+        shown.append(view.page.locator(".person h2").inner_text())
+    view.page.go_back()
+    expect(view.page.locator("main dl.pairs dd").first).to_have_text(places[0].partition("id=")[2])
+    expect(view.page.locator(".person h2")).to_have_text(shown[0])
     assert is_clean(view)
 
 

@@ -27,7 +27,16 @@ def song(**lead: Any) -> dict[str, Any]:
     """A whole answer about a song that entered on `ENTRY`."""
     envelope = read_example("history")
     points = [
-        {"observed_at": f"2026-03-{day:02d}T06:00:00Z", "work_count": 3, "digg_count": likes}
+        {
+            "observed_at": f"2026-03-{day:02d}T06:00:00Z",
+            "work_count": 3,
+            "digg_count": likes,
+            "growth": {
+                "gained": {"digg_count": likes - 10},
+                "followed_work_count": 3,
+                "new_work_count": 0,
+            },
+        }
         for day, likes in ((2, 10), (4, 400), (6, 900), (20, 1000))
     ]
     told = {

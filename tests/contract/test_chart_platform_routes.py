@@ -57,7 +57,10 @@ def test_a_song_is_told_with_its_places_links_curve_and_lead(client: TestClient)
     )
     assert relations(song) == {TRACK: ("same", "title_and_artist")}
     assert song["platform"]["music_ids"] == [TRACK]
-    assert [point["digg_count"] for point in song["platform"]["points"]] == [10, 40, 90, 100]
+    points = song["platform"]["points"]
+    assert [point["digg_count"] for point in points] == [10, 40, 90, 100]
+    assert [point["growth"]["gained"]["digg_count"] for point in points] == [0, 30, 80, 90]
+    assert [point["growth"]["new_work_count"] for point in points] == [1, 0, 0, 0]
     lead = song["lead"]
     assert (lead["low_days"], lead["lead_days"], lead["high_days"]) == (6.0, 8.0, 10.0)
     assert (lead["direction"], lead["reason"], lead["is_estimate"]) == (

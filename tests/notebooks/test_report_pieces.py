@@ -273,16 +273,19 @@ def test_growth_counts_a_video_from_its_first_complete_observation() -> None:
     grown = tracks.add_up(pa.Table.from_pylist([row | counts for row in seen]), "T").to_pylist()
     assert [row["observed_works"] for row in grown] == [2, 2]
     assert [row["digg_count"] for row in grown] == [12, 16]
+    assert [row["gained_likes"] for row in grown] == [0, 4]
+    assert [row["followed_works"] for row in grown] == [0, 1]
     assert tracks.add_up(pa.table({"aweme_id": pa.array([], pa.string())}), "T").num_rows == 0
 
 
 def test_the_likes_of_a_song_have_a_rule_at_its_chart_entry() -> None:
     at = [datetime(2026, 8, 1, tzinfo=UTC), datetime(2026, 10, 1, tzinfo=UTC)]
-    curve = pa.table({"observed_at": at, "digg_count": [5, 9]})
+    curve = pa.table({"observed_at": at, "gained_likes": [0, 4]})
     chart = PLOTS.song_likes(curve, entered=date(2026, 9, 1))
     assert chart is not None
     assert "2026-09-01T00:00:00+00:00" in chart.to_json()
-    assert PLOTS.song_likes(curve.slice(0, 1), entered=date(2026, 9, 1)) is None
+    unknown = pa.table({"observed_at": at, "gained_likes": pa.array([None, None], pa.int64())})
+    assert PLOTS.song_likes(unknown, entered=date(2026, 9, 1)) is None
 
 
 @pytest.mark.parametrize(("first", "last"), [("soon", ""), ("2026-02-01", "2026-01-01")])

@@ -32,7 +32,7 @@ ComparisonList = TypedDict("ComparisonList", {"job_id": "str",
     "comparisons": "list[EvidenceDocument]", "returned_count": "int", "is_demo_data": "bool"})
 CurvePoint = TypedDict("CurvePoint", {"observed_at": "str", "work_count": "int",
     "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
-    "share_count": "int | None"})
+    "share_count": "int | None", "growth": "TrackGrowth"})
 DoctorReport = TypedDict("DoctorReport", {"surfaces": "list[SurfaceReport]",
     "observed_at": "str | None", "circuits": "list[CircuitReport]", "robots": "list[RobotsReport]",
     "is_demo_data": "bool", "ready": "bool", "checks": "list[HealthCheck]"})
@@ -91,8 +91,8 @@ SeriesPoint = TypedDict("SeriesPoint", {"observed_at": "str", "surface": "str | 
     "collect_count": "NotRequired[int | None]", "share_count": "NotRequired[int | None]",
     "follower_count": "NotRequired[int | None]", "total_favorited": "NotRequired[int | None]",
     "aweme_count": "NotRequired[int | None]", "following_count": "NotRequired[int | None]",
-    "work_count": "NotRequired[int | None]", "is_exact": "bool",
-    "ranges": "dict[str, list[int]] | None"})
+    "work_count": "NotRequired[int | None]", "growth": "NotRequired[TrackGrowth]",
+    "is_exact": "bool", "ranges": "dict[str, list[int]] | None"})
 SongLead = TypedDict("SongLead", {"lead_days": "float | None", "low_days": "float | None",
     "high_days": "float | None",
     "direction": 'Literal["platform_first", "chart_first", "undecided"] | None',
@@ -134,6 +134,8 @@ TableDocument = TypedDict("TableDocument", {"name": "str", "row": "str", "key": 
     "columns": "list[TableColumnDocument]"})
 TableList = TypedDict("TableList", {"tables": "list[TableDocument]", "returned_count": "int",
     "is_demo_data": "bool"})
+TrackGrowth = TypedDict("TrackGrowth", {"gained": "dict[str, int | None]",
+    "followed_work_count": "int", "new_work_count": "int"})
 WatchDigestList = TypedDict("WatchDigestList", {"digests": "list[dict[str, object]]",
     "returned_count": "int", "is_demo_data": "bool"})
 WatchEntry = TypedDict("WatchEntry", {"kind": 'Literal["track", "account", "hashtag"]',

@@ -7,6 +7,7 @@ from pydantic import Field
 from api.responses.documents import Envelope
 from api.responses.errors import NOT_MODIFIED, OK
 from api.schemas.chart import Day
+from api.schemas.extensions.exports import TrackGrowth
 from api.schemas.responses import (
     BODY_ERRORS,
     PARAMETER_ERRORS,
@@ -90,7 +91,7 @@ class LinkDecision(ClosedDocument):
 
 
 class CurvePoint(ClosedDocument):
-    """Totals of all videos seen so far; they also grow when new videos are found."""
+    """Totals of all videos seen so far; they also rise when new videos are found."""
 
     observed_at: Timestamp
     work_count: Count
@@ -98,6 +99,7 @@ class CurvePoint(ClosedDocument):
     comment_count: OptionalCount
     collect_count: OptionalCount
     share_count: OptionalCount
+    growth: TrackGrowth
 
 
 class SongOnPlatform(ClosedDocument):

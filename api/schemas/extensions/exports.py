@@ -36,6 +36,19 @@ class JobReads(ClosedDocument):
     is_demo_data: bool
 
 
+class TrackGrowth(ClosedDocument):
+    """What the same videos gained since they were first observed; newly found ones add nothing."""
+
+    gained: Annotated[
+        dict[str, int | None],
+        Field(description="by count, since the first point; null: no video was observed twice"),
+    ]
+    followed_work_count: Annotated[
+        int, Field(ge=0, description="videos observed at least twice by then")
+    ]
+    new_work_count: Annotated[int, Field(ge=0, description="videos first observed at this point")]
+
+
 class SeriesPoint(ClosedDocument):
     """Known counts at one moment. Which counts exist depends on the kind."""
 
@@ -50,6 +63,7 @@ class SeriesPoint(ClosedDocument):
     aweme_count: NotRequired[OptionalCount]
     following_count: NotRequired[OptionalCount]
     work_count: NotRequired[OptionalCount]
+    growth: NotRequired[TrackGrowth]
     is_exact: bool
     ranges: dict[str, list[int]] | None
 

@@ -58,14 +58,8 @@ def peak(table: pa.Table, at: str, value: str) -> Headline | None:
     return Headline(form="one", values=values)
 
 
-def change(
-    table: pa.Table, at: str, value: str, *, basis: str | None = None, **more: object
-) -> Headline | None:
-    """Compare the first and the last known value over time.
-
-    `basis` is the column that says of how many the value is: if that differs, so may the value
-    without any growth, which the message then says.
-    """
+def change(table: pa.Table, at: str, value: str, **more: object) -> Headline | None:
+    """Compare the first and the last known value over time."""
     rows = [row for row in table.to_pylist() if row[value] is not None and row[at] is not None]
     rows.sort(key=lambda row: row[at])
     if len(rows) < _PAIR or rows[0][at] == rows[-1][at]:
@@ -76,11 +70,6 @@ def change(
         **more,
     }  # fmt: skip
     form = "same" if first[value] == last[value] else _direction(first[value], last[value])
-    if basis is not None and first[basis] != last[basis]:
-        return Headline(
-            form="other_basis",
-            values=values | {"first_basis": first[basis], "last_basis": last[basis]},
-        )
     return Headline(form=form, values=values)
 
 

@@ -82,22 +82,22 @@ class ReportPlots:
         )
 
     def song_likes(self, curve: pa.Table, *, entered: date) -> Plot:
-        """Draw the likes of a track's videos over time, with a rule at the song's chart entry.
+        """Draw the likes that a track's videos gained, with a rule at the song's chart entry.
 
-        None if there is one observation only, which shows no growth.
+        None if no video was observed twice, which shows no growth.
         """
-        rows = curve.to_pylist()
-        if len(rows) < 2:  # noqa: PLR2004 -- two observations
+        rows = [row for row in curve.to_pylist() if row["gained_likes"] is not None]
+        if not rows:
             return None
         data = to_data(
-            [{"x": to_plain(row["observed_at"]), "y": row["digg_count"]} for row in rows]
+            [{"x": to_plain(row["observed_at"]), "y": row["gained_likes"]} for row in rows]
         )
         x_axis = to_time_axis("x", [*(row["observed_at"] for row in rows), entered])
         likes = alt.Chart(data).mark_line(
             point=alt.OverlayMarkDef(size=44, color=SERIES[0]), color=SERIES[0], strokeWidth=2.2
         )
         entry = alt.Chart(to_data([{"x": f"{entered}T00:00:00+00:00"}]))
-        title = self._texts.heading("observed_likes")
+        title = self._texts.heading("gained_likes")
         return styled(
             alt.layer(
                 likes.encode(x=x_axis, y=alt.Y("y:Q", title=title)),

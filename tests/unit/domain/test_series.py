@@ -50,5 +50,43 @@ def test_a_track_is_the_sum_of_the_newest_counts_of_its_works() -> None:
     ]
 
 
+def test_a_newly_found_video_is_no_growth() -> None:
+    hour = timedelta(hours=1)
+    points = total_over_time([
+        (NOW, "1", counts(300)), (NOW + hour, "1", counts(310)), (NOW + hour, "2", counts(9_000)),
+        (NOW + 2 * hour, "2", counts(9_005)), (NOW + 2 * hour, "3", counts(7)),
+    ])  # fmt: skip
+    assert [point.values["digg_count"] for point in points] == [300, 9_310, 9_322]
+    assert [point.growth.values["digg_count"] for point in points] == [0, 10, 15]
+    assert [point.growth.followed_count for point in points] == [0, 1, 2]
+    assert [point.growth.new_count for point in points] == [1, 1, 1]
+
+
+def test_growth_is_unknown_until_a_video_was_observed_in_two_hours() -> None:
+    points = total_over_time([
+        (NOW, "1", counts(5)), (NOW + timedelta(minutes=20), "1", counts(6)),
+        (NOW + timedelta(hours=3), "2", counts(7)),
+    ])  # fmt: skip
+    assert [point.growth.values["digg_count"] for point in points] == [None, None]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc"), st.integers(0, 99)), max_size=20)
+)
+def test_growth_is_the_last_less_the_first_count_of_each_video(
+    seen: list[tuple[int, str, int]],
+) -> None:
+    by_hour = {(hour, video): value for hour, video, value in seen}
+    ordered = sorted(by_hour.items())
+    points = total_over_time([
+        (NOW + timedelta(hours=hour), video, counts(value)) for (hour, video), value in ordered
+    ])  # fmt: skip
+    runs = [[value for (_, video), value in ordered if video == name] for name in "abc"]
+    expected = [run[-1] - run[0] for run in runs if len(run) > 1]
+    if points:
+        gained = points[-1].growth.values["digg_count"]
+        assert gained == (sum(expected) if expected else None)
+
+
 def test_what_nobody_knows_is_not_zero() -> None:
     assert total_over_time([(NOW, "1", counts(None))])[0].values["share_count"] is None

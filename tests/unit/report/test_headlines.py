@@ -64,43 +64,6 @@ def test_a_change_is_between_the_first_and_the_last_known_value(
     assert found.form == ("same" if first == last else "rise" if last > first else "fall")
 
 
-def test_a_rise_by_newly_found_videos_is_not_called_growth() -> None:
-    table = pa.table({"day": [1, 2], "likes": [10, 90], "videos": [1, 5]})
-    found = headlines.change(table, "day", "likes", basis="videos")
-    assert found is not None
-    assert (found.form, found.values["first_basis"], found.values["last_basis"]) == (
-        "other_basis", 1, 5,
-    )  # fmt: skip
-
-
-@given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 50)), max_size=10))
-def test_a_leader_is_ahead_of_all_others(rows: list[tuple[str, int]]) -> None:
-    found = headlines.leader([{"name": name, "n": n} for name, n in rows], "name", "n")
-    ordered = sorted((n for _, n in rows), reverse=True)
-    if found is None:
-        assert len(ordered) < 2 or ordered[0] == ordered[1]
-        return
-    assert [found.values["value"], found.values["second_value"]] == ordered[:2]
-    assert (found.values["name"], ordered[0]) in rows
-
-
-@pytest.mark.parametrize(
-    ("changes", "low", "high"),
-    [((0, 0, 0, 0, 0), 1, 5), ((1, 0, 0, 2, 0), 2, 3), ((1, 1, 0, 1, 1), 3, 3)],
-)
-def test_a_stable_range_ends_where_the_top_changes(
-    changes: tuple[int, ...], low: int, high: int
-) -> None:
-    rows = [
-        {"limit": at, "is_usual": at == 3, "top_count": 9, "came": n, "went": 0}
-        for at, n in enumerate(changes, start=1)
-    ]
-    found = headlines.stable_range(pa.Table.from_pylist(rows), "limit")
-    assert found is not None
-    assert (found.values["low"], found.values["high"]) == (low, high)
-    assert found.form == ("point" if low == high else "range")
-
-
 def test_the_song_most_often_first_is_named_unless_there_is_a_tie() -> None:
     def rows(*first: str) -> pa.Table:
         return pa.Table.from_pylist(

@@ -1,12 +1,19 @@
 // Accounts, their posts and metrics, and counts over time. English, then Chinese.
 export default {
+  "gained.collect_count": ["Bookmarks gained", "新增收藏"],
+  "gained.comment_count": ["Comments gained", "新增评论"],
+  "gained.digg_count": ["Likes gained", "新增点赞"],
+  "gained.share_count": ["Shares gained", "新增分享"],
   "metrics.average": ["Average likes", "平均点赞"],
   "metrics.complete": ["All counts in this period are exact.", "该时段的计数均为精确值。"],
   "metrics.days": ["Days", "最近天数"],
   "metrics.empty": ["No account selected", "尚未选择账号"],
   "metrics.lead": ["Followers, total likes, and the engagement of recent posts.", "粉丝、总获赞与近期作品表现。"],
   "metrics.median": ["Median likes", "点赞中位数"],
-  "metrics.none": ["No posts in this period, so there is no average.", "该时段没有发布作品，因此没有平均值。"],
+  "metrics.none": [
+    "No post that could be read is dated within this period, so there is no average. Posts without a known date are not counted.",
+    "能读取的作品中没有发布日期在该时段内的，因此没有平均值；发布日期未知的作品不计入。",
+  ],
   "metrics.partial": ["Some counts are unknown or rounded; the metrics use the known ones.", "部分计数未知或为约数，指标仅基于已知数值。"],
   "metrics.read": ["Calculate metrics", "计算指标"],
   "metrics.top": ["Most liked post", "最高赞作品"],
@@ -56,6 +63,11 @@ export default {
     "Enter the id of a video, a track or an account to plot all its observations.",
     "输入作品、音乐或账号 ID，查看全部历史观测。",
   ],
+  "time.followed": ["Observed twice", "至少观测两次"],
+  "time.growth_note": [
+    "The lines show what the videos gained since each was first observed. A newly found video adds nothing until it is observed again.",
+    "曲线为各作品自首次观测以来的新增量；新发现的作品在再次观测之前不计入。",
+  ],
   "time.id_account": ["sec_user_id", "sec_user_id"],
   "time.id_track": ["Music id", "音乐 ID"],
   "time.id_video": ["Video id", "作品 ID"],
@@ -64,6 +76,7 @@ export default {
     "Engagement over time, from every stored observation. Gaps stay empty; rounded counts are shown as ranges.",
     "根据全部观测绘制互动趋势；无观测处留空，约数以区间表示。",
   ],
+  "time.new": ["Newly found", "新发现"],
   "time.none": ["No observations", "没有观测"],
   "time.none_hint": [
     "Scan a track or load a profile that shows it; each read adds a point.",

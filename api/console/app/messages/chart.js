@@ -40,7 +40,7 @@ export default {
   "song.confidence.low": ["confidence: low", "可信度：低"],
   "song.confidence.manual": ["set by a user", "人工指定"],
   "song.confidence.medium": ["confidence: medium", "可信度：中"],
-  "song.curve": ["Likes of its confirmed videos over time", "已确认作品的点赞变化"],
+  "song.curve": ["Likes gained by its confirmed videos", "已确认作品新增的点赞"],
   "song.direction.chart_first": ["chart first", "榜单在先"],
   "song.direction.platform_first": ["platform first", "平台在先"],
   "song.direction.undecided": ["order undecided", "先后未定"],

@@ -27,6 +27,7 @@ export default {
   ],
   "export.bom": ["CSV with byte order mark (for spreadsheets)", "CSV 带 BOM（适用于表格软件）"],
   "export.csv": ["CSV", "CSV"],
+  "export.first_page": ["Export the first {number}", "导出前 {number} 条"],
   "export.json": ["JSON", "JSON"],
   "export.note": [
     "Ids stay text, and formulas are escaped. XLSX includes a sheet on method and coverage.",
@@ -34,6 +35,7 @@ export default {
   ],
   "export.parquet": ["Parquet", "Parquet"],
   "export.title": ["Export", "导出"],
+  "export.unfiltered": ["Export all {number}, unfiltered", "导出全部 {number} 条（不筛选）"],
   "export.xlsx": ["Excel (XLSX)", "Excel (XLSX)"],
   "filter.account": ["Account contains", "账号包含"],
   "filter.clear": ["Clear filters", "清除筛选"],

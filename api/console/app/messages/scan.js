@@ -25,6 +25,7 @@ export default {
   "hot.too_many": ["At most ten tracks at a time", "一次最多 10 首"],
   "hot.tracks": ["Tracks, one per line", "音乐，每行一首"],
   "hot.tracks_hint": ["{number} of 10", "{number} / 10"],
+  "job.again": ["Scan again", "重新扫描"],
   "job.attempt": ["attempt {attempt} of {total}", "第 {attempt} 次尝试，共 {total} 次"],
   "job.cancel": ["Cancel scan", "取消任务"],
   "job.cancelled": ["This scan was cancelled", "任务已取消"],

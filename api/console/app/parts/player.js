@@ -124,12 +124,16 @@ function Lanes({ deck, starts, speed }) {
   const pause = () => { deck.from = deck.position; deck.stop(); setPlaying(false); };
   const choose = (role) => { setLive(role); deck.select(role); };
   const jump = (to) => { if (isPlaying) begin(to); else { deck.from = to; setAt(to); } };
-  const keys = (event) => {
-    const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (direction && event.target.tagName === "INPUT" && event.target.type === "range") return;
-    if (event.key.toLowerCase() === "x" && present.length > 1) choose(live === "reference" ? "candidate" : "reference");
-  };
-  return html`<div class="player" onKeyDown=${keys}>
+  useEffect(() => { // X switches wherever the reader is on the page, but in a text
+    const keys = (event) => {
+      const isTyping = event.target.matches?.("textarea, select, input:not([type=range], [type=checkbox])");
+      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (event.key.toLowerCase() === "x" && isPlain && !isTyping && present.length > 1) choose(live === "reference" ? "candidate" : "reference");
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, [live]);
+  return html`<div class="player">
     <div class="row"><button type="button" class="button main-act" onClick=${() => (isPlaying ? pause() : begin())}><${Icon} name=${isPlaying ? "pause" : "play"} />${t(isPlaying ? "player.pause" : "player.play")}</button>
       ${present.length > 1 && html`<${Segment} label=${t("player.switch")} options=${[["reference", `A · ${t("evidence.reference")}`], ["candidate", `B · ${t("evidence.candidate")}`]]} value=${live} onChange=${choose} />`}
       <span class="small soft num">${decimal(at, 1)} / ${decimal(deck.length, 1)} s</span></div>

@@ -1,4 +1,5 @@
-// A virtualised table: only visible rows are in the DOM. Narrow screens show the rows as cards.
+// A virtualised table: only visible rows are in the DOM, unless it is printed. Narrow screens show the
+// rows as cards.
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Pop } from "./ui.js";
@@ -8,15 +9,16 @@ const DENSE_PX = 36;
 const CARD_PX = 132;
 const SPARE = 6;
 const narrow = matchMedia("(max-width: 640px)");
+const printed = matchMedia("print");
 
-function useNarrow() {
-  const [isNarrow, setNarrow] = useState(narrow.matches);
+function useMedia(media) {
+  const [isMatched, setMatched] = useState(media.matches);
   useEffect(() => {
-    const update = () => setNarrow(narrow.matches);
-    narrow.addEventListener("change", update);
-    return () => narrow.removeEventListener("change", update);
-  }, []);
-  return isNarrow;
+    const update = () => setMatched(media.matches);
+    media.addEventListener("change", update);
+    return () => media.removeEventListener("change", update);
+  }, [media]);
+  return isMatched;
 }
 
 function useWindow(total, rowPx) {
@@ -32,6 +34,7 @@ function useWindow(total, rowPx) {
     addEventListener("resize", update);
     return () => { element.removeEventListener("scroll", update); removeEventListener("resize", update); };
   }, [total === 0]);
+  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0 }; // a page cannot be scrolled
   const first = Math.max(0, Math.min(total, Math.floor(top / rowPx)) - SPARE);
   const last = Math.min(total, Math.ceil((top + height) / rowPx) + SPARE);
   return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
@@ -40,7 +43,7 @@ function useWindow(total, rowPx) {
 // columns: [{key, label, num, render(row), sort, ascends, class}]; `card(row)` draws a row on a phone.
 // Rows are lower with `dense`, and as wide as their values.
 export function Table({ rows, columns, keyOf, caption, card, order, onOrder, dense = false }) {
-  const isNarrow = useNarrow() && card;
+  const isNarrow = useMedia(narrow) && card;
   const seen = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
   const shown = rows.slice(seen.first, seen.last);
   if (isNarrow) {

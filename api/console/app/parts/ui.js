@@ -52,8 +52,13 @@ export function Card({ title, aside, children, flush = false }) {
   return html`<section class=${`card ${flush ? "flush" : ""}`}>${title && html`<header><h2>${title}</h2>${aside}</header>`}${children}</section>`;
 }
 
+// A sentence of the service or of the page; what is between backticks is code.
+export function Prose({ text }) {
+  return String(text ?? "").split("`").map((part, at) => (at % 2 ? html`<code key=${at}>${part}</code>` : part));
+}
+
 export function Empty({ title, children, icon = "note" }) {
-  return html`<div class="empty"><${Icon} name=${icon} /><h3>${title}</h3>${children && html`<p>${children}</p>`}</div>`;
+  return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children && html`<p>${typeof children === "string" ? html`<${Prose} text=${children} />` : children}</p>`}</div>`;
 }
 
 export function Loading({ rows = 3, text }) {
@@ -130,9 +135,9 @@ function ErrorNoteBody({ error, onRetry }) {
   const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
   useEffect(() => { if (type && type !== "unauthorized") loadLimits(); }, [type]);
   const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "error.job" : "error.unreachable");
-  return html`<div class="note bad" role="alert"><h3>${title}</h3>
-    <p>${known?.detail ?? (refused ? "" : t("error.unreachable_hint"))}</p>
-    ${known?.hint && html`<p><b>${t("error.next")}</b> ${chinese ?? known.hint}</p>`}
+  return html`<div class="note bad" role="alert"><h2>${title}</h2>
+    <p><${Prose} text=${known?.detail ?? (refused ? "" : t("error.unreachable_hint"))} /></p>
+    ${known?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? known.hint} /></p>`}
     <p class="tiny soft mono">${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id].filter(Boolean).join(" · ")}</p>
     ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.retry")}</button></div>`}</div>`;
 }

@@ -1,7 +1,7 @@
 // Chart history: one issue per ten days, as rank lines and as a table.
 import { PATHS, address, request } from "../api.js";
 import { Foreign, count, seconds, visible } from "../format.js";
-import { html, useEffect, useMemo, useState } from "../html.js";
+import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { ChartSongCard } from "../parts/chart_song.js";
 import { Bump, COLORS } from "../parts/charts.js";
@@ -32,18 +32,25 @@ export function ChartView({ query }) {
   const [start, setStart] = useState(query.start ?? daysAgo(90));
   const [end, setEnd] = useState(query.end ?? daysAgo(0));
   const [state, setState] = useState({});
-  const read = async () => {
+  const shown = useRef(null); // the period that is shown or being read
+  const read = async (from = start, to = end) => {
+    shown.current = `${from} ${to}`;
     setState({ busy: true });
-    replaceAddress(["chart"], { start, end });
+    replaceAddress(["chart"], { start: from, end: to });
     try {
-      setState({ asked: { start_date: start, end_date: end }, data: (await request(PATHS.chart, { query: { start_date: start, end_date: end }, isShown: true })).data });
+      setState({ asked: { start_date: from, end_date: to }, data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data });
     } catch (error) { setState({ error }); }
   };
-  useEffect(() => { if (query.start && query.end) read(); }, []);
+  useEffect(() => { // another address, or Back, shows another period
+    if (!query.start || !query.end || `${query.start} ${query.end}` === shown.current) return;
+    setStart(query.start);
+    setEnd(query.end);
+    read(query.start, query.end);
+  }, [query.start, query.end]);
   return html`<${Head} title=${t("chart.title")} lead=${t("chart.lead")} />
     <form class="card" onSubmit=${(event) => { event.preventDefault(); read(); }}><div class="grid"><${TextField} type="date" label=${t("chart.start")} value=${start} onInput=${setStart} min="2021-01-01" required /><${TextField} type="date" label=${t("chart.end")} value=${end} onInput=${setEnd} min="2021-01-01" required /></div>
       <p class="small soft">${t("chart.hint")}</p><div class="row"><button type="submit" class="button main-act" disabled=${state.busy}>${t(state.busy ? "act.reading" : "chart.read")}</button></div></form>
-    <${ErrorNote} error=${state.error} onRetry=${state.error ? read : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
+    <${ErrorNote} error=${state.error} onRetry=${state.error ? () => read() : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
     ${state.data && html`<${Found} data=${state.data} source=${address(PATHS.chart, state.asked)} />`}
     ${!state.data && !state.busy && !state.error && html`<${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>`}<${Raw} />`;
 }

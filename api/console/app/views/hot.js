@@ -56,7 +56,7 @@ export function HotView() {
   return html`<${Head} title=${t("hot.title")} lead=${t("hot.lead")} />
     <form class="card" onSubmit=${start}>
       <div class="field"><label for=${id}>${t("hot.tracks")}</label>
-        <textarea id=${id} rows="4" value=${text} placeholder=${t("hot.placeholder")} aria-describedby=${`${id}h`} aria-invalid=${tooMany ? "true" : undefined} onInput=${(event) => { draft.value = { text: event.currentTarget.value, given }; }}></textarea>
+        <textarea id=${id} rows="4" value=${text} placeholder=${t("hot.placeholder")} aria-describedby=${`${id}h`} aria-invalid=${tooMany ? "true" : undefined} onInput=${(event) => { draft.value = { text: event.currentTarget.value, given }; }} onKeyDown=${(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form.requestSubmit(); }}></textarea>
         <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length })}</span></div>
       <div class="grid">
         ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}

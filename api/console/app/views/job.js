@@ -4,9 +4,9 @@ import { Foreign, count, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
 import { JobWatch, isOver } from "../job.js";
-import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Status } from "../parts/ui.js";
+import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
-import { link } from "../router.js";
+import { go, link } from "../router.js";
 import { notify } from "../state.js";
 import { failedInputs, leftOut } from "./hot.js";
 import { Result } from "./result/result.js";
@@ -14,6 +14,7 @@ import { Result } from "./result/result.js";
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
 const REFRESH_MS = 3000;
 const SHORT = 40; // longer inputs are pasted text, not a title
+const TRACK = /https?:|\d{15}/; // an input that is a track; others are song names
 const notifyJobs = new Set(); // jobs to notify about
 
 export function useJob(jobId) {
@@ -48,7 +49,7 @@ export function BatchView({ ids }) {
   const failed = failedInputs.value;
   return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
     ${leftOut.value.map((note) => html`<div class="note warn" key=${note.message}><p><${Foreign} text=${either(note.message, note.message_zh)} /></p></div>`)}
-    ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h3><${Foreign} text=${item.input} /></h3><p>${item.error?.detail}</p><p><b>${t("error.next")}</b> ${item.error?.hint}</p></div>`)}
+    ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h2><${Foreign} text=${item.input} /></h2><p><${Prose} text=${item.error?.detail} /></p><p><b>${t("error.next")}</b> <${Prose} text=${item.error?.hint} /></p></div>`)}
     <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} />`)}</div><${Raw} />`;
 }
 
@@ -71,19 +72,27 @@ function Progress({ watch, isShort = false }) {
   const [fault, setFault] = useState(null);
   const seen = job.progress;
   const share = job.status === "queued" ? 0 : Math.round(((seen.stage_index + 0.5) / seen.stage_count) * 100);
+  const again = () => { setBusy(true); scanAgain(job).catch(setFault).finally(() => setBusy(false)); };
   const cancel = () => { setBusy(true); watch.cancel().catch(setFault).finally(() => setBusy(false)); };
-  const left = Math.max(0, (job.parameters.search_request_budget ?? 0) - seen.search_page_count);
   return html`<${isShort ? "div" : Card} class="stack">
     ${job.error && html`<${ErrorNote} error=${job.error} />`}
-    ${job.status === "cancelled" && html`<div class="note warn"><h3>${t("job.cancelled")}</h3><p>${t("job.cancelled_hint")}</p></div>`}
+    ${job.status === "cancelled" && html`<div class="note warn"><h2>${t("job.cancelled")}</h2><p>${t("job.cancelled_hint")}</p></div>`}
     ${!isOver(job) && html`<div class="stack tight"><div class="row apart"><b aria-live="polite">${job.cancel_requested ? t("job.cancelling") : job.status === "queued" ? t(`waiting.${seen.waiting_for ?? "worker"}`) : t(`stage.${seen.stage}`)}</b><span class="small soft">${seen.eta_range_s ? t("job.eta", { low: seconds(seen.eta_range_s[0]), high: seconds(seen.eta_range_s[1]) }) : t(mode === "polling" ? "job.polling" : "job.live")}</span></div>
       ${runNote(job) && html`<p class="small soft">${runNote(job)}</p>`}
       <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
     ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
-    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_left"), count(left), t("fig.of", { total: count(job.parameters.search_request_budget) })]]} />
+    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_pages"), count(seen.search_page_count), t("fig.at_most_of", { total: count(job.parameters.search_request_budget) })]]} />
     ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
     ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
+    ${isOver(job) && job.status !== "completed" && "sort_by" in job.parameters && html`<div class="row"><button type="button" class="button" disabled=${busy} onClick=${again}>${t("job.again")}</button></div>`}
     <${ErrorNote} error=${fault} /><//>`;
+}
+
+// The same scan once more: what was observed is kept, so it needs fewer requests.
+async function scanAgain(job) {
+  const asked = TRACK.test(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
+  const envelope = await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...asked }, isShown: true });
+  go(["job", envelope.data.job_id]);
 }
 
 // What the stage does not say: a further attempt, the checkpoint it began with, what it waits for.
@@ -107,7 +116,7 @@ function SourcesRead({ jobId }) {
     return () => { clearInterval(timer); stopping.abort(); };
   }, [jobId]);
   if (!reads.length) return null;
-  return html`<div class="stack tight"><h3>${t("reads.title")}</h3><ul class="reads">${reads.map((one) => html`<li key=${`${one.surface}${one.outcome}`}><span>${labelOf("surface", one.surface)}</span><span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>${one.outcome !== "ok" && html`<${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", one.outcome)}<//>`}</li>`)}</ul></div>`;
+  return html`<div class="stack tight"><h2>${t("reads.title")}</h2><ul class="reads">${reads.map((one) => html`<li key=${`${one.surface}${one.outcome}`}><span>${labelOf("surface", one.surface)}</span><span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>${one.outcome !== "ok" && html`<${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", one.outcome)}<//>`}</li>`)}</ul></div>`;
 }
 
 function Step({ stage, at, now, isOver: over, isQueued }) {

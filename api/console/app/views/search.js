@@ -28,6 +28,6 @@ export function SearchView() {
     <form class="card" onSubmit=${start}><${TextField} label=${t("search.keyword")} value=${keyword} onInput=${(value) => { draft.value = { keyword: value, given }; }} placeholder=${t("search.placeholder")} maxlength="100" hint=${t("search.hint")} />
       <details class="fold"><summary>${t("hot.more")}</summary><div class="grid">${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}</div></details>
       <div class="row"><button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>${t(busy ? "act.starting" : "search.start")}</button></div><${ErrorNote} error=${error} /></form>
-    <div class="note info"><h3>${t("result.by_name")}</h3><p>${t("result.by_name_hint")}</p></div>
+    <div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>
     <${Raw} planned=${keyword.trim() ? { method: "POST", place: PATHS.jobs, body } : undefined} /><${Recent} />`;
 }

@@ -37,17 +37,23 @@ export function TimeView({ kind: givenKind, id: givenId }) {
 
 function Series({ data, source }) {
   if (!data.points.length) return html`<${Empty} title=${t("time.none")} icon="clock">${t("time.none_hint")}<//>`;
+  const isTrack = data.kind === "track";
+  // the sum over a track rises when videos are found: its lines show what the same videos gained
+  const points = isTrack ? data.points.map((point) => ({ ...point, ...point.growth.gained })) : data.points;
+  const nameOf = (name) => t(isTrack && name !== "work_count" ? `gained.${name}` : `stat.${name}`);
   return html`<${Card} title=${html`<${Foreign} text=${data.name} none=${data.id} />`} aside=${html`<${ExportMenu} source=${source} table="series" />`}>
       <p class="small soft">${t("time.note", { number: count(data.points.length), first: moment(data.points[0].observed_at), last: moment(data.points.at(-1).observed_at) })}</p>
-      <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${t(`stat.${name}`)}</h3><${TimeLines} label=${t(`stat.${name}`)} series=${[lineOf(data.points, name, at)]} /></section>`)}</div><//>
+      ${isTrack && html`<p class="small soft">${t("time.growth_note")}</p>`}
+      <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${nameOf(name)}</h3><${TimeLines} label=${nameOf(name)} series=${[lineOf(points, name, at, nameOf(name))]} /></section>`)}</div><//>
     <${Card} title=${t("time.table")}><${PlainTable} rows=${data.points.slice(-SHOWN_ROWS).reverse()} keyOf=${(row, at) => `${row.observed_at}${at}`} caption=${t("time.table")} columns=${[
       { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) },
       ...data.measures.map((name) => ({ key: name, label: t(`stat.${name}`), num: true, render: (row) => shown(row, name) })),
-      { key: "surface", label: t("col.source"), render: (row) => (row.surface ? labelOf("surface", row.surface) : "—") }]} /><//>`;
+      ...(isTrack ? [{ key: "followed", label: t("time.followed"), num: true, render: (row) => count(row.growth.followed_work_count) }, { key: "new", label: t("time.new"), num: true, render: (row) => count(row.growth.new_work_count) }]
+        : [{ key: "surface", label: t("col.source"), render: (row) => (row.surface ? labelOf("surface", row.surface) : "—") }])]} /><//>`;
 }
 
-function lineOf(points, name, at) {
-  return { key: name, name: t(`stat.${name}`), color: COLORS[at % COLORS.length], points: points.map((point) => ({ at: new Date(point.observed_at).getTime(), value: point[name], low: point.ranges?.[name]?.[0], high: point.ranges?.[name]?.[1] })) };
+function lineOf(points, name, at, label) {
+  return { key: name, name: label, color: COLORS[at % COLORS.length], points: points.map((point) => ({ at: new Date(point.observed_at).getTime(), value: point[name], low: point.ranges?.[name]?.[0], high: point.ranges?.[name]?.[1] })) };
 }
 function shown(row, name) {
   const range = row.ranges?.[name];

@@ -1,7 +1,7 @@
 // Account views: profile, posts, and metrics over a number of days.
 import { PATHS, address, request } from "../api.js";
 import { Foreign, compact, count, day, decimal, moment, published } from "../format.js";
-import { html, signal, useEffect, useState } from "../html.js";
+import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { Bars } from "../parts/charts.js";
@@ -23,20 +23,21 @@ async function toSecId(text) {
 // State and loader of a view that reads one account.
 function useAccount(query, view, read) {
   const [state, setState] = useState({});
+  const shown = useRef(null); // the account that is shown or being read
   const run = async (text) => {
     if (!text.trim()) return;
     setState({ busy: true });
     try {
-      const id = await toSecId(text.trim());
+      const id = shown.current = await toSecId(text.trim());
       replaceAddress([view], { id });
       setState({ id, data: await read(id) });
     } catch (error) {
       setState({ error });
     }
   };
-  useEffect(() => {
-    if (query.id) { account.value = query.id; run(query.id); }
-  }, []);
+  useEffect(() => { // another address, or Back, shows another account
+    if (query.id && query.id !== shown.current) { account.value = query.id; run(query.id); }
+  }, [query.id]);
   return [state, run, setState];
 }
 
@@ -86,7 +87,7 @@ export function PostsView({ query }) {
   return html`<${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read"><div class="grid"><${SelectField} label=${t("posts.order")} value=${order} onChange=${setOrder} options=${[["0", t("posts.newest")], ["1", t("posts.hottest")]]} /></div><//>
     <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><${ExportMenu} source=${address(PATHS.posts, asked(state.id))} table="videos" /></div>
+    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><${ExportMenu} source=${address(PATHS.posts, asked(state.id))} table="videos" label=${pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined} /></div>
       ${rows.length ? html`<${Table} rows=${rows} columns=${postColumns()} keyOf=${(row) => row.aweme_id} caption=${t("nav.posts")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
       <div class="row">${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}</div><${OtherViews} id=${state.id} not="posts" />`}
     ${!last && !state.busy && !state.error && html`<${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>`}<${Raw} />`;

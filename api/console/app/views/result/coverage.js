@@ -20,7 +20,7 @@ function leftOut(row) {
 function Estimates({ estimates }) {
   const rows = [["music_id", estimates.music_ids], ["video", estimates.videos]].map(([unit, one]) => ({ unit, ...one }));
   const assumption = estimates.videos.assumption ?? estimates.music_ids.assumption;
-  return html`<h3>${t("coverage.estimates")}</h3>
+  return html`<h2>${t("coverage.estimates")}</h2>
     <${PlainTable} rows=${rows} keyOf=${(row) => row.unit} caption=${t("coverage.estimates")} columns=${[
       { key: "unit", label: t("col.estimate_unit"), class: "cell-name", render: (row) => labelOf("estimate_unit", row.unit) },
       { key: "observed", label: t("col.confirmed"), num: true, render: (row) => count(row.observed) },
@@ -33,7 +33,7 @@ function Estimates({ estimates }) {
 // The limit of the random audit, and the drawn videos that carry the recording after all.
 function Audit({ audit }) {
   const carrying = audit.videos.filter((video) => video.verdict === "confirmed");
-  return html`<h3>${t("coverage.audit")}</h3>
+  return html`<h2>${t("coverage.audit")}</h2>
     <p>${audit.reason ? t("coverage.audit_none", { population: count(audit.population), why: labelOf("not_audited", audit.reason) }) : t("coverage.audit_sentence", { population: count(audit.population), share: decimal(100 * audit.upper_share, 1), most: count(audit.upper_count), drawn: count(audit.drawn), compared: count(audit.compared), carrying: count(audit.carrying) })}</p>
     ${carrying.length > 0 && html`<${PlainTable} rows=${carrying} keyOf=${(row) => row.aweme_id} caption=${t("coverage.audit")} columns=${[
       { key: "aweme_id", label: t("col.video"), class: "mono", render: (row) => row.aweme_id },
@@ -48,12 +48,12 @@ export function Coverage({ job }) {
   const seen = job.result.confirmed_count;
   const unseen = coverage.estimates ? null : coverage.unseen_estimate;
   const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => !ENDS.has(reason));
-  return html`<div class="note info"><h3>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })}</h3>
+  return html`<div class="note info"><h2>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })}</h2>
       <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
     ${coverage.audit && html`<${Audit} audit=${coverage.audit} />`}
-    <div class="row apart"><h3>${t("coverage.sources")}</h3><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
+    <div class="row apart"><h2>${t("coverage.sources")}</h2><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
     <${PlainTable} rows=${coverage.sources} keyOf=${(row, at) => `${row.surface}${at}`} caption=${t("coverage.sources")} columns=${[
       { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },
       { key: "requests", label: t("fig.requests"), num: true, render: (row) => count(row.requests) },
@@ -62,7 +62,7 @@ export function Coverage({ job }) {
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
       { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
     ${(coverage.list_genuine_share ?? []).filter((list) => list.own_rows < list.rows).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows) })}</p>`)}
-    ${coverage.decisions?.length > 0 && html`<h3>${t("coverage.decisions")}</h3>
+    ${coverage.decisions?.length > 0 && html`<h2>${t("coverage.decisions")}</h2>
     <${PlainTable} rows=${coverage.decisions} keyOf=${(row) => `${row.question} ${row.surface}`} caption=${t("coverage.decisions")} columns=${[
       { key: "question", label: t("col.question"), class: "cell-name", render: (row) => labelOf("question", row.question) },
       { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },

@@ -3,10 +3,10 @@ import { Foreign, byBirth, compact, count, day, published } from "../../format.j
 import { html, useState } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
-import { Badge, Empty, Figures, Panel, Tabs } from "../../parts/ui.js";
+import { Badge, Empty, Figures, Panel, Prose, Tabs } from "../../parts/ui.js";
 import { PlainTable, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
-import { link, replaceAddress } from "../../router.js";
+import { go, link } from "../../router.js";
 import { Coverage } from "./coverage.js";
 import { Comparisons } from "./comparisons.js";
 import { Genealogy } from "./genealogy.js";
@@ -19,8 +19,8 @@ export function Result({ job, query }) {
   const result = job.result;
   const isByName = result.keyword !== null;
   const first = isByName ? "related" : "ranking";
-  const [tab, setTab] = useState(OLD_TABS[query.tab] ?? query.tab ?? first);
-  const choose = (name) => { setTab(name); replaceAddress(["job", job.job_id], { ...query, tab: name === first ? "" : name }); };
+  const tab = OLD_TABS[query.tab] ?? query.tab ?? first;
+  const choose = (name) => go(["job", job.job_id], { ...query, tab: name === first ? "" : name }); // Back returns to the tab before
   const tabs = [
     !isByName && ["ranking", t("tab.ranking"), count(result.returned_count)],
     !isByName && ["accounts", t("tab.accounts"), count(result.unique_account_count)],
@@ -51,7 +51,7 @@ export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
 function estimateFigure({ estimates, unseen_estimate: unseen }) {
   if (!estimates) return unseen && [t("fig.unseen"), t("fig.unseen_value", { number: count(unseen.lower_bound) }), t("fig.unseen_note")];
   const { point, interval_95: interval } = estimates.music_ids;
-  return point !== null && [t("fig.music_ids"), t("coverage.interval", { point: count(Math.round(point)), lower: count(interval[0]), upper: count(interval[1]) }), t("fig.music_ids_note")];
+  return point !== null && [t("fig.music_ids"), count(Math.round(point)), t("fig.music_ids_note", { lower: count(interval[0]), upper: count(interval[1]) })];
 }
 
 function Summary({ result, isByName, job }) {
@@ -63,10 +63,21 @@ function Summary({ result, isByName, job }) {
   return html`<div class="stack">
     ${!isByName && result.music && html`<div class="row small"><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a></div>`}
     <${Figures} items=${items} />
-    ${!result.count_satisfied && !isByName && html`<div class="note info"><h3>${t("result.fewer", { got: count(result.returned_count), asked: count(result.requested_count) })}</h3><p>${either(t("result.fewer_hint"), result.count_note_zh)}</p></div>`}
-    ${isByName && html`<div class="note info"><h3>${t("result.by_name")}</h3><p>${t("result.by_name_hint")}</p></div>`}
-    ${job.notes.map((note) => html`<p key=${note.type} class="small soft">${either(note.message, note.message_zh)}</p>`)}
-    <p class="small soft">${t("result.never_all")}</p></div>`;
+    ${isByName && html`<div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>`}
+    <${Notes} notes=${[...fewerNote(result, isByName), ...job.notes]} /></div>`;
+}
+
+// Fewer rows than were asked for: the figures show it, the note says what to do.
+function fewerNote(result, isByName) {
+  if (result.count_satisfied || isByName) return [];
+  const got = { got: count(result.returned_count), asked: count(result.requested_count) };
+  return [{ type: "fewer", message: `${t("result.fewer", got)}. ${t("result.fewer_hint")}`, message_zh: `${t("result.fewer", got)}。${result.count_note_zh ?? t("result.fewer_hint")}` }];
+}
+
+function Notes({ notes }) {
+  if (!notes.length) return html`<p class="small soft">${t("result.never_all")}</p>`;
+  return html`<details class="fold small"><summary>${t("result.never_all")} ${t("result.notes", { number: count(notes.length) })}</summary>
+    <ul class="plain soft">${notes.map((note) => html`<li key=${note.type}><${Prose} text=${either(note.message, note.message_zh)} /></li>`)}</ul></details>`;
 }
 
 function Accounts({ job }) {
@@ -124,7 +135,7 @@ function Related({ job, isByName }) {
   return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><${ExportMenu} source=${sourceOf(job)} table="search_related" /></div>
     <div class="row" role="group" aria-label=${t("col.relevance")}>${["", ...Object.keys(LEVELS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(level === name)} onClick=${() => setLevel(name)}>${name ? labelOf("relevance", name) : t("act.all")} <span class="soft">${count(name ? related.aweme_list.filter((video) => video.search_relevance_level === name).length : related.aweme_list.length)}</span></button>`)}</div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.related")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>`}
-    <h3>${t("related.terms")}</h3>
+    <h2>${t("related.terms")}</h2>
     <${PlainTable} rows=${related.pagination.terms} keyOf=${(row) => row.term} caption=${t("related.terms")} columns=${[
       { key: "term", label: t("col.term"), render: (row) => html`<${Foreign} text=${row.term} />` },
       { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },

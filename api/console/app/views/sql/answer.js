@@ -17,7 +17,7 @@ export function Answer({ answer, asked }) {
   const told = [t("sql.rows_shown", { count: count(answer.returned_count), seconds: answer.seconds }), answer.as_of && t("sql.as_of_shown", { at: utc(answer.as_of) })].filter(Boolean).join(" ");
   const save = html`<${FileMenu} label=${t("sql.save")} note=${t("sql.save_note")} name=${asked.query ?? "sql"} fetchForm=${(form, bom) => fetchFile(`${PATHS.sql}/export`, { ...asked, form, ...(form === "csv" ? { bom } : {}) })} />`;
   return html`${answer.history_rewritten && html`<div class="note warn" role="status"><p>${t("sql.rewritten")}</p></div>`}
-    ${answer.is_cut && html`<div class="note warn" role="status"><h3>${t("sql.cut", { limit: count(answer.row_limit) })}</h3><p>${t("sql.cut_hint")}</p></div>`}
+    ${answer.is_cut && html`<div class="note warn" role="status"><h2>${t("sql.cut", { limit: count(answer.row_limit) })}</h2><p>${t("sql.cut_hint")}</p></div>`}
     ${rows.length > 1 && html`<${ChartCard} columns=${columns} rows=${rows} />`}
     <${Card} title=${html`<span class="small soft" role="status">${told}</span>`} aside=${html`<div class="no-print">${save}</div>`}>
       ${rows.length ? html`<${Table} dense rows=${shown} keyOf=${(row) => row.at} caption=${told} columns=${columns.map((column, at) => ({ key: at, label: column.name, num: NUMBERS.includes(column.kind), render: (row) => html`<${Cell} value=${row.cells[at]} kind=${column.kind} />` }))} />`

@@ -11,7 +11,7 @@ export function Library({ queries, chosen, isFirst }) {
   const subjects = [...new Set((queries ?? []).map((one) => one.subject))];
   return html`<details class="card fold" open=${wide.matches || isFirst}><summary>${t("sql.library")}</summary>
     ${!queries && html`<${Loading} rows=${6} />`}
-    <nav aria-label=${t("sql.library")}>${subjects.map((subject) => html`<div key=${subject}><h3>${t(`sql.subject_${subject}`)}</h3>
+    <nav aria-label=${t("sql.library")}>${subjects.map((subject) => html`<div key=${subject}><h2>${t(`sql.subject_${subject}`)}</h2>
       <ul>${queries.filter((one) => one.subject === subject).map((one) => html`<li key=${one.name}><a href=${link(["sql", one.name])} title=${either(one.description, one.description_zh)} aria-current=${one.name === chosen ? "true" : undefined}>${either(one.title, one.title_zh)}</a></li>`)}</ul></div>`)}</nav></details>`;
 }
 
