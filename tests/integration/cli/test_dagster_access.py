@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 from dagster import DagsterInstance, DagsterRun
-from dagster._core.workspace.load_target import EmptyWorkspaceTarget
-from dagster_webserver.app import create_app_from_workspace_process_context
-from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from api.cli.processes.dagster_access import document_role, protect_dagster
-from api.cli.processes.dagster_ui import RoleWorkspace
 from api.responses.errors import MalformedJsonError
 from api.server.access.roles import Role
 from api.server.access.sessions import COOKIE
 from api.settings import ApiSettings
+from tests.dagster_routes import open_dagster_app, routes_of
 
 TOKENS = {"read": "token-to-look", "scan": "token-to-scan", "operate": "token-for-all"}
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
@@ -67,11 +65,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     settings = ApiSettings(
         _env_file=None, own_api_tokens=file, data_home=folder, rate_limit_per_s=0
     )
-    with (
-        DagsterInstance.local_temp(str(folder)) as instance,
-        RoleWorkspace(instance, EmptyWorkspaceTarget()) as workspace,
-    ):
-        app = create_app_from_workspace_process_context(workspace)
+    with open_dagster_app(folder) as (app, instance):
         yield Ui(app, protect_dagster(app, settings), instance)
 
 
@@ -85,16 +79,6 @@ def ui(running: Ui) -> Ui:
 
 def ask(client: TestClient, query: str, **more: Any) -> Any:
     return client.post("/graphql", json={"query": query, **more}, headers=OWN)
-
-
-def routes_of(routes: list[BaseRoute]) -> Iterator[tuple[str, str]]:
-    """Method and path of every route; a parameter is filled in."""
-    for route in routes:
-        if isinstance(route, Mount):
-            yield "GET", f"{route.path}/some.file"
-        elif isinstance(route, Route):
-            for method in sorted(route.methods or {"GET"}):
-                yield method, route.path.partition("{")[0] + ("x" if "{" in route.path else "")
 
 
 def test_without_a_token_no_route_of_the_ui_answers(ui: Ui) -> None:
