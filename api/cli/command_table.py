@@ -71,8 +71,8 @@ COMMANDS = (
     CommandEntry(
         "catalog",
         SCAN,
-        "catalog.run:app",
-        "Catalogues of up to 10,000 tracks: import, run, cancel, list, status, remove.",
+        "catalog:app",
+        "Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
     ),
     CommandEntry(
         "report",

@@ -1,8 +1,10 @@
 """Open the catalogues of the chosen profile."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.catalog.run import CatalogRun, cancel_run
 from pipelines.catalog.service import CatalogService
@@ -14,6 +16,9 @@ from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import Home, open_home
 from warehouse.records.videos import ServiceSongList
+
+if TYPE_CHECKING:
+    from pipelines.catalog.report.files import CatalogReportFormat
 
 
 @contextmanager
@@ -99,3 +104,31 @@ def _open_scans(settings: Settings) -> Iterator[tuple[ControlStore, ScanService]
     control = open_control(settings.control_url or home.control_url, world=home.world)
     with closing(control), open_scan_service(settings) as scans:
         yield control, scans
+
+
+def write_report(
+    settings: Settings,
+    name: str,
+    *,
+    folder: Path | None,
+    language: str,
+    formats: "Collection[CatalogReportFormat]",
+) -> list[Path]:
+    """Write the report of a catalogue; return the paths of its files.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        InvalidParameterError: There is no such catalogue, or a file cannot be written.
+        WarehouseError: A store cannot be opened.
+    """
+    from pipelines.catalog.report.files import write_catalog_report  # noqa: PLC0415 -- loads pyarrow
+    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
+    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
+
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    with open_catalog_service(settings) as catalogs:
+        status = catalogs.status(name)
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    with closing(Engine(lake)) as engine:
+        place = folder or home.reports_dir / "catalogs" / name
+        return write_catalog_report(place, engine, status, language=language, formats=formats)

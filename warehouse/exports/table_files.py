@@ -88,11 +88,21 @@ def to_xlsx(table: ExportTable, method: ExportMethod) -> bytes:
     Raises:
         InvalidParameterError: The table has more rows than a sheet allows.
     """
+    return to_workbook([table], method)
+
+
+def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
+    """Return a workbook: a sheet per table, and one with method and coverage.
+
+    Raises:
+        InvalidParameterError: A table has more rows than a sheet allows.
+    """
     import xlsxwriter  # noqa: PLC0415  # takes 60 ms and only XLSX needs it
 
-    if len(table.rows) > MAX_SHEET_ROWS:
+    longest = max((len(table.rows) for table in tables), default=0)
+    if longest > MAX_SHEET_ROWS:
         raise InvalidParameterError(
-            f"{len(table.rows):,} rows do not fit a sheet of at most {MAX_SHEET_ROWS:,}",
+            f"{longest:,} rows do not fit a sheet of at most {MAX_SHEET_ROWS:,}",
             hint="use CSV or Parquet",
         )
     file = io.BytesIO()
@@ -107,9 +117,10 @@ def to_xlsx(table: ExportTable, method: ExportMethod) -> bytes:
         book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001  # a fixed date keeps the file reproducible; the sheet has the real one
         bold = book.add_format({"bold": True})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        sheet = book.add_worksheet(table.name[:_SHEET_NAME_CHARS])
-        sheet.freeze_panes(1, 0)
-        _fill(sheet, table, bold=bold, moment=moment)
+        for table in tables:
+            sheet = book.add_worksheet(table.name[:_SHEET_NAME_CHARS])
+            sheet.freeze_panes(1, 0)
+            _fill(sheet, table, bold=bold, moment=moment)
         _describe(book.add_worksheet("method_and_coverage"), method, bold=bold, moment=moment)
     return file.getvalue()
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from api.cli.commands.catalog.run import app
+from api.cli.commands.catalog import app
 from api.cli.rendering.catalog_runs import CatalogRunDisplay
 from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending
 from pipelines.catalog.run import CatalogProgress
@@ -163,3 +163,11 @@ def test_a_track_that_ended_is_shown_with_its_outcome() -> None:
             "the day's scans are used up; the next day (UTC) goes on"
         ),
     ]
+
+
+def test_a_report_is_written_where_it_is_asked_for(run: Run, tmp_path: Path) -> None:
+    run("import", "songs", "songs.csv")
+    (path,) = shown(run("report", "songs", "--format", "html", "--out", "here", "--json"))["paths"]
+    assert "Paper Boats" in (tmp_path / path).read_text()
+    for option in ("--format", "--language"):
+        assert run("report", "songs", option, "docx").exit_code == 2

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.catalog.service import CatalogService
 
 app = typer.Typer(
-    help="Catalogues of up to 10,000 tracks: import, run, cancel, list, status, remove.",
+    help="Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
     no_args_is_help=True,
 )
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a catalogue.")]

@@ -11,8 +11,6 @@ from api.cli.rendering.catalog_runs import CatalogRunDisplay, to_progress_docume
 from api.cli.terminal import EXIT_FAILED, out, print_json, print_message, safe
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
 
-__all__ = ["app"]  # with the commands of both modules
-
 POLL_EVERY_S = 2.0
 
 

@@ -1,0 +1,81 @@
+"""The English and Chinese texts of the page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipelines.documents.messages import Message
+
+TEXTS: Mapping[str, Message] = {
+    "catalogue": Message("Catalogue", "曲目目录"),
+    "demo": Message(
+        "Demo data: nothing here comes from the public platform.",
+        "演示数据: 内容并非来自公开平台。",
+    ),
+    "basis": Message(
+        "What guests can see, never a full list of the platform.",
+        "仅含访客可见的公开数据, 并非平台的完整列表。",
+    ),
+    "tracks": Message("tracks", "曲目"),
+    "with_result": Message("with a result", "已有结果"),
+    "music_ids": Message("music ids with the recording", "使用同一录音的音乐 ID"),
+    "videos": Message("confirmed videos", "已确认作品"),
+    "variants": Message("variants", "变体"),
+    "new": Message("new since the result before", "较上次结果新增"),
+    "new_flag": Message("new", "新"),
+    "missing": Message("no longer found", "不再出现"),
+    "overview": Message("Tracks", "曲目"),
+    "track": Message("track", "曲目"),
+    "state": Message("state", "状态"),
+    "result_at": Message("result", "结果时间"),
+    "likes": Message("likes", "点赞"),
+    "comments": Message("comments", "评论"),
+    "collects": Message("bookmarks", "收藏"),
+    "shares": Message("shares", "分享"),
+    "estimated_ids": Message("music ids, estimated (95 %)", "音乐 ID 估计值 (95%)"),
+    "estimated_videos": Message("videos, estimated (95 %)", "作品估计值 (95%)"),
+    "no_estimate": Message("cannot be estimated", "无法估计"),
+    "details": Message("Music ids and videos of each track", "各曲目的音乐 ID 与作品"),
+    "details_cut": Message(
+        "The first tracks by confirmed videos; all are in the tables next to this page.",
+        "仅列出已确认作品最多的曲目, 全部内容见同目录的数据表。",
+    ),
+    "most_liked": Message("Most liked videos", "点赞最多的作品"),
+    "music_id": Message("music id", "音乐 ID"),
+    "born": Message("created", "创建时间"),
+    "kind": Message("kind", "类型"),
+    "uploader": Message("uploader", "上传者"),
+    "evidence": Message("evidence", "匹配依据"),
+    "copy_of": Message("older music id", "更早的音乐 ID"),
+    "video": Message("video", "作品"),
+    "account": Message("account", "账号"),
+    "score": Message("score", "得分"),
+    "failed": Message("Tracks that could not be scanned", "扫描失败的曲目"),
+    "error": Message("reason", "原因"),
+    "own_id": Message("the track's own", "曲目自身"),
+    "original_sound": Message("original sound of a user", "用户原声"),
+    "library": Message("music library", "曲库"),
+    "audio": Message("confirmed by audio", "音频确认"),
+    "name": Message("same name, not compared", "名称相同, 未比对"),
+    "confirmed": Message("confirmed", "已确认"),
+    "variant": Message("variant", "变体"),
+    "running": Message("running", "进行中"),
+    "fresh": Message("fresh", "最新"),
+    "stale": Message("stale", "已过期"),
+    "never_read": Message("never read", "尚未读取"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """The texts of one language."""
+
+    language: str
+
+    def __call__(self, name: str | None) -> str:
+        """Return a text; an unknown name stays as it is, None is a dash."""
+        if name is None:
+            return "—"
+        found = TEXTS.get(name)
+        if found is None:
+            return name
+        return found.zh if self.language == "zh" else found.en
