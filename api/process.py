@@ -45,6 +45,7 @@ from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import (
     read_annotations,
+    read_captions,
     read_comparison,
     read_comparisons,
     read_sounds,
@@ -244,6 +245,7 @@ def _evidence(
     return EvidenceService(
         read_comparison=partial(read_comparison, engine),
         read_comparisons=partial(read_comparisons, engine),
+        read_captions=partial(read_captions, engine),
         read_sounds=partial(read_sounds, engine),
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days

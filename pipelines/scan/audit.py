@@ -161,8 +161,7 @@ async def _compare(
         for pair in verdict.pairs
     ]
     best = max(comparisons, key=credibility)
-    has_it = verdict.verdict in {"confirmed", "variant"}
-    cut_group_excerpts(session, measured, best if has_it else None)
+    cut_group_excerpts(session, measured, comparisons)
     return (
         replace(
             about,

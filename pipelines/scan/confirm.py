@@ -198,8 +198,7 @@ async def _verify_group(
         _mark(session, videos, "not_comparable", "silent_placeholder")
         return None
     best = max(comparisons, key=credibility)
-    has_it = verdict.verdict in {"confirmed", "variant"}
-    cut_group_excerpts(session, measured, best if has_it else None)
+    cut_group_excerpts(session, measured, comparisons)
     if verdict.verdict == "variant":
         found.variant_ids[music_id] = best
     if verdict.verdict != "confirmed":

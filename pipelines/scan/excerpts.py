@@ -1,4 +1,4 @@
-"""Cut excerpts of the sounds that decided a verdict, in the background of the scan.
+"""Cut excerpts of sounds that people may want to judge, in the background of the scan.
 
 A downloaded file is kept under a temporary name until its group has a verdict, a reference until
 the end. A failure here loses an excerpt, never a scan. Not here: choosing and encoding an excerpt.
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import structlog
 
+from pipelines.scan.rules.expansion import worth_hearing
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo
 from warehouse.records.evidence import Comparison, Excerpt, find_excerpts
@@ -35,18 +36,20 @@ async def keep_sound(session: ScanRun, video: Video, path: Path) -> None:
 
 
 def cut_group_excerpts(
-    session: ScanRun, measured: Sequence[MeasuredVideo], best: Comparison | None
+    session: ScanRun, measured: Sequence[MeasuredVideo], comparisons: Sequence[Comparison]
 ) -> None:
-    """Cut the excerpts of a group's best pair in the background, then delete its files.
+    """Cut the excerpts of a group's pairs in the background, then delete its files.
 
     Args:
         session: The scan.
         measured: The measured videos of the group.
-        best: The pair that proves the recording or a variant; None cuts nothing.
+        comparisons: Its pairs; `worth_hearing` says which get excerpts.
     """
     videos = [entry.video.aweme_id for entry in measured]
     session.sounds.cutting.append(
-        asyncio.get_running_loop().create_task(_cut_and_delete(session, videos, best))
+        asyncio.get_running_loop().create_task(
+            _cut_and_delete(session, videos, worth_hearing(comparisons))
+        )
     )
 
 
@@ -72,23 +75,25 @@ def remove_abandoned(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-async def _cut_and_delete(session: ScanRun, videos: Sequence[str], best: Comparison | None) -> None:
+async def _cut_and_delete(
+    session: ScanRun, videos: Sequence[str], pairs: Sequence[Comparison]
+) -> None:
     try:
-        if best is not None:
-            await _cut_pair(session, best)
+        for pair in pairs:
+            await _cut_pair(session, pair)
     except OSError as error:
         _log.warning("excerpt not kept", reason=error.strerror)
     finally:
         await _delete_files(session, videos)
 
 
-async def _cut_pair(session: ScanRun, best: Comparison) -> None:
+async def _cut_pair(session: ScanRun, pair: Comparison) -> None:
     hashes, files = session.state.sound_hashes, session.sounds.files
-    videos = {"reference": best.reference_aweme_id, "candidate": best.candidate_aweme_id}
+    videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
     excerpts = find_excerpts(
-        best.pair,
-        reference_sha256=hashes.get(best.reference_aweme_id),
-        candidate_sha256=hashes.get(best.candidate_aweme_id),
+        pair.pair,
+        reference_sha256=hashes.get(pair.reference_aweme_id),
+        candidate_sha256=hashes.get(pair.candidate_aweme_id),
     )
     for role, excerpt in excerpts.items():
         path = files.get(videos[role])

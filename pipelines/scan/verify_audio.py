@@ -268,7 +268,7 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
     best = max(comparisons, key=credibility)
     if best.pair.verdict != "confirmed":
         return False
-    cut_group_excerpts(session, (), best)  # the files are still needed: these are the references
+    cut_group_excerpts(session, (), [best])  # the files are still needed: these are the references
     return True
 
 

@@ -62,6 +62,7 @@ class Service:
     excerpts: Path | None = None
     comparisons: dict[str, dict[str, Any]] = field(default_factory=dict)
     sounds: dict[str, dict[str, Any]] = field(default_factory=dict)
+    captions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     annotations: list[Any] = field(default_factory=list)
     is_awaited: bool = False
@@ -93,6 +94,9 @@ class Service:
             read_comparisons=lambda job_id: [
                 row for row in self.comparisons.values() if row["job_id"] == job_id
             ],
+            read_captions=lambda ids: {
+                one: self.captions[one] for one in ids if one in self.captions
+            },
             read_sounds=lambda hashes, _version: {
                 sha256: self.sounds[sha256] for sha256 in hashes if sha256 in self.sounds
             },

@@ -27,6 +27,7 @@ HERE = f"{PATH}/{COMPARISON_ID}"
 SOUND = b"ID3 invented"
 TOKEN = "sesam-42-sesam-42-sesam-42"
 PLACES = ("", "/picture.svg", "/picture.png", "/excerpt/candidate")
+CANDIDATE = "7350000000000000003"
 PAIR = PairEvidence(
     verdict="confirmed", reason="whole_rule_met", segment="whole", chroma_distance=0.09,
     mfcc_distance=0.21, overlap_s=8.1, reference_start_s=1.2, candidate_start_s=0.1,
@@ -48,7 +49,7 @@ def heard(service: Any, tmp_path: Path) -> Any:
         "job_id": "0d0f7b1e-2f4c-4d7e-8a51-5b8f0c1d2e3f",
         "track_music_id": "7300000000000000001",
         "reference_aweme_id": "7350000000000000001",
-        "candidate_aweme_id": "7350000000000000003",
+        "candidate_aweme_id": CANDIDATE,
         "reference_music_id": "7300000000000000001",
         "candidate_music_id": "7400000000000000003",
         "reference_sha256": "a" * 64,
@@ -60,6 +61,13 @@ def heard(service: Any, tmp_path: Path) -> Any:
         "library_version": "av 19.0.2; numpy 2.5.5; scipy 1.17.1; numba 0.68.0",
     }
     service.sounds |= {"a" * 64: {"features": packed(1)}, "b" * 64: {"features": packed(2)}}
+    service.captions[CANDIDATE] = {
+        "aweme_id": CANDIDATE,
+        "desc": "纸船 Paper Boats",
+        "nickname": "阿明",
+        "sec_uid": "MS4wLjABAAAA3",
+        "share_url": "https://vidplat.example/video/1",
+    }
     service.excerpts = tmp_path / "excerpts"
     candidate = find_excerpts(PAIR, reference_sha256=None, candidate_sha256="b" * 64)["candidate"]
     folder = ExcerptFolder(folder=service.excerpts, max_bytes=1_000_000, max_age_s=3600.0)
@@ -77,6 +85,7 @@ def test_the_numbers_stand_beside_their_limits(heard: Any) -> None:
         "peak_agreement": None, "score": True,
     }  # fmt: skip
     assert data["picture"] == {form: f"{HERE}/picture.{form}" for form in ("svg", "png")}
+    assert data["videos"].keys() == {CANDIDATE}  # the reference was never observed
 
 
 def test_the_answer_shown_is_what_the_service_answers(heard: Any) -> None:

@@ -117,6 +117,25 @@ def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
     )
 
 
+def read_captions(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Row]:
+    """Return the newest caption, link and account of videos, by id; unknown videos are left out."""
+    rows = engine.rows(
+        """
+        select
+            aweme_id,
+            arg_max("desc", observed_at) as "desc",
+            arg_max(share_url, observed_at) as share_url,
+            arg_max(sec_uid, observed_at) as sec_uid,
+            arg_max(nickname, observed_at) as nickname
+        from seen.videos
+        where list_contains($ids, aweme_id)
+        group by aweme_id
+        """,
+        ids=list(aweme_ids),
+    )
+    return {row["aweme_id"]: row for row in rows}
+
+
 def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
     """Return one compared pair, or None."""
     found = engine.rows(

@@ -25,11 +25,15 @@ ChartSongComparison = TypedDict("ChartSongComparison", {"song_key": "str", "titl
     "is_demo_data": "bool"})
 CircuitReport = TypedDict("CircuitReport", {"host": "str", "surface": "str", "failures": "int",
     "cause": "str | None", "open_until": "str | None"})
+ComparedVideo = TypedDict("ComparedVideo", {"desc": "str | None", "nickname": "str | None",
+    "sec_uid": "str | None", "share_url": "str | None"})
 ComparisonDocument = TypedDict("ComparisonDocument", {"comparison_id": "str", "job_id": "str",
     "track_music_id": "str", "evidence": "EvidenceDocument", "measures": "list[MeasureDocument]",
-    "picture": "PlotPaths", "excerpts": "Excerpts", "is_demo_data": "bool"})
+    "picture": "PlotPaths", "excerpts": "Excerpts", "videos": "dict[str, ComparedVideo]",
+    "is_demo_data": "bool"})
 ComparisonList = TypedDict("ComparisonList", {"job_id": "str",
-    "comparisons": "list[EvidenceDocument]", "returned_count": "int", "is_demo_data": "bool"})
+    "comparisons": "list[EvidenceDocument]", "videos": "dict[str, ComparedVideo]",
+    "returned_count": "int", "is_demo_data": "bool"})
 CurvePoint = TypedDict("CurvePoint", {"observed_at": "str", "work_count": "int",
     "digg_count": "int | None", "comment_count": "int | None", "collect_count": "int | None",
     "share_count": "int | None", "growth": "TrackGrowth"})

@@ -77,6 +77,7 @@ async def sametrack_job_comparisons(
     data = {
         "job_id": job_id,
         "comparisons": pairs,
+        "videos": await run_sync(evidence.videos_of, pairs),
         "returned_count": len(pairs),
         "is_demo_data": scan_service.world.is_demo,
     }

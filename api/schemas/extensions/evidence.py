@@ -43,6 +43,21 @@ class Excerpts(ClosedDocument):
     candidate: ExcerptDocument | None
 
 
+class ComparedVideo(ClosedDocument):
+    """What a compared video is called, as last observed."""
+
+    desc: str | None
+    nickname: str | None
+    sec_uid: str | None
+    share_url: str | None
+
+
+VideosById = Annotated[
+    dict[str, ComparedVideo],
+    Field(description="the compared videos by id; one that was never observed is missing"),
+]
+
+
 class ComparisonDocument(ClosedDocument):
     """A compared pair with its measurements and limits."""
 
@@ -53,6 +68,7 @@ class ComparisonDocument(ClosedDocument):
     measures: list[MeasureDocument]
     picture: PlotPaths
     excerpts: Excerpts
+    videos: VideosById
     is_demo_data: bool
 
 

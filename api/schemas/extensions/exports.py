@@ -4,6 +4,7 @@ from typing import Annotated, NotRequired
 
 from pydantic import Field
 
+from api.schemas.extensions.evidence import VideosById
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.reads.series import SeriesKind
@@ -14,6 +15,7 @@ class ComparisonList(ClosedDocument):
 
     job_id: str
     comparisons: list[EvidenceDocument]
+    videos: VideosById
     returned_count: Count
     is_demo_data: bool
 

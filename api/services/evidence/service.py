@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.evidence import ComparisonDocument, ExcerptDocument, Excerpts
+from api.schemas.extensions.evidence import (
+    ComparedVideo,
+    ComparisonDocument,
+    ExcerptDocument,
+    Excerpts,
+)
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
 from warehouse.home.excerpt_files import ExcerptFolder
@@ -64,6 +69,7 @@ class EvidenceService:
     Args:
         read_comparison: Returns the row of a comparison by id, None if there is none.
         read_comparisons: Returns all rows of a job by id.
+        read_captions: Returns caption, link and account of videos by id.
         read_sounds: Returns rows of sounds by hash, for hashes and a feature version.
         excerpts: Folder with short excerpts of the sounds.
         is_demo: True if the stored data is demo data.
@@ -74,12 +80,14 @@ class EvidenceService:
         *,
         read_comparison: Callable[[str], ReadOnlyRow | None],
         read_comparisons: Callable[[str], Sequence[ReadOnlyRow]],
+        read_captions: Callable[[Sequence[str]], Mapping[str, ReadOnlyRow]],
         read_sounds: Callable[[Sequence[str], str], Mapping[str, ReadOnlyRow]],
         excerpts: ExcerptFolder,
         is_demo: bool,
     ) -> None:
         self._read_comparison = read_comparison
         self._read_comparisons = read_comparisons
+        self._read_captions = read_captions
         self._read_sounds = read_sounds
         self._excerpts = excerpts
         self._is_demo = is_demo
@@ -111,6 +119,24 @@ class EvidenceService:
             to_evidence_document(comparison_from_row(row)) for row in self._read_comparisons(job_id)
         ]
 
+    def videos_of(self, pairs: Sequence[EvidenceDocument]) -> dict[str, ComparedVideo]:
+        """Return what the videos of pairs are called, by id; unknown videos are left out."""
+        asked = {
+            aweme_id
+            for pair in pairs
+            for aweme_id in (pair["reference_aweme_id"], pair["candidate_aweme_id"])
+        }
+        found = self._read_captions(sorted(asked))
+        return {
+            aweme_id: {
+                "desc": row["desc"],
+                "nickname": row["nickname"],
+                "sec_uid": row["sec_uid"],
+                "share_url": row["share_url"],
+            }
+            for aweme_id, row in found.items()
+        }
+
     def document(self, comparison_id: str) -> ComparisonDocument:
         """Return the measurements of a comparison, their limits, and the paths of plot and
         excerpts.
@@ -125,11 +151,12 @@ class EvidenceService:
         measures = measures_of(comparison.pair, comparison.limits)
         has_features = self._features(stored) is not None
         place = f"{PATH}/{comparison_id}"
+        evidence = to_evidence_document(comparison)
         return {
             "comparison_id": comparison_id,
             "job_id": stored.job_id,
             "track_music_id": stored.track_music_id,
-            "evidence": to_evidence_document(comparison),
+            "evidence": evidence,
             "measures": [
                 {
                     "name": measure.name,
@@ -145,6 +172,7 @@ class EvidenceService:
                 "png": f"{place}/picture.png" if has_features else None,
             },
             "excerpts": self._excerpts_document(stored, place),
+            "videos": self.videos_of([evidence]),
             "is_demo_data": self._is_demo,
         }
 

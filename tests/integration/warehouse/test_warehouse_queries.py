@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -203,6 +203,14 @@ def test_comparisons_are_grouped_by_candidate_and_best_first(lake: Lake, engine:
     engine.refresh()
     rows = queries.read_comparisons(engine, "j")
     assert [row["comparison_id"] for row in rows] == ["d", "c", "b", "a"]
+
+
+def test_captions_are_the_newest_and_unknown_videos_are_left_out(
+    lake: Lake, engine: Engine
+) -> None:
+    store(lake, engine, replace(video(2), desc="new"), replace(video(1), desc="old"))
+    found = queries.read_captions(engine, ["1", "2"])
+    assert {aweme_id: row["desc"] for aweme_id, row in found.items()} == {"1": "new"}
 
 
 def test_coverage_is_read_as_a_ledger(lake: Lake, engine: Engine) -> None:

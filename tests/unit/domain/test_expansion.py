@@ -14,6 +14,7 @@ from pipelines.scan.rules.expansion import (
     verification_batches,
     verification_order,
     videos_to_verify,
+    worth_hearing,
 )
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -128,6 +129,19 @@ def test_of_several_comparisons_of_a_video_the_most_credible_counts() -> None:
         compared("variant", aweme_id="2", score=0.8),
     )
     assert best_comparisons([strong, weak, other]) == {"1": strong, "2": other}
+
+
+def test_people_can_hear_each_match_and_each_close_rejection_once() -> None:
+    heard = worth_hearing([
+        compared("confirmed", score=0.9), compared("confirmed", score=0.7),
+        compared("variant", aweme_id="2", score=0.8),
+        compared("rejected", aweme_id="3", score=0.31),
+        compared("rejected", aweme_id="4", score=0.29),
+        compared("not_comparable", aweme_id="5", score=None),
+    ])  # fmt: skip
+    assert sorted((pair.candidate_aweme_id, pair.pair.score) for pair in heard) == [
+        ("1", 0.9), ("2", 0.8), ("3", 0.31),
+    ]  # fmt: skip
 
 
 def test_a_video_that_was_compared_itself_is_linked_by_its_own_audio() -> None:

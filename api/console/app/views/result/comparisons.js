@@ -1,6 +1,6 @@
 // All audio comparisons of a scan, including rejected ones.
 import { PATHS, request } from "../../api.js";
-import { count, decimal } from "../../format.js";
+import { Foreign, count, decimal, safeLink } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { Badge, Empty, ErrorNote, Loading } from "../../parts/ui.js";
@@ -10,13 +10,21 @@ import { link } from "../../router.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 
+// Caption with its public link, account and music id of a compared video; its id if it was never observed.
+export function ComparedVideo({ id, musicId, video }) {
+  const address = safeLink(video?.share_url);
+  const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
+  return html`${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
+    <div class="tiny soft">${video?.sec_uid && html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> `}<span class="mono">♪ ${musicId}</span></div>`;
+}
+
 export function Comparisons({ job }) {
   const [state, setState] = useState({});
   const [verdict, setVerdict] = useState("");
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
   useEffect(() => {
     const stopping = new AbortController();
-    request(source, { signal: stopping.signal }).then((envelope) => setState({ pairs: envelope.data.comparisons }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(source, { signal: stopping.signal }).then((envelope) => setState({ pairs: envelope.data.comparisons, videos: envelope.data.videos }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [source]);
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
@@ -26,12 +34,12 @@ export function Comparisons({ job }) {
   const figure = (key, digits) => ({ key, label: t(`measure.${key}`), num: true, render: (row) => decimal(row[key], digits) });
   const columns = [
     { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
-    { key: "candidate", label: t("col.candidate"), render: (row) => html`<span class="mono tiny">${row.candidate_aweme_id}</span><div class="tiny soft mono">♪ ${row.candidate_music_id}</div>` },
+    { key: "candidate", label: t("col.candidate"), class: "cell-title", render: (row) => html`<${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} />` },
     figure("score", 3), figure("chroma_distance", 3), figure("mfcc_distance", 3), figure("overlap_s", 1),
     { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
     { key: "open", label: t("col.evidence"), render: (row) => html`<a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>` },
   ];
-  const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//><span class="mono">${row.candidate_aweme_id}</span></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${labelOf("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
+  const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${labelOf("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
   return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" /></div>
     <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(state.pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}</div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
