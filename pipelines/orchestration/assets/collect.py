@@ -8,7 +8,12 @@ from functools import partial
 from dagster import AssetKey, MaterializeResult, ResourceParam
 
 from pipelines.orchestration.assets.decorators import READS_PLATFORM, Result, scan_asset
-from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
+from pipelines.orchestration.assets.metadata import (
+    checkpoint_metadata,
+    coverage_metadata,
+    step_metadata,
+    track_metadata,
+)
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import collect, screens, search
 from pipelines.scan.scan_run import ScanRun
@@ -41,7 +46,11 @@ def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
     """Videos that the platform lists under the track's own music id, with their detail pages."""
     with scan.stage("music_first_screen") as session:
         counts = session.complete_step("music_first_screen", partial(_read_first_screen, session))
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+        return MaterializeResult(
+            metadata=counts
+            | coverage_metadata(session)
+            | step_metadata(session, "music_first_screen")
+        )
 
 
 def _read_first_screen(session: ScanRun) -> dict[str, int]:
@@ -57,7 +66,11 @@ def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
         counts = session.complete_step(
             "author_first_screens", lambda: {"new_videos": _read_authors(session)}
         )
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+        return MaterializeResult(
+            metadata=counts
+            | coverage_metadata(session)
+            | step_metadata(session, "author_first_screens")
+        )
 
 
 def _read_authors(session: ScanRun) -> int:
@@ -72,7 +85,11 @@ def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
         counts = session.complete_step(
             "hashtag_first_screens", lambda: {"new_videos": _read_hashtags(session)}
         )
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+        return MaterializeResult(
+            metadata=counts
+            | coverage_metadata(session)
+            | step_metadata(session, "hashtag_first_screens")
+        )
 
 
 def _read_hashtags(session: ScanRun) -> int:
@@ -92,10 +109,13 @@ def search_pages(scan: ResourceParam[CurrentScan]) -> Result:
 
 @scan_asset(CANDIDATES, deps=[AUTHOR_FIRST_SCREENS, HASHTAG_FIRST_SCREENS, SEARCH_PAGES])
 def candidates(scan: ResourceParam[CurrentScan]) -> Result:
-    """The candidate pool, with verified music ids and posts that name the song first."""
+    """The candidate pool, with verified music ids and posts that name the song first.
+
+    Its rows follow with `marts/confirmed_videos`, whose rounds widen the pool and decide outcomes.
+    """
     with scan.stage("candidates") as session:
         counts = session.complete_step("candidates", partial(_choose, session))
-        return MaterializeResult(metadata=dict(counts))
+        return MaterializeResult(metadata=counts | checkpoint_metadata(session))
 
 
 def _choose(session: ScanRun) -> dict[str, int]:
@@ -112,7 +132,9 @@ def video_details(scan: ResourceParam[CurrentScan]) -> Result:
     """Detail pages of the candidates: music id, author and the four exact counts."""
     with scan.stage("video_details") as session:
         counts = session.complete_step("video_details", partial(_read_details, session))
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+        return MaterializeResult(
+            metadata=counts | coverage_metadata(session) | step_metadata(session, "video_details")
+        )
 
 
 def _read_details(session: ScanRun) -> dict[str, int]:

@@ -21,7 +21,7 @@ from pipelines.orchestration.assets.decorators import (
     scan_assets,
 )
 from pipelines.orchestration.assets.descriptions import deps_on
-from pipelines.orchestration.assets.metadata import coverage_metadata
+from pipelines.orchestration.assets.metadata import coverage_metadata, step_metadata
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import conclude
 from pipelines.scan.confirm import confirm_videos
@@ -107,7 +107,11 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
         counts = session.complete_step(
             "account_profiles", lambda: {"profiles_known": read_profiles(session)}
         )
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+        return MaterializeResult(
+            metadata=counts
+            | coverage_metadata(session)
+            | step_metadata(session, "account_profiles")
+        )
 
 
 @scan_assets(
