@@ -84,15 +84,18 @@ def coverage_estimate_sentence(unit: EstimateUnit, estimate: ReadOnlyDocument) -
             f"{what.zh}: 已确认 {observed:,} 个, 访客可见总数无法估计: {why.zh}。",
         )
     lower, upper = estimate["interval_95"]
+    listed = int(estimate.get("listed", 0))
+    more_en = f", {listed:,} more listed under confirmed music ids" if listed else ""
+    more_zh = f", 已确认音乐 ID 的列表中另有 {listed:,} 个未比对" if listed else ""
     method, point = METHODS[str(estimate["method"])], round(estimate["point"])
     videos = int(estimate["sample_size"])
     sources = int(estimate["source_count"])
     return Message(
-        f"{what.en}: {observed:,} confirmed; a guest could reach about {point:,}, 95 % interval "
-        f"{lower:,} to {upper:,} ({method.en}, from {counted(videos, 'video')} of "
+        f"{what.en}: {observed:,} confirmed{more_en}; a guest could reach about {point:,}, 95 % "
+        f"interval {lower:,} to {upper:,} ({method.en}, from {counted(videos, 'video')} of "
         f"{counted(sources, 'source')}).",
-        f"{what.zh}: 已确认 {observed:,} 个, 访客可见约 {point:,} 个, 95% 区间 {lower:,} 至 "
-        f"{upper:,} ({method.zh}, 依据 {sources:,} 个来源的 {videos:,} 个作品)。",
+        f"{what.zh}: 已确认 {observed:,} 个{more_zh}, 访客可见约 {point:,} 个, 95% 区间 "
+        f"{lower:,} 至 {upper:,} ({method.zh}, 依据 {sources:,} 个来源的 {videos:,} 个作品)。",
     )
 
 

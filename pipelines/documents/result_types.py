@@ -167,9 +167,15 @@ class UnseenEstimate(ClosedDocument):
 
 
 class CoverageEstimateDocument(ClosedDocument):
-    """How many there are for a guest to reach, estimated; null where it cannot be estimated."""
+    """How many there are for a guest to reach, estimated; null where it cannot be estimated.
+
+    `listed` is absent in results of earlier versions.
+    """
 
     observed: Annotated[Count, Field(description="confirmed by this scan")]
+    listed: NotRequired[
+        Annotated[Count, Field(description="listed under confirmed music ids, and not compared")]
+    ]
     source_count: Annotated[Count, Field(description="sources other than music lists")]
     sample_size: Annotated[Count, Field(description="confirmed videos that these sources showed")]
     method: EstimateMethod | None

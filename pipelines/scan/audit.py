@@ -13,7 +13,7 @@ from dataclasses import replace
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, read_detail, run_all
 from pipelines.scan.excerpts import cut_group_excerpts
-from pipelines.scan.rules.coverage.audit import bound_carrying, draw_sample
+from pipelines.scan.rules.coverage.audit import draw_sample, with_bound
 from pipelines.scan.rules.expansion import credibility
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo
@@ -66,19 +66,7 @@ def audit_videos(session: ScanRun, references: Sequence[MeasuredVideo]) -> None:
     add_coverage(
         session, AUDIT_SURFACE, requests=requests, pages=read, items=read, new=0, stop=stop
     )
-    found.audit = _with_bound(replace(audit, videos=videos))
-
-
-def _with_bound(audit: RandomAudit) -> RandomAudit:
-    """Return the audit with its bound.
-
-    What is drawn and cannot be compared says nothing, so it leaves the population too.
-    """
-    if not audit.compared:
-        return replace(audit, reason="none_comparable")
-    comparable = audit.population - (len(audit.videos) - audit.compared)
-    bound = bound_carrying(comparable=comparable, compared=audit.compared, carrying=audit.carrying)
-    return replace(audit, bound=bound)
+    found.audit = with_bound(replace(audit, videos=videos))
 
 
 async def _audit(

@@ -30,8 +30,10 @@ from pipelines.scan.audit import AUDIT_SURFACE
 from pipelines.scan.marts.sql_models import summarize_accounts
 from pipelines.scan.rules.coverage.estimates import (
     ConfirmedSample,
+    audited_rest,
     estimate_music_ids,
     estimate_videos,
+    listed_only,
     sample_of,
 )
 from pipelines.scan.rules.estimate import unseen_music_ids
@@ -212,38 +214,37 @@ def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEsti
 def _confirmed_sample(session: ScanRun) -> ConfirmedSample:
     found = session.state
     videos = (entry.video for entry in found.confirmed.values())
+    listed = listed_only(found.sightings, confirmed_ids=found.verified, pooled=found.pool)
     return sample_of(
         found.sightings,
         music_of={video.aweme_id: session.music_of(video) for video in videos},
         unread_lists=len(_unread_lists(session)),
         is_compared=session.verifies_audio,
+        listed_videos=len(listed),
+        rest=audited_rest(found.audit, listed=listed),
     )
 
 
 def _unread_lists(session: ScanRun) -> set[str]:
-    """Return the verified music ids with videos in their list that no comparison has reached.
+    """Return the verified music ids whose list was not read, or was cut.
 
-    Their list was not read, or a limit left videos of it out of the pool. A list that was cut
-    itself is in the coverage report without its music id, so it counts for the track's own.
+    A list that was cut is in the coverage report without its music id, so it counts for the track's
+    own.
     """
     found = session.state
-    left_out = {
-        seen.entity_id
-        for seen in found.sightings
-        if seen.surface == MUSIC_LIST and seen.same_music and seen.aweme_id not in found.pool
-    }
     is_cut = any(
         entry.surface == MUSIC_LIST and entry.stop_reason not in EXHAUSTED_REASONS
         for entry in found.coverage_report
     )
     own = {session.music_id} if is_cut else set()
-    return (set(found.verified) - found.screened) | (left_out & set(found.verified)) | own
+    return (set(found.verified) - found.screened) | own
 
 
 def _estimate(entry: CoverageEstimate) -> CoverageEstimateDocument:
     lower, upper = entry.lower, entry.upper
     document: CoverageEstimateDocument = {
         "observed": entry.observed,
+        "listed": entry.listed,
         "source_count": entry.source_count,
         "sample_size": entry.sample_size,
         "method": entry.method,

@@ -13,6 +13,7 @@ from pipelines.scan.audit import audit_videos, draw_audit
 from pipelines.scan.collect import add_coverage, fill_pool, read_details, read_music_screen
 from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
 from pipelines.scan.rules.expansion import (
+    CANDIDATES_PER_LIST,
     ConfirmedVideo,
     VideoVariant,
     best_comparisons,
@@ -62,7 +63,7 @@ def _run_rounds(session: ScanRun, rounds: int) -> None:
     A run that goes on after a checkpoint begins with the expansion that follows its last round.
     """
     found = session.state
-    while not found.rounds or (len(found.rounds) < rounds and _expand(session)):
+    while not found.rounds or (len(found.rounds) < rounds and expand(session)):
         newly = _verify_candidates(session)
         before = len(found.confirmed)
         _confirm(session, len(found.rounds))
@@ -91,17 +92,23 @@ async def _references_of_rounds(session: ScanRun) -> Sequence[MeasuredVideo]:
     return await _references(session)
 
 
-def _expand(session: ScanRun) -> bool:
-    """Read the screens of verified ids and their authors; return whether the pool grew."""
+def expand(session: ScanRun) -> bool:
+    """Read the screens of verified ids and their authors; return whether the pool grew.
+
+    With a full pool, some lists of verified ids are read for the number of their videos alone.
+    """
     found = session.state
     unread = sorted(set(found.verified) - found.screened)
-    if len(found.pool) >= session.parameters.candidate_limit:
-        found.not_reached.extend(f"music_list:{music_id}" for music_id in unread)
-        return False
-    for music_id in unread:
+    limit = session.parameters.candidate_limit
+    is_full = len(found.pool) >= limit
+    most = limit // CANDIDATES_PER_LIST if is_full else len(unread)
+    for music_id in unread[:most]:
         session.check_cancelled()
         found.screened.add(music_id)
         read_music_screen(session, music_id)
+    if is_full:
+        found.not_reached.extend(f"music_list:{music_id}" for music_id in unread[most:])
+        return False
     if session.verifies_audio:
         videos = [entry.video for entry in found.confirmed.values()]
         read_author_screens(session, videos)

@@ -52,6 +52,7 @@ class CoverageEstimate:
         source_count: Sources of the sample.
         sample_size: Confirmed videos in the sample.
         observed: The number that the scan confirmed.
+        listed: Videos of confirmed ids that lists showed and no comparison has reached.
         method: The estimator; None without an estimate, as the next four.
         point: The estimated number, at least `observed`.
         upper: Upper limit of the 95 % interval; its lower limit is `observed`.
@@ -64,6 +65,7 @@ class CoverageEstimate:
     source_count: int
     sample_size: int
     observed: int
+    listed: int = 0
     method: EstimateMethod | None = None
     point: float | None = None
     upper: int | None = None
@@ -90,6 +92,11 @@ class AuditedVideo:
     reason: str | None = None
     music_id: str | None = None
     comparison_id: str | None = None
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether its sound was compared with the references."""
+        return self.verdict in {"confirmed", "variant", "rejected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +130,7 @@ class RandomAudit:
     @property
     def compared(self) -> int:
         """Drawn videos whose sound was compared."""
-        return sum(video.verdict in {"confirmed", "variant", "rejected"} for video in self.videos)
+        return sum(video.is_compared for video in self.videos)
 
     @property
     def carrying(self) -> int:

@@ -56,6 +56,7 @@ COVERAGE_MARTS: tuple[Table, ...] = (
             nullable("assumption", TEXT, "what must hold for the estimate"),
             nullable("not_estimated_reason", TEXT, "why it cannot be estimated"),
             COMMITTED,
+            nullable("listed_count", INTEGER, "listed under confirmed music ids, not compared"),
         ),
         examples=(
             Example(
@@ -69,6 +70,7 @@ COVERAGE_MARTS: tuple[Table, ...] = (
                 """,
             ),
         ),
+        version=2,  # listed_count
     ),
     Table(
         "marts.random_audits",

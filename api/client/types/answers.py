@@ -60,7 +60,7 @@ Coverage = TypedDict("Coverage", {"audit": "NotRequired[RandomAuditDocument]",
     "list_genuine_share": "NotRequired[list[ListGenuineShareDocument]]",
     "estimates": "NotRequired[CoverageEstimates]"})
 CoverageEstimateDocument = TypedDict("CoverageEstimateDocument", {"observed": "int",
-    "source_count": "int", "sample_size": "int",
+    "listed": "NotRequired[int]", "source_count": "int", "sample_size": "int",
     "method": 'Literal["chao1", "ichao1", "chao2", "ichao2", "good_turing"] | None',
     "point": "float | None", "interval_95": "list[int] | None", "sample_coverage": "float | None",
     "assumption": 'Literal["screens_show_any_music_id", "lists_of_known_ids_are_complete"] | None',

@@ -149,6 +149,7 @@ def estimate_rows(session: ScanRun, estimates: Sequence[CoverageEstimate]) -> li
             "job_id": session.job.job_id,
             "unit": entry.unit,
             "observed_count": entry.observed,
+            "listed_count": entry.listed,
             "source_count": entry.source_count,
             "sample_count": entry.sample_size,
             "method": entry.method,

@@ -13,6 +13,9 @@ from warehouse.records.evidence import Comparison, Verdict
 from warehouse.records.videos import Video
 
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
+CANDIDATES_PER_LIST = 5
+"""With a full pool, one list of a confirmed id is still read per so many places in the pool: its
+videos are no candidates, but how many there are is known."""
 REFERENCES = 3
 REFERENCE_TRIALS = 5  # measured, so that the cleanest three can be chosen
 MOST_BATCHES = 3  # limits the replacements of silent videos, so that no id uses up the scan

@@ -41,7 +41,9 @@ def genuine_shares(
     ]
 
 
-def is_row_of(music_id: str | None, *, surface: str, entity_id: str, known: set[str]) -> bool:
+def is_row_of(
+    music_id: str | None, *, surface: str, entity_id: str, known: Collection[str]
+) -> bool:
     """Return whether a listed video counts as one of the known music ids before it is confirmed.
 
     Its own music id decides. A row of a music list that names none is taken for the list's.

@@ -1,11 +1,12 @@
-"""Two hundred drawn worlds: does the 95 % interval hold what a guest could reach?
+"""Two hundred drawn worlds: do the 95 % intervals and the bound of the random audit hold?
 
 `python -m tests.bench.coverage [--worlds 200] [--draw N]`. Every second world is in the mode
 autumn-2026. A scan has default parameters; its comparisons are looked up in the ground truth, so a
 world takes about a second. Prints the number of the draw, which repeats it, and every miss.
 
 The true number is that of the public videos under confirmed music ids that a guest could reach
-(`round` of the ground truth), with those that the scan reached by other ways.
+(`round` of the ground truth), with those that the scan reached by other ways. The true number of
+the audit is that of the comparable videos with the recording that were seen and are no candidates.
 """
 
 import argparse
@@ -53,12 +54,17 @@ class JudgedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedWorld:
-    """The estimates of one world. `has_high_lower`: Chao's lower limit is above the true number."""
+    """The estimates of one world. `has_high_lower`: Chao's lower limit is above the true number.
+
+    `audit_holds`: the bound of its audit is true; None if every video that was seen is a candidate.
+    """
 
     drawn: DrawnWorld
     music_ids: JudgedEstimate
     videos: JudgedEstimate
     has_high_lower: bool
+    audit_holds: bool | None
+    audit_share: float | None
 
 
 def main() -> None:
@@ -72,6 +78,7 @@ def main() -> None:
     for world in judged:
         _print_misses(world)
     console.print(_table(judged))
+    _print_audits(judged)
     lower = sum(world.has_high_lower for world in judged)
     console.print(f"Chao's own lower limit of the music ids is above the true number in {lower}")
 
@@ -100,7 +107,17 @@ def _judge(drawn: DrawnWorld) -> JudgedWorld:
         music_ids=JudgedEstimate(mode=drawn.mode, found=estimate_music_ids(sample), true=len(ids)),
         videos=JudgedEstimate(mode=drawn.mode, found=estimate_videos(sample), true=len(reachable)),
         has_high_lower=_chao_lower(sample) > len(ids),
+        audit_holds=_audit_holds(simulator),
+        audit_share=scan.audit.bound.share if scan.audit and scan.audit.bound else None,
     )
+
+
+def _audit_holds(simulator: ScanSimulator) -> bool | None:
+    """Return whether the bound is true; one that is not given is not."""
+    audit = simulator.scan.audit
+    if audit is None:
+        return None
+    return audit.bound is not None and simulator.carrying_left_out() <= audit.bound.count
 
 
 def _chao_lower(sample: ConfirmedSample) -> int:
@@ -115,6 +132,16 @@ def _print_misses(world: JudgedWorld) -> None:
     for one in (world.music_ids, world.videos):
         if one.found.reason is None and not one.is_held:
             console.print("MISSED", world.drawn, one.found, "true", one.true)
+
+
+def _print_audits(judged: list[JudgedWorld]) -> None:
+    given = [one.audit_share for one in judged if one.audit_share is not None]
+    nothing = sum(one.audit_holds is None for one in judged)
+    held = sum(one.audit_holds is True for one in judged)
+    console.print(
+        f"the bound of the random audit is true in {held} of {len(judged)}, nothing is left out in "
+        f"{nothing}; median bound {median(given):.1%}"
+    )
 
 
 def _table(judged: list[JudgedWorld]) -> Table:

@@ -24,8 +24,15 @@ from pipelines.scan.rules.candidate_pool import (
     choose_candidates,
     choose_others,
 )
-from pipelines.scan.rules.coverage.estimates import ConfirmedSample, sample_of
+from pipelines.scan.rules.coverage.audit import draw_sample, with_bound
+from pipelines.scan.rules.coverage.estimates import (
+    ConfirmedSample,
+    audited_rest,
+    listed_only,
+    sample_of,
+)
 from pipelines.scan.rules.expansion import (
+    CANDIDATES_PER_LIST,
     REPRESENTATIVES,
     authors_to_scan,
     hashtags_to_scan,
@@ -34,8 +41,11 @@ from pipelines.scan.rules.expansion import (
 from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.rules.search_terms import search_terms
 from pipelines.scan.screens import CANDIDATES_PER_AUTHOR, CANDIDATES_PER_HASHTAG
+from pipelines.settings import Settings
+from warehouse.records.coverage import AuditedVideo, AuditVerdict, RandomAudit
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
 
+AUDIT_SIZE = int(Settings.model_fields["random_audit_size"].default)
 ROUNDS = 8
 SHOWN_AT = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -64,6 +74,7 @@ class DrawnScan:
         verified: Music ids that carry the track.
         settled: Music ids with a verdict.
         unread: Units that were not read: authors, and lists of verified music ids.
+        audit: The random audit after the last round; None if nothing was left out.
     """
 
     drawn: DrawnWorld
@@ -78,6 +89,17 @@ class DrawnScan:
     authors_left: tuple[str, ...] = ()
     lists_left: tuple[str, ...] = ()
     hashtags: set[str] = field(default_factory=set)
+    audit: RandomAudit | None = None
+
+    @property
+    def left_out(self) -> set[str]:
+        """Videos that were seen and are no candidates."""
+        return {seen.aweme_id for seen in self.sightings} - self.pool.keys()
+
+    @property
+    def listed(self) -> set[str]:
+        """Those of them that were listed under a confirmed music id."""
+        return listed_only(self.sightings, confirmed_ids=self.verified, pooled=self.pool)
 
     def to_sample(self) -> ConfirmedSample:
         """Return what the estimates of the scan are made from."""
@@ -85,6 +107,8 @@ class DrawnScan:
             self.sightings,
             music_of={name: _music_of(self.details[name]) for name in self.confirmed},
             unread_lists=len(self.lists_left),
+            listed_videos=len(self.listed),
+            rest=audited_rest(self.audit, listed=self.listed),
         )
 
 
@@ -124,13 +148,40 @@ class ScanSimulator:
             if number and not self._expand():
                 break
             self._verify()
+        self._audit()
         return scan
+
+    def _audit(self) -> None:
+        """Compare some videos at random, as a scan with default settings does."""
+        left = self.scan.left_out
+        sample = draw_sample(left, seed=str(self.drawn.seed), size=AUDIT_SIZE)
+        videos = tuple(AuditedVideo(aweme_id=name, verdict=self._verdict(name)) for name in sample)
+        if left:
+            audit = RandomAudit(seed="", population=len(left), sample=sample, videos=videos)
+            self.scan.audit = with_bound(audit)
+
+    def _verdict(self, aweme_id: str) -> AuditVerdict:
+        if not self.is_comparable(aweme_id):
+            return "not_comparable"
+        return "confirmed" if self._carries(aweme_id) else "rejected"
+
+    def is_comparable(self, aweme_id: str) -> bool:
+        """Return whether a guest can play the sound of a video."""
+        state = self.world.works.state[self.row_of(aweme_id)]
+        return bool(state == VideoState.PUBLIC) and aweme_id not in self._silent
+
+    def carrying_left_out(self) -> int:
+        """Return how many comparable videos that are no candidates carry the recording."""
+        return sum(self.is_comparable(name) and self._carries(name) for name in self.scan.left_out)
 
     def _expand(self) -> bool:
         scan = self.scan
         unread = sorted(scan.verified - scan.screened)
         if len(scan.pool) >= self.drawn.candidate_limit:
-            scan.lists_left = tuple(unread)
+            room = self.drawn.candidate_limit // CANDIDATES_PER_LIST
+            for music_id in unread[:room]:
+                self._read_list(music_id)
+            scan.lists_left = tuple(unread[room:])
             return False
         for music_id in unread:
             self._read_list(music_id)

@@ -8,15 +8,23 @@ from hypothesis import strategies as st
 
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.coverage.estimates import (
+    AuditedRest,
     ConfirmedSample,
+    audited_rest,
     estimate_music_ids,
     estimate_videos,
+    listed_only,
     lowest_coverage,
     sample_coverage,
     sample_of,
     unseen_kinds,
 )
-from warehouse.records.coverage import CoverageEstimate
+from warehouse.records.coverage import (
+    AuditedVideo,
+    AuditVerdict,
+    CoverageEstimate,
+    RandomAudit,
+)
 
 
 def sample(
@@ -180,3 +188,70 @@ def test_lists_of_music_ids_are_no_part_of_the_sample() -> None:
         unread_lists=1,
     )
     assert found.size == 2
+
+
+def test_videos_listed_under_a_confirmed_id_count_where_an_audit_says_what_else_was_left_out() -> (
+    None
+):
+    given = replace(sample(2, 3, 5), listed_videos=20)
+    assert estimate_videos(given).reason == "lists_not_read"
+    rest = AuditedRest(comparable=30, compared=30, carrying=0)
+    found = estimate_videos(replace(given, rest=rest))
+    assert (found.observed, found.listed, found.lower) == (20, 20, 20)
+    assert found.point == pytest.approx(40)
+    assert found.upper == estimate_videos(replace(given, listed_videos=0, observed_videos=40)).upper
+
+
+def test_what_an_audit_finds_lowers_the_share_that_known_ids_hold() -> None:
+    given = replace(sample(2, 3, 5), listed_videos=20)
+    none, some = (
+        estimate_videos(
+            replace(given, rest=AuditedRest(comparable=100, compared=20, carrying=carrying))
+        )
+        for carrying in (0, 2)
+    )
+    assert none.point == pytest.approx(40)
+    assert some.point == pytest.approx(40 * (10 + 10) / 10)
+    assert none.upper is not None
+    assert some.upper is not None
+    assert 40 < none.upper < some.upper
+
+
+def test_an_audit_changes_nothing_where_every_video_of_known_ids_is_a_candidate() -> None:
+    given = sample(1, 1, 3, 5)
+    rest = AuditedRest(comparable=100, compared=20, carrying=5)
+    assert estimate_videos(replace(given, rest=rest)) == estimate_videos(given)
+
+
+def test_rows_count_as_listed_by_the_music_id_that_they_name() -> None:
+    def seen(aweme_id: str, surface: str, entity: str, music_id: str | None = None) -> Sighting:
+        return Sighting(
+            aweme_id=aweme_id, surface=surface, entity_id=entity, same_music=False,
+            music_id=music_id,
+        )  # fmt: skip
+
+    found = listed_only(
+        [
+            seen("pooled", "music_list", "m1"),
+            seen("unnamed", "music_list", "m1"),
+            seen("named", "search", "title", "m1"),
+            seen("foreign", "music_list", "m1", "m9"),
+            seen("other list", "music_list", "m9"),
+            seen("unknown", "user_posts", "a"),
+        ],
+        confirmed_ids={"m1"},
+        pooled={"pooled"},
+    )
+    assert found == {"unnamed", "named"}
+
+
+def test_the_rest_of_an_audit_is_without_what_was_listed() -> None:
+    verdicts: dict[str, AuditVerdict] = {
+        "a": "confirmed", "b": "rejected", "c": "unavailable", "d": "confirmed",
+    }  # fmt: skip
+    videos = tuple(AuditedVideo(aweme_id=name, verdict=one) for name, one in verdicts.items())
+    audit = RandomAudit(seed="job", population=50, videos=videos)
+    found = audited_rest(audit, listed={"d", "e", "f"})
+    assert found == AuditedRest(comparable=46, compared=2, carrying=1)
+    assert audited_rest(audit, listed={"a", "b", "d"}) is None
+    assert audited_rest(None, listed=()) is None

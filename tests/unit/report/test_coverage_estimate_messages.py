@@ -47,6 +47,12 @@ def test_an_estimate_is_told_with_its_interval_its_method_and_its_basis() -> Non
     assert "1,500 至 2,304" in told.zh
 
 
+def test_videos_that_were_listed_and_not_compared_are_told_beside_the_confirmed_ones() -> None:
+    told = coverage_estimate_sentence("video", {**GIVEN, "listed": 30})
+    assert "1,500 confirmed, 30 more listed under confirmed music ids; a guest" in told.en
+    assert "另有 30 个未比对" in told.zh
+
+
 def test_what_cannot_be_estimated_is_told_with_the_reason() -> None:
     told = coverage_estimate_sentence("video", WITHOUT)
     assert told.en == (

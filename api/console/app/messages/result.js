@@ -77,6 +77,7 @@ export default {
     "Scans since {first}: {runs}. Videos confirmed by them in total: {all}, of which this scan added {fresh}.",
     "自 {first} 起共扫描 {runs} 次，累计确认 {all} 条作品，本次新增 {fresh} 条。",
   ],
+  "coverage.listed": ["{observed}, {listed} more listed", "{observed}，另列出 {listed} 个"],
   "coverage.left": ["{number} times: {why}", "{number} 次：{why}"],
   "coverage.limit": ["stopped early", "提前停止"],
   "coverage.made": ["Created", "生成时间"],

@@ -6,10 +6,11 @@ choose. A sample of these, drawn at random, does: the bound is exact and assumes
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
-from warehouse.records.coverage import AuditBound
+from warehouse.records.coverage import AuditBound, RandomAudit
 
 MOST_MISSED = Fraction(1, 20)
 """How often a bound may be too low: one minus the confidence of 95 %."""
@@ -48,6 +49,18 @@ def bound_carrying(*, comparable: int, compared: int, carrying: int) -> AuditBou
         else:
             high = middle - 1
     return AuditBound(count=low, share=round(low / comparable, 4))
+
+
+def with_bound(audit: RandomAudit) -> RandomAudit:
+    """Return the audit with its bound.
+
+    What is drawn and cannot be compared says nothing, so it leaves the population too.
+    """
+    if not audit.compared:
+        return replace(audit, reason="none_comparable")
+    comparable = audit.population - (len(audit.videos) - audit.compared)
+    bound = bound_carrying(comparable=comparable, compared=audit.compared, carrying=audit.carrying)
+    return replace(audit, bound=bound)
 
 
 def _is_likely(population: int, having: int, drawn: int, found: int) -> bool:

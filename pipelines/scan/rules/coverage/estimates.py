@@ -13,17 +13,19 @@ Never mixed into a count: the coverage report shows estimates apart, with their 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, exp, log, sqrt
 
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.genuine_rows import MUSIC_LIST
+from pipelines.scan.rules.coverage.audit import bound_carrying
+from pipelines.scan.rules.genuine_rows import MUSIC_LIST, is_row_of
 from warehouse.records.coverage import (
     CoverageEstimate,
     EstimateMethod,
     EstimateUnit,
     NotEstimated,
+    RandomAudit,
 )
 
 MIN_SAMPLE = 8  # videos; below, one video more or less changes the estimate several times over
@@ -32,6 +34,21 @@ Z_95 = 1.96
 ONCE, TWICE, THREE_TIMES, FOUR_TIMES = 1, 2, 3, 4
 POISSON_UPPER = {0: 3.689, 1: 5.572}
 """Exact 97.5 % limit of a Poisson count (F. Garwood, Biometrika 28, 1936), by the count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedRest:
+    """Videos that were seen, are no candidates, and were not listed under a confirmed music id.
+
+    Attributes:
+        comparable: Their number without those that were drawn and could not be compared.
+        compared: How many of them were compared, drawn at random; at least one.
+        carrying: How many of these carry the recording.
+    """
+
+    comparable: int
+    compared: int
+    carrying: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +63,8 @@ class ConfirmedSample:
         sources_per_id: For each id in the sample, how many sources showed it.
         unread_lists: Lists of confirmed ids that were not read to their end.
         is_compared: Other music ids were compared by audio.
+        listed_videos: Videos of confirmed ids that lists showed and no comparison has reached.
+        rest: What the random audit says of the other videos that no comparison has reached.
     """
 
     observed_ids: int
@@ -55,6 +74,8 @@ class ConfirmedSample:
     sources_per_id: tuple[int, ...]
     unread_lists: int = 0
     is_compared: bool = True
+    listed_videos: int = 0
+    rest: AuditedRest | None = None
 
     @property
     def size(self) -> int:
@@ -77,6 +98,8 @@ def sample_of(
     music_of: Mapping[str, str],
     unread_lists: int,
     is_compared: bool = True,
+    listed_videos: int = 0,
+    rest: AuditedRest | None = None,
 ) -> ConfirmedSample:
     """Return what sources other than music lists showed of the confirmed videos.
 
@@ -85,6 +108,8 @@ def sample_of(
         music_of: Music id of each confirmed video.
         unread_lists: As in `ConfirmedSample`.
         is_compared: As in `ConfirmedSample`.
+        listed_videos: As in `ConfirmedSample`.
+        rest: As in `ConfirmedSample`.
     """
     sources: set[tuple[str, str]] = set()
     videos: dict[str, set[str]] = {}
@@ -106,6 +131,41 @@ def sample_of(
         sources_per_id=tuple(len(found) for found in shown_by.values()),
         unread_lists=unread_lists,
         is_compared=is_compared,
+        listed_videos=listed_videos,
+        rest=rest,
+    )
+
+
+def listed_only(
+    sightings: Iterable[Sighting], *, confirmed_ids: Collection[str], pooled: Collection[str]
+) -> set[str]:
+    """Return the videos that were shown under a confirmed music id and are no candidates.
+
+    A row that names its music id is judged by it, a row of a music list that names none is taken
+    for the list's.
+    """
+    return {
+        seen.aweme_id
+        for seen in sightings
+        if seen.aweme_id not in pooled
+        and is_row_of(
+            seen.music_id, surface=seen.surface, entity_id=seen.entity_id, known=confirmed_ids
+        )
+    }
+
+
+def audited_rest(audit: RandomAudit | None, *, listed: Collection[str]) -> AuditedRest | None:
+    """Return what a random audit says of the videos that were not listed under a confirmed id."""
+    if audit is None or not audit.compared:
+        return None
+    drawn = [video for video in audit.videos if video.aweme_id not in listed]
+    compared = [video for video in drawn if video.is_compared]
+    if not compared:
+        return None
+    return AuditedRest(
+        comparable=audit.population - len(listed) - (len(drawn) - len(compared)),
+        compared=len(compared),
+        carrying=sum(video.verdict == "confirmed" for video in compared),
     )
 
 
@@ -132,26 +192,54 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
     """Return the estimated number of videos with the recording that a guest could reach.
 
     Good-Turing: the known ids hold the share `sample_coverage` of all videos (I. J. Good, "The
-    population frequencies of species", Biometrika 40, 1953), so the observed videos are divided by
-    it. That needs complete lists of the known ids.
+    population frequencies of species", Biometrika 40, 1953), so the videos of the known ids are
+    divided by it: the confirmed ones, and those that lists showed and no comparison has reached.
+    That needs complete lists of the known ids.
     """
-    reason = _reason(sample) or ("lists_not_read" if sample.unread_lists else None)
+    reason = _reason(sample) or _reason_of_lists(sample)
     lowest = lowest_coverage(sample.videos_per_id) if reason is None else 0.0
     if reason is not None or lowest <= 0:
         return _not_estimated("video", sample, reason or "sample_too_thin")
-    coverage = sample_coverage(sample.videos_per_id)
-    observed = sample.observed_videos
+    unmet, most_unmet = _unmet_in_sources(sample)
+    coverage = sample_coverage(sample.videos_per_id) * sample.size / (sample.size + unmet)
+    lowest *= sample.size / (sample.size + most_unmet)
+    known = sample.observed_videos + sample.listed_videos
     return CoverageEstimate(
         unit="video",
         source_count=sample.source_count,
         sample_size=sample.size,
-        observed=observed,
+        observed=sample.observed_videos,
+        listed=sample.listed_videos,
         method="good_turing",
-        point=round(observed / coverage, 1),
-        upper=ceil(round(observed / lowest, 6)),
+        point=round(known / coverage, 1),
+        upper=ceil(round(known / lowest, 6)),
         sample_coverage=round(coverage, 4),
         assumption="lists_of_known_ids_are_complete",
     )
+
+
+def _reason_of_lists(sample: ConfirmedSample) -> NotEstimated | None:
+    """Say why the lists of known ids forbid an estimate of the videos.
+
+    Where even videos of known ids found no place among the candidates, the sample favours these
+    ids. Then only a random sample of the rest can say what the plan left out.
+    """
+    is_biased = sample.listed_videos > 0 and sample.rest is None
+    return "lists_not_read" if sample.unread_lists or is_biased else None
+
+
+def _unmet_in_sources(sample: ConfirmedSample) -> tuple[float, int]:
+    """Return how many videos with the recording the sample lacks: estimated, and at most.
+
+    None, unless videos of known ids were left out: see `_reason_of_lists`.
+    """
+    rest = sample.rest
+    if rest is None or not sample.listed_videos:
+        return 0.0, 0
+    bound = bound_carrying(
+        comparable=rest.comparable, compared=rest.compared, carrying=rest.carrying
+    )
+    return rest.comparable * rest.carrying / rest.compared, bound.count
 
 
 def _unseen_by_samples(sample: ConfirmedSample) -> list[UnseenCount]:

@@ -23,7 +23,7 @@ function Estimates({ estimates }) {
   return html`<h2>${t("coverage.estimates")}</h2>
     <${PlainTable} rows=${rows} keyOf=${(row) => row.unit} caption=${t("coverage.estimates")} columns=${[
       { key: "unit", label: t("col.estimate_unit"), class: "cell-name", render: (row) => labelOf("estimate_unit", row.unit) },
-      { key: "observed", label: t("col.confirmed"), num: true, render: (row) => count(row.observed) },
+      { key: "observed", label: t("col.confirmed"), num: true, render: (row) => (row.listed ? t("coverage.listed", { observed: count(row.observed), listed: count(row.listed) }) : count(row.observed)) },
       { key: "point", label: t("col.estimate"), class: "cell-words", render: (row) => (row.point === null ? t("coverage.not_estimated", { why: labelOf("not_estimated", row.reason) }) : t("coverage.interval", { point: count(Math.round(row.point)), lower: count(row.interval_95[0]), upper: count(row.interval_95[1]) })) },
       { key: "method", label: t("col.estimate_method"), class: "cell-words", render: (row) => labelOf("estimate_method", row.method) },
       { key: "sample", label: t("col.sample"), class: "cell-words", render: (row) => t("coverage.sample", { videos: count(row.sample_size), sources: count(row.source_count) }) }]} />

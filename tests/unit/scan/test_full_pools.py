@@ -1,0 +1,83 @@
+"""With a full pool, lists of confirmed music ids are read for the number of their videos alone."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from typing import cast
+
+from pipelines.captures.list_walk import ListWalk
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.confirm import expand
+from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.scan_run import ScanRun
+from pipelines.scan.state.scan_state import ScanState
+from warehouse.records.coverage import SourceCoverage
+from warehouse.records.videos import Music, Video
+
+LIMIT = 15
+
+
+class FullScan:
+    """The part of a scan that its expansion needs; each list of the platform shows one video."""
+
+    music_id = "own"
+    parameters = ScanParameters(candidate_limit=LIMIT)
+    verifies_audio = True
+
+    def __init__(self, verified: list[str]) -> None:
+        pooled = [
+            Sighting(aweme_id=f"v{number}", surface="search", entity_id="term", same_music=False)
+            for number in range(LIMIT)
+        ]
+        self.state = ScanState(
+            pool={seen.aweme_id: Candidate(sighting=seen, priority=1) for seen in pooled},
+            verified=dict.fromkeys(["own", *verified]),
+            screened={"own"},
+        )
+        self.captures = self.stopwatch = self
+        self.items_read = 0
+        self.note_item = None
+
+    async def walk_music(
+        self, music_id: str, *, limit: int, on_item: Callable[[str], None] | None
+    ) -> ListWalk:
+        assert limit == LIMIT
+        assert on_item is None
+        shown = Video(
+            aweme_id=f"of {music_id}", surface="music_list", music=Music(music_id=music_id),
+            observed_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )  # fmt: skip
+        coverage = SourceCoverage(
+            surface="music_list", requests=1, pages=1, items=1, new_items=1,
+            stop_reason="exhausted",
+        )  # fmt: skip
+        return ListWalk(videos=(shown,), coverage=coverage)
+
+    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
+        return asyncio.run(coroutine)
+
+    def waiting(self, kind: str) -> AbstractContextManager[None]:
+        del kind
+        return nullcontext()
+
+    def check_cancelled(self) -> None:
+        """Nobody cancels."""
+
+    def count(self) -> None:
+        """Nobody watches the progress."""
+
+
+def test_lists_are_read_past_a_full_pool_and_their_videos_are_no_candidates() -> None:
+    scan = FullScan(["m1", "m2"])
+    assert not expand(cast("ScanRun", scan))
+    assert len(scan.state.pool) == LIMIT
+    assert {seen.aweme_id for seen in scan.state.sightings} == {"of m1", "of m2"}
+    assert (scan.state.screened, scan.state.not_reached) == ({"own", "m1", "m2"}, [])
+
+
+def test_so_many_lists_are_read_and_the_others_are_not_reached() -> None:
+    scan = FullScan(["m1", "m2", "m3", "m4", "m5"])
+    assert not expand(cast("ScanRun", scan))
+    assert scan.state.screened == {"own", "m1", "m2", "m3"}
+    assert scan.state.not_reached == ["music_list:m4", "music_list:m5"]
