@@ -58,6 +58,15 @@ def test_a_workbook_brings_method_and_coverage(service: Any, source: str) -> Non
     )
 
 
+def test_an_exported_ranking_brings_the_error_sheet_of_its_scan(service: Any, source: str) -> None:
+    book = zipfile.ZipFile(io.BytesIO(take(service, source, "videos", "xlsx").content))
+    assert 'name="error_sheet"' in book.read("xl/workbook.xml").decode()
+    sheet = take(service, source, "videos", "json").json()["error_sheet"]
+    answers = {row["number"]: row["answer"] for row in sheet}
+    assert "confirmed videos of" in answers["1.4"]
+    assert answers["1.1"].startswith("Not known to Sametrack")
+
+
 def test_parquet_keeps_types_and_says_where_it_is_from(service: Any, source: str) -> None:
     found = pq.read_table(io.BytesIO(take(service, source, "videos", "parquet").content))
     assert str(found.schema.field("aweme_id").type) == "string"

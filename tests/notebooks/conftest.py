@@ -12,8 +12,10 @@ import pytest
 from pipelines.reports.build import RenderedReport, ReportRequest, build_report
 from pipelines.reports.catalogue import find_report, read_catalogue
 from pipelines.settings import Settings
+from tests.documents import result
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
+from warehouse.lake.packing import pack_document
 from warehouse.lake.store import Lake, open_lake
 from warehouse.tables import BOOLEAN, BY_NAME, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
@@ -124,7 +126,10 @@ class Workshop:
             "marts.random_audits",
             {"job_id": job_id, "population_count": 40, "not_audited_reason": "switched_off"},
         )
-        add("marts.job_results", {"job_id": job_id, "music_id": music_id, "document": b""})
+        add(
+            "marts.job_results",
+            {"job_id": job_id, "music_id": music_id, "document": pack_document(result(3))},
+        )
 
     def add_surroundings(self) -> None:
         """An account, captures with a gap between, and a chart of three issues."""

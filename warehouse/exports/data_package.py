@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports import croissant, ro_crate
 from warehouse.exports.atomic_files import atomic_path
+from warehouse.exports.error_sheet import SHEET_SOURCE
 from warehouse.exports.export_table import ExportKind, ExportTable, columns_of, rows_of
 from warehouse.exports.extracts import Extract, read_batches
 from warehouse.exports.package_files import (
@@ -99,6 +100,7 @@ def _add_descriptions(
     for name, content, media_type, description in (
         ("dictionary.md", dictionary, _MARKDOWN, "The meaning of all columns."),
         ("coverage.md", _coverage_page(method), _MARKDOWN, "What was asked, and why it ended."),
+        ("error_sheet.md", _sheet_page(method), _MARKDOWN, "What the data can and cannot say."),
         ("README.md", _readme(method, tables), _MARKDOWN, "What this package contains."),
         (
             "datapackage.json",
@@ -196,4 +198,23 @@ def _coverage_page(method: ExportMethod) -> str:
         "| " + " | ".join("---" for _ in table.columns) + " |",
         *("| " + " | ".join(str(value) for value in row) + " |" for row in table.rows),
     ]
+    return "\n".join(lines) + "\n"
+
+
+def _sheet_page(method: ExportMethod) -> str:
+    """Return the error sheets of the scans: questions, and what the data answer."""
+    lines = ["# Error sheet"]
+    if method.error_sheet is None:
+        lines += ["", "No result of a scan is in scope, so nothing is answered."]
+    else:
+        lines += ["", SHEET_SOURCE]
+        job = section = ""
+        for row_job, number, row_section, question, answer in method.error_sheet.rows:
+            if row_job != job:
+                job, section = str(row_job), ""
+                lines += ["", f"## Job {job}"]
+            if row_section != section:
+                section = str(row_section)
+                lines += ["", f"### {section}"]
+            lines += ["", f"**{number} {question}** {answer}"]
     return "\n".join(lines) + "\n"

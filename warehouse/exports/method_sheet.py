@@ -1,17 +1,21 @@
 """Facts that accompany exported rows: how they were obtained, and the coverage of their jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.export_table import ExportTable, to_table
+from warehouse.exports.error_sheet import fill_error_sheet, is_scan_result, to_sheet_table
+from warehouse.exports.export_table import ExportColumn, ExportTable, to_table
 from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
 from warehouse.queries.accounts import is_history_rewritten
+from warehouse.queries.results import read_result_document
 from warehouse.records.times import to_utc_text
+from warehouse.records.values import Row
 from warehouse.records.worlds import is_demo_world
 
+MOST_SHEETS = 20
 COVERAGE_NOTE = "What guests can see, never a full list of the platform."
 METHOD_NOTE = (
     "Videos are confirmed by the same music id, by audio (chroma, MFCC and spectral peaks at a "
@@ -45,7 +49,44 @@ def describe_method(
             facts[f"left_out of {extract.table.name}"] = ", ".join(extract.left_out)
     if is_pseudonymised:
         facts["pseudonyms"] = PSEUDONYM_NOTE
-    return ExportMethod(tuple(facts.items()), coverage=read_scope_coverage(engine, scope))
+    return ExportMethod(
+        tuple(facts.items()),
+        coverage=read_scope_coverage(engine, scope),
+        error_sheet=read_scope_sheets(engine, scope),
+    )
+
+
+def read_scope_sheets(engine: Engine, scope: ExportScope) -> ExportTable | None:
+    """Return the error sheets of the newest scan of each track in scope; None without a scan.
+
+    Of everything, only the newest scans have theirs: a sheet is text to be read.
+    """
+    tables = [
+        (job_id, to_sheet_table(fill_error_sheet(found)))
+        for job_id, found in read_newest_scans(engine, scope)
+    ]
+    if not tables:
+        return None
+    columns = (ExportColumn("job_id", "text"), *tables[0][1].columns)
+    rows = tuple((job_id, *row) for job_id, table in tables for row in table.rows)
+    return ExportTable("error_sheet", columns, rows)
+
+
+def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str, Row]]:
+    """Yield the job id and the result of the newest scan of each track in scope, newest first."""
+    chosen = choose_extracts("marts.job_results", scope)[0]
+    newest = engine.rows(
+        f"""
+        select job_id from marts.job_results where {chosen.where}
+        qualify row_number() over (partition by music_id order by committed_at desc, job_id) = 1
+        order by committed_at desc, job_id limit {MOST_SHEETS}
+        """,  # noqa: S608  # no user input; values are parameters
+        **chosen.params,
+    )
+    for row in newest:
+        found = read_result_document(engine, row["job_id"])
+        if found is not None and is_scan_result(found):
+            yield row["job_id"], found
 
 
 def read_scope_coverage(engine: Engine, scope: ExportScope) -> ExportTable:

@@ -46,6 +46,7 @@ class ExportMethod:
 
     facts: tuple[tuple[str, str], ...]
     coverage: ExportTable | None = None
+    error_sheet: ExportTable | None = None
 
 
 def to_csv(table: ExportTable, *, with_mark: bool) -> bytes:
@@ -79,11 +80,13 @@ def to_json(table: ExportTable, method: ExportMethod) -> bytes:
     }
     if method.coverage is not None:
         document["coverage"] = _objects(method.coverage)
+    if method.error_sheet is not None:
+        document["error_sheet"] = _objects(method.error_sheet)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)
 
 
 def to_xlsx(table: ExportTable, method: ExportMethod) -> bytes:
-    """Return a workbook: the table, and a sheet with method and coverage.
+    """Return a workbook: the table, a sheet with method and coverage, and the error sheet.
 
     Raises:
         InvalidParameterError: The table has more rows than a sheet allows.
@@ -122,6 +125,8 @@ def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
             sheet.freeze_panes(1, 0)
             _fill(sheet, table, bold=bold, moment=moment)
         _describe(book.add_worksheet("method_and_coverage"), method, bold=bold, moment=moment)
+        if method.error_sheet is not None:
+            _fill(book.add_worksheet("error_sheet"), method.error_sheet, bold=bold, moment=moment)
     return file.getvalue()
 
 

@@ -7,6 +7,7 @@ import orjson
 
 from api.responses.errors import NotFoundError
 from api.services.exports.tables import TableName, build_table
+from warehouse.exports.error_sheet import fill_error_sheet, is_scan_result, to_sheet_table
 from warehouse.exports.export_table import ExportTable
 from warehouse.exports.table_files import (
     MEDIA_TYPES,
@@ -71,7 +72,7 @@ def _method(envelope: ReadOnlyDocument, table: ExportTable, source: str) -> Expo
         "coverage_note": EXPORT_COVERAGE_NOTE,
     }
     told = tuple((name, _to_text(value)) for name, value in facts.items())
-    return ExportMethod(told, _coverage(data, table))
+    return ExportMethod(told, _coverage(data, table), _error_sheet(root))
 
 
 def _coverage(data: ReadOnlyDocument, table: ExportTable) -> ExportTable | None:
@@ -79,6 +80,11 @@ def _coverage(data: ReadOnlyDocument, table: ExportTable) -> ExportTable | None:
         return None if table.name == "coverage" else build_table("coverage", data)
     except NotFoundError:
         return None
+
+
+def _error_sheet(root: ReadOnlyDocument) -> ExportTable | None:
+    """Return the error sheet of a scan; other responses have none."""
+    return to_sheet_table(fill_error_sheet(root)) if is_scan_result(root) else None
 
 
 def _to_text(value: object) -> str:

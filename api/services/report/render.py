@@ -17,6 +17,7 @@ from pipelines.documents.coverage_messages import audit_sentences, coverage_esti
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import Message
 from pipelines.parameters.scan import PARAMETERS
+from warehouse.exports.error_sheet import fill_error_sheet
 from warehouse.records.values import Document, ReadOnlyDocument
 
 LEAST_VIDEOS = 3
@@ -54,6 +55,7 @@ def render_report(
         heard_pairs=_matched_pairs(result["aweme_list"]),
         plot=figures.draw_engagement(result["aweme_list"]),
         engagement=_engagement_message(result["aweme_list"]),
+        sheets=(fill_error_sheet(result), fill_error_sheet(result, language="zh")),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )  # fmt: skip
 

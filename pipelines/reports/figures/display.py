@@ -20,7 +20,7 @@ from warehouse.exports.export_table import ExportTable
 
 type PartKind = Literal["cover", "cover_chart", "chart", "table", "box"]
 
-_MARK_CHARS = 12
+MARK_CHARS = 12
 _SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
 _BREAK = Markup("<wbr>")
 _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
@@ -111,7 +111,7 @@ def show_table(
 ) -> DisplayOutput:
     """Render the first rows of a table with its caption and the file that has all rows."""
     file = f"{table.name}.csv"
-    mark = sha256[:_MARK_CHARS]
+    mark = sha256[:MARK_CHARS]
     if not table.rows:
         counted = texts.text("page.rows", count=0)
         none = Markup('<p class="empty">{} <span class="file">{}: {}, sha256 {}</span></p>')
@@ -126,6 +126,26 @@ def show_table(
         '<p class="file">{}: {}, sha256 {}</p></figure>'
     ).format(caption, body, file, counted, mark)
     return DisplayOutput(html, f"[table] {caption} {counted}", "table")
+
+
+def show_sheet(
+    table: ExportTable, caption: str, *, headings: Mapping[str, str], file_note: str
+) -> DisplayOutput:
+    """Render a table of sentences, which are shown in full, with its caption and its file."""
+    head = Markup("").join(
+        Markup("<th>{}</th>").format(headings[column.name]) for column in table.columns
+    )
+    body = Markup("").join(
+        Markup("<tr>{}</tr>").format(
+            Markup("").join(Markup("<td>{}</td>").format(_with_breaks(str(one))) for one in row)
+        )
+        for row in table.rows
+    )
+    html = Markup(
+        '<figure class="table"><figcaption>{}</figcaption><div class="wide"><table><thead><tr>{}'
+        '</tr></thead><tbody>{}</tbody></table></div><p class="file">{}</p></figure>'
+    ).format(caption, head, body, file_note)
+    return DisplayOutput(html, f"[table] {caption}", "table")
 
 
 def _flat(table: ExportTable, at: Sequence[int], texts: ReportTexts, shown: int) -> Markup:

@@ -14,10 +14,12 @@ import pyarrow as pa
 
 from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.figures.display import (
+    MARK_CHARS,
     DisplayOutput,
     show_cover,
     show_figure,
     show_sentence,
+    show_sheet,
     show_table,
 )
 from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts
@@ -28,7 +30,10 @@ from warehouse.analysis.address import find_address
 from warehouse.analysis.warehouse import Warehouse
 from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
 from warehouse.exports.atomic_files import write_atomically
+from warehouse.exports.error_sheet import SheetLanguage, fill_error_sheet, to_sheet_table
 from warehouse.exports.export_table import to_table
+from warehouse.exports.extracts import ExportScope
+from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.exports.table_files import to_csv
 from warehouse.lake.as_of import parse_as_of
 from warehouse.lake.reading import open_lake_for_reading
@@ -126,6 +131,27 @@ class NotebookReport:
             only=only,
             sha256=hashlib.sha256(packed).hexdigest(),
         )
+
+    def error_sheet(self, track: str) -> DisplayOutput:
+        """Show the error sheet of the newest scan of a track, or a sentence if there is none.
+
+        Its file is in English, because the files of a report are the same in every language.
+        """
+        found = next(read_newest_scans(self.engine, ExportScope(track=track)), None)
+        if found is None:
+            return show_sentence(self.texts.text("page.no_error_sheet"))
+        language: SheetLanguage = "zh" if self.texts.language == "zh" else "en"
+        sheet = fill_error_sheet(found[1], language=language)
+        table = to_sheet_table(sheet)
+        packed = to_csv(to_sheet_table(fill_error_sheet(found[1])), with_mark=True)
+        if self.tables is not None:
+            write_atomically(self.tables / f"{table.name}.csv", [packed])
+        rows = self.texts.text("page.rows", count=len(table.rows))
+        mark = hashlib.sha256(packed).hexdigest()[:MARK_CHARS]
+        return show_sheet(
+            table, sheet.note, headings=sheet.columns,
+            file_note=f"{table.name}.csv: {rows}, sha256 {mark}",
+        )  # fmt: skip
 
     def chart(
         self,

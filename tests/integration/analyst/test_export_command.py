@@ -83,6 +83,7 @@ def test_a_data_package_explains_itself_and_its_sums_hold(
     assert files[rankings["path"]].startswith(",".join(fields).encode())
     assert b"demo data" in files["README.md"]
     assert b"music_list | exhausted" in files["coverage.md"]
+    assert b"No result of a scan is in scope" in files["error_sheet.md"]
     assert b"## marts.rankings" in files["dictionary.md"]
 
 

@@ -66,6 +66,13 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_the_error_sheet_of_the_newest_scan_is_filled(package: Path) -> None:
+    page = (package / "error_sheet.md").read_text("utf-8")
+    assert page.count("## Job ") >= 1
+    assert "confirmed videos of" in page
+    assert "Not known to Sametrack" in page
+
+
 def test_frictionless_finds_no_error(package: Path) -> None:
     said = run("-m", "frictionless", "validate", "datapackage.json", "--json", folder=package)
     report = json.loads(said.stdout)

@@ -1,0 +1,182 @@
+"""The error sheet of a scan: what its data can and cannot say, answered from its result.
+
+The questions follow the Total Error Sheets for Datasets (TES-D): L. Fröhling, I. Sen, F. Soldner,
+L. Steinbrinker, M. Zens and K. Weller, arXiv:2306.14219 (2023). The texts are in one file per
+language. A sentence whose facts are unknown is left out; a question without any sentence is left to
+the researcher. Pure, apart from reading the texts.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any, Literal
+
+from warehouse.exports.export_table import ExportColumn, ExportTable
+from warehouse.records.values import ReadOnlyDocument
+
+SHEET_SOURCE = (
+    "Questions after the Total Error Sheets for Datasets (TES-D; Fröhling et al., 2023), in our "
+    "words, answered from the newest scan of each track."
+)
+SheetLanguage = Literal["en", "zh"]
+_DEMO = {
+    "en": "This is generated demo data: nothing in it is real.",
+    "zh": "这是生成的演示数据, 并非真实内容。",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetAnswer:
+    """A question of the sheet; `answer` is None where it is left to the researcher."""
+
+    number: str
+    section: str
+    question: str
+    answer: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorSheet:
+    """A filled sheet in one language, with the texts to show it."""
+
+    answers: tuple[SheetAnswer, ...]
+    note: str
+    unanswered: str
+    columns: Mapping[str, str]
+
+    @property
+    def answered_count(self) -> int:
+        """Questions that the scan answers."""
+        return sum(one.answer is not None for one in self.answers)
+
+
+def fill_error_sheet(result: ReadOnlyDocument, *, language: SheetLanguage = "en") -> ErrorSheet:
+    """Answer the questions from the result of a scan, as it is stored or as the API returns it."""
+    texts, facts = _texts(language), {**_facts(result), **_demo(result, language)}
+    answers = tuple(
+        SheetAnswer(
+            number=number,
+            section=texts["sections"][section],
+            question=entry["question"],
+            answer=_fill(entry.get("answers", ()), facts),
+        )
+        for section, entries in texts["questions"].items()
+        for number, entry in entries.items()
+    )
+    answered = sum(one.answer is not None for one in answers)
+    return ErrorSheet(
+        answers=answers,
+        note=texts["note"].format(answered=answered, total=len(answers)),
+        unanswered=texts["unanswered"],
+        columns=texts["columns"],
+    )
+
+
+def is_scan_result(document: ReadOnlyDocument) -> bool:
+    """Return whether a document is the result of a scan, from which a sheet can be filled."""
+    return "candidate_pool_size" in document and "coverage" in document
+
+
+def to_sheet_table(sheet: ErrorSheet) -> ExportTable:
+    """Return the sheet as a table for exports."""
+    columns = tuple(ExportColumn(name, "text") for name in sheet.columns)
+    rows = tuple(
+        (one.number, one.section, one.question, one.answer or sheet.unanswered)
+        for one in sheet.answers
+    )
+    return ExportTable("error_sheet", columns, rows)
+
+
+def _fill(sentences: Sequence[str], facts: Mapping[str, str]) -> str | None:
+    filled = [one.format_map(facts) for one in sentences if _fields(one) <= facts.keys()]
+    return " ".join(filled) or None
+
+
+def _fields(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
+
+
+def _facts(result: ReadOnlyDocument) -> dict[str, str]:
+    """Return the known facts of a result as they are shown, by the name that the texts use."""
+    coverage, music = result["coverage"], result.get("music") or {}
+    estimates, history = coverage.get("estimates"), _history(result)
+    rounds = (result.get("discovery") or {}).get("rounds") or ()
+    lists = coverage.get("list_genuine_share") or ()
+    facts = {
+        "track": music.get("title") or result.get("keyword") or result.get("music_id"),
+        "music_id": result.get("music_id"),
+        "created_at": result["created_at"],
+        "provider": result["data_provider"],
+        "algorithm": result["algorithm"],
+        "confirmed_count": result["confirmed_count"],
+        "candidate_count": result["candidate_pool_size"],
+        "rejected_or_open_count": max(0, result["candidate_pool_size"] - result["confirmed_count"]),
+        "account_count": result["unique_account_count"],
+        "variant_count": (result.get("variants") or {}).get("count"),
+        "run_count": history.get("run_count"),
+        "cumulative_count": history.get("cumulative_confirmed_count"),
+        "new_count": history.get("new_confirmed_count"),
+        "request_count": sum(one["requests"] for one in coverage["sources"]),
+        "sources": _sources(coverage["sources"]),
+        "not_reached_count": len(coverage["not_reached"]),
+        "round_count": len(rounds) or None,
+        "verified_count": sum(len(one["music_ids"]) for one in rounds),
+        "list_rows": sum(one["rows"] for one in lists) or None,
+        "list_own_rows": sum(one["own_rows"] for one in lists),
+        **(_estimate("ids", estimates["music_ids"]) if estimates else {}),
+        **(_estimate("videos", estimates["videos"]) if estimates else {}),
+        **_audit(coverage.get("audit") or {}),
+    }
+    return {name: _shown(value) for name, value in facts.items() if value not in {None, ""}}
+
+
+def _history(result: ReadOnlyDocument) -> ReadOnlyDocument:
+    discovery = result.get("discovery") or {}
+    return discovery.get("confirmed_graph_observation_history") or {}
+
+
+def _sources(sources: Sequence[ReadOnlyDocument]) -> str:
+    return ", ".join(f"{one['surface']} {one['items']} ({one['stop_reason']})" for one in sources)
+
+
+def _estimate(unit: str, estimate: ReadOnlyDocument) -> dict[str, object]:
+    if estimate["reason"] is not None:
+        return {f"{unit}_reason": estimate["reason"]}
+    lower, upper = estimate["interval_95"]
+    return {
+        f"{unit}_observed": estimate["observed"],
+        f"{unit}_point": round(estimate["point"]),
+        f"{unit}_lower": lower,
+        f"{unit}_upper": upper,
+    }
+
+
+def _audit(audit: ReadOnlyDocument) -> dict[str, object]:
+    if not audit:
+        return {}
+    about = {"audit_population": audit["population"]}
+    if audit["reason"] is not None:
+        return {**about, "audit_reason": audit["reason"]}
+    return {
+        **about,
+        "audit_share": f"{100 * audit['upper_share']:.1f}",
+        "audit_compared": audit["compared"],
+        "audit_carrying": audit["carrying"],
+    }
+
+
+def _demo(result: ReadOnlyDocument, language: SheetLanguage) -> dict[str, str]:
+    return {"demo": _DEMO[language]} if result["is_demo_data"] else {}
+
+
+def _shown(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@cache
+def _texts(language: SheetLanguage) -> Mapping[str, Any]:
+    file = Path(__file__).with_name(f"{language}.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
