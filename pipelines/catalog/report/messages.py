@@ -31,8 +31,16 @@ TEXTS: Mapping[str, Message] = {
     "comments": Message("comments", "评论"),
     "collects": Message("bookmarks", "收藏"),
     "shares": Message("shares", "分享"),
-    "estimated_ids": Message("music ids, estimated (95 %)", "音乐 ID 估计值 (95%)"),
-    "estimated_videos": Message("videos, estimated (95 %)", "作品估计值 (95%)"),
+    "estimated_ids": Message("ids, estimated", "ID 估计值"),
+    "estimated_videos": Message("videos, estimated", "作品估计值"),
+    "id_count": Message("music ids", "音乐 ID"),
+    "video_count": Message("videos", "作品"),
+    "overview_note": Message(
+        "Videos are confirmed ones. Estimates are what a guest could reach, with their 95 % "
+        "interval. New and no longer found: compared with the result before the newest one.",
+        "作品仅计已确认的。估计值为访客可见范围内的数量, 附 95% 区间。"
+        "新与不再出现均相对于上一次结果。",
+    ),
     "no_estimate": Message("cannot be estimated", "无法估计"),
     "details": Message("Music ids and videos of each track", "各曲目的音乐 ID 与作品"),
     "details_cut": Message(

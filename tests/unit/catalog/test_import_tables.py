@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,26 @@ def test_a_spreadsheet_is_read_like_the_same_table_in_text() -> None:
 def test_an_id_that_a_spreadsheet_holds_as_a_number_is_seen_to_be_rounded() -> None:
     ((_, row),) = read_first_sheet(spreadsheet([int(ID)]), name="songs.xlsx")
     assert "E+" in row[0]
+
+
+@pytest.mark.parametrize("counts_from_1904", [False, True])
+def test_dates_of_a_spreadsheet_are_read_as_dates(counts_from_1904: bool) -> None:
+    written = io.BytesIO()
+    options = {"in_memory": True, "date_1904": counts_from_1904}
+    with xlsxwriter.Workbook(written, options) as book:
+        sheet = book.add_worksheet()
+        for place, (form, moment) in enumerate(
+            [
+                ("yyyy-mm-dd", datetime(1999, 12, 31)),  # noqa: DTZ001 -- a spreadsheet has no zone
+                ('[$-407]d. mmm "im Jahr" yy', datetime(2026, 3, 1)),  # noqa: DTZ001 -- as above
+                ("dd/mm/yyyy hh:mm", datetime(2026, 3, 1, 23, 59, 59)),  # noqa: DTZ001 -- as above
+            ]
+        ):
+            sheet.write_datetime(0, place, moment, book.add_format({"num_format": form}))
+        sheet.write_number(0, 3, 46_082, book.add_format({"num_format": '0.00 "days"'}))
+        sheet.write_number(0, 4, 46_082)
+    ((_, row),) = read_first_sheet(written.getvalue(), name="songs.xlsx")
+    assert row == ["1999-12-31", "2026-03-01", "2026-03-01T23:59:59", "46082", "46082"]
 
 
 def test_what_only_calls_itself_a_spreadsheet_is_refused() -> None:
