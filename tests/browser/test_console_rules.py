@@ -206,6 +206,27 @@ def ask_module(view: View, module: str, expression: str) -> Any:
     return view.page.evaluate(f"import('/console/app/{module}').then((m) => {expression})")
 
 
+def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(
+    visitors: Visitors,
+) -> None:
+    view = visitors.open()
+    tone = "Float32Array.from({length: 44100}, (_, n) => Math.sin(n * 2 * Math.PI * 440 / 44100))"
+    crossings = "made.reduce((sum, value, n) => sum + (n && made[n - 1] < 0 && value >= 0), 0)"
+    made = ask_module(
+        view,
+        "parts/stretch.js",
+        f"{{ const made = m.stretched({tone}, 1.25, 44100); return [made.length, {crossings}]; }}",
+    )
+    assert made == [55_125, pytest.approx(550, abs=3)]  # 440 Hz for 1.25 s
+    undone = ask_module(
+        view, "parts/stretch.js", "[m.undoing(1.25, 0), m.undoing(1.25, 3.863), m.undoing(2, null)]"
+    )
+    assert [(one["rate"], one["factor"]) for one in undone] == [
+        (1, 1.25), (pytest.approx(0.8, abs=1e-3), pytest.approx(1, abs=1e-3)), (0.5, 1),
+    ]  # fmt: skip
+    assert view.faults == []
+
+
 def test_videos_are_ordered_by_the_birth_of_their_sounds(visitors: Visitors) -> None:
     view = visitors.open()
     envelope = completed(4)

@@ -3,12 +3,14 @@
 // and the usual waveform library sets markup, which the page's Trusted Types policy forbids.
 import { fetchFile } from "../api.js";
 import { decimal } from "../format.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { theme } from "../state.js";
+import { stretched, undoing } from "./stretch.js";
 import { CheckField, ErrorNote, Icon, Loading, Segment } from "./ui.js";
 
 const FADE_S = 0.012;
+const LEAST_STRETCH = 0.005; // less is not heard over ten seconds
 const ROLES = ["reference", "candidate"];
 
 // Peak amplitude per column, 0 to 1.
@@ -33,15 +35,19 @@ class Deck {
     this.startedAt = 0;
   }
 
+  undone = null; // how the change of the candidate is undone: {rate, sound}
+
   get length() {
-    return Math.max(...ROLES.map((role) => (this.sounds[role] ? this.sounds[role].duration / this.rate(role) : 0)));
+    return Math.max(...ROLES.map((role) => (this.sounds[role] ? this.sound(role).duration / this.rate(role) : 0)));
   }
 
   rate(role) {
-    return role === "candidate" ? this.undo : 1;
+    return role === "candidate" && this.undone ? this.undone.rate : 1;
   }
 
-  undo = 1;
+  sound(role) {
+    return role === "candidate" && this.undone ? this.undone.sound : this.sounds[role];
+  }
 
   async play(live, from) {
     this.stop();
@@ -52,7 +58,7 @@ class Deck {
     for (const role of ROLES) {
       if (!this.sounds[role]) continue;
       const source = this.context.createBufferSource();
-      source.buffer = this.sounds[role];
+      source.buffer = this.sound(role);
       source.playbackRate.value = this.rate(role);
       const gain = this.context.createGain();
       gain.gain.value = role === live ? 1 : 0;
@@ -87,7 +93,17 @@ async function decode(excerpt) {
   return new OfflineAudioContext(1, 1, 44_100).decodeAudioData(data);
 }
 
-export function Player({ reference, candidate, speed }) {
+// The candidate as it sounds with its change undone, so that tempo alone leaves the pitch as it is.
+function undo(sound, speed, semitones) {
+  const { rate, factor } = undoing(speed, semitones);
+  if (Math.abs(factor - 1) < LEAST_STRETCH) return { rate, sound };
+  const samples = stretched(sound.getChannelData(0), factor, sound.sampleRate);
+  const made = new AudioBuffer({ length: samples.length, sampleRate: sound.sampleRate });
+  made.copyToChannel(samples, 0);
+  return { rate, sound: made };
+}
+
+export function Player({ reference, candidate, speed, semitones = null }) {
   const [state, setState] = useState({});
   useEffect(() => {
     let deck = null;
@@ -101,16 +117,17 @@ export function Player({ reference, candidate, speed }) {
   }, [reference?.path, candidate?.path]);
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
   if (!state.deck) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
-  return html`<${Lanes} deck=${state.deck} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
+  return html`<${Lanes} deck=${state.deck} semitones=${semitones} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
 }
 
-function Lanes({ deck, starts, speed }) {
+function Lanes({ deck, starts, speed, semitones }) {
   const present = ROLES.filter((role) => deck.sounds[role]);
   const [live, setLive] = useState(present[0]);
   const [isPlaying, setPlaying] = useState(false);
   const [at, setAt] = useState(0);
   const [isUndone, setUndone] = useState(speed !== 1);
-  deck.undo = isUndone ? 1 / speed : 1;
+  const undone = useMemo(() => deck.sounds.candidate && speed !== 1 && undo(deck.sounds.candidate, speed, semitones), [deck, speed, semitones]);
+  deck.undone = isUndone ? undone : null;
   useEffect(() => {
     if (!isPlaying) return undefined;
     let frame = requestAnimationFrame(function step() {
@@ -137,7 +154,7 @@ function Lanes({ deck, starts, speed }) {
     <div class="row"><button type="button" class="button main-act" onClick=${() => (isPlaying ? pause() : begin())}><${Icon} name=${isPlaying ? "pause" : "play"} />${t(isPlaying ? "player.pause" : "player.play")}</button>
       ${present.length > 1 && html`<${Segment} label=${t("player.switch")} options=${[["reference", `A · ${t("evidence.reference")}`], ["candidate", `B · ${t("evidence.candidate")}`]]} value=${live} onChange=${choose} />`}
       <span class="small soft num">${decimal(at, 1)} / ${decimal(deck.length, 1)} s</span></div>
-    ${present.map((role) => html`<${Lane} key=${role} role=${role} buffer=${deck.sounds[role]} start=${starts[role]} share=${deck.length ? at / deck.length : 0} span=${deck.sounds[role].duration / deck.rate(role) / deck.length} isLive=${role === live} onJump=${(share) => jump(share * deck.length)} />`)}
+    ${present.map((role) => html`<${Lane} key=${role} role=${role} buffer=${deck.sound(role)} start=${starts[role]} share=${deck.length ? at / deck.length : 0} span=${deck.sound(role).duration / deck.rate(role) / deck.length} isLive=${role === live} onJump=${(share) => jump(share * deck.length)} />`)}
     <label class="field"><span class="label">${t("player.position")}</span><input type="range" min="0" max=${deck.length.toFixed(2)} step="0.1" value=${at} onInput=${(event) => jump(Number(event.currentTarget.value))} style=${{ accentColor: "var(--accent)" }} /></label>
     ${speed !== 1 && html`<${CheckField} label=${t("player.undo", { factor: speed.toFixed(2) })} value=${isUndone} onChange=${(value) => { pause(); setUndone(value); }} />`}
     <p class="small soft">${t("player.note")}</p></div>`;

@@ -51,7 +51,7 @@ function Measure({ measure }) {
 
 function Sounds({ pair }) {
   const { reference, candidate } = pair.excerpts;
-  return html`<${Card} title=${t("player.title")}>${reference || candidate ? html`<${Player} reference=${reference} candidate=${candidate} speed=${pair.evidence.speed ?? 1} />` : html`<p class="soft">${t("player.none")}</p>`}<//>`;
+  return html`<${Card} title=${t("player.title")}>${reference || candidate ? html`<${Player} reference=${reference} candidate=${candidate} speed=${pair.evidence.speed ?? 1} semitones=${pair.evidence.semitones} />` : html`<p class="soft">${t("player.none")}</p>`}<//>`;
 }
 
 function EvidencePlot({ pair }) {
