@@ -142,6 +142,8 @@ async def _compare(
     if detail.is_silent_placeholder:
         return about, []
     verdict, measured = await verify_music(session, [video], references)
+    if not measured:
+        return about, []
     comparisons = [
         to_comparison(
             session, references[pair.reference_index], measured[pair.candidate_index], pair.evidence

@@ -1,37 +1,22 @@
-"""Where the warehouse of an analyst is: a home, a lake, or what the settings say."""
+"""Where the warehouse of an analyst is: a home, a lake, or what the settings say.
 
-import os
+Not here: the settings (`address_settings.py`).
+"""
+
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from typing import TYPE_CHECKING
 
 from warehouse.home.folder import read_home_world
 from warehouse.lake.store import is_remote
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.worlds import OWN_WORLDS
 
-_OWN_WORLDS = frozenset({"mock", "file"})
-"""Providers whose data is in a world of their name, whatever the profile."""
+if TYPE_CHECKING:
+    from warehouse.analysis.address_settings import AddressSettings
+
 _FIRST_STEPS = "run `sametrack demo` or scan a track; or name a folder: open_warehouse('FOLDER')"
-_CHECKOUT = Path(__file__).parents[2]
-_DATA_HOME = Path("warehouse/data")
-
-
-class AddressSettings(BaseSettings):
-    """The settings that place the stores; their meaning is in `pipelines/settings.py`."""
-
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
-
-    profile: str = ""
-    data_provider: str = ""
-    data_home: Path = _DATA_HOME
-    lake_url: str = ""
-
-    @property
-    def names_a_world(self) -> bool:
-        """Whether profile or provider choose a world."""
-        return bool(self.profile) or self.data_provider in _OWN_WORLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +38,10 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
         InvalidParameterError: Nothing is there, or there are several worlds.
     """
     if address is None:
+        from warehouse.analysis.address_settings import (  # noqa: PLC0415 -- pydantic costs 0.5 s
+            read_address_settings,
+        )
+
         return _by_settings(read_address_settings())
     if is_remote(str(address)):
         return WarehouseAddress(str(address))
@@ -65,30 +54,7 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
     return WarehouseAddress(str(folder)) if is_lake else _home_of(folder)
 
 
-def find_workspace(start: Path) -> Path:
-    """Return the folder that relative settings count from: a notebook may be anywhere in it.
-
-    That is the nearest folder upwards with `warehouse/data`, or the checkout of this code; `start`
-    itself if it has an `.env`, or if DATA_HOME says where the data is.
-    """
-    if (start / ".env").is_file() or os.environ.get("DATA_HOME"):
-        return start
-    for folder in (start, *start.parents):
-        is_checkout = folder == _CHECKOUT and (folder / "pyproject.toml").is_file()
-        if is_checkout or (folder / _DATA_HOME).is_dir():
-            return folder
-    return start
-
-
-def read_address_settings() -> AddressSettings:
-    """Return the settings of the workspace; `data_home` is absolute."""
-    workspace = find_workspace(Path.cwd())
-    found = AddressSettings(_env_file=workspace / ".env")
-    data_home = (workspace / found.data_home.expanduser()).resolve()
-    return found.model_copy(update={"data_home": data_home})
-
-
-def _by_settings(settings: AddressSettings) -> WarehouseAddress:
+def _by_settings(settings: "AddressSettings") -> WarehouseAddress:
     world = _world_of(settings)
     if settings.lake_url:
         return WarehouseAddress(settings.lake_url, world)
@@ -100,9 +66,9 @@ def _by_settings(settings: AddressSettings) -> WarehouseAddress:
     return _home_of(home)
 
 
-def _world_of(settings: AddressSettings) -> str | None:
+def _world_of(settings: "AddressSettings") -> str | None:
     """Return the world of the settings: the provider's, or the name in the profile's own file."""
-    if settings.data_provider in _OWN_WORLDS:
+    if settings.data_provider in OWN_WORLDS:
         return settings.data_provider
     profile = Path(settings.profile)
     if profile.suffix != ".toml":

@@ -6,15 +6,18 @@ numbered migrations (`control.migrations`).
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import stamina
 from deltalake import CommitProperties, DeltaTable
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError, WrongWorldError
 from warehouse.tables import Table
+
+if TYPE_CHECKING:
+    import stamina
 
 WORLD = "sametrack.world"
 VERSION = "sametrack.schema_version"
@@ -34,8 +37,10 @@ _NO_RETRIES = CommitProperties(max_commit_retries=0)
 _COMMIT_ATTEMPTS = 8
 
 
-def retry_commits() -> Iterable[stamina.Attempt]:
+def retry_commits() -> "Iterable[stamina.Attempt]":
     """Return attempts for a commit that may conflict; a failed one leaves nothing visible."""
+    import stamina  # noqa: PLC0415 -- only writing needs it; reports and analysts read
+
     return stamina.retry_context(
         on=CommitFailedError,
         attempts=_COMMIT_ATTEMPTS,

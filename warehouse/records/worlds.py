@@ -1,5 +1,7 @@
 """Names of worlds: the data of one profile, or of a provider that generates its own data."""
 
+OWN_WORLDS = frozenset({"mock", "file"})
+"""Providers whose data is in a world of their name, whatever the profile."""
 _REAL = frozenset({"public", "file"})
 
 

@@ -48,7 +48,7 @@ def notebook(
 
 def _choose_data() -> dict[str, str]:
     """Return the settings of the kernels, which start in other folders."""
-    from warehouse.analysis.address import read_address_settings  # noqa: PLC0415 -- loads pydantic
+    from warehouse.analysis.address_settings import read_address_settings  # noqa: PLC0415 -- loads pydantic
 
     found = read_address_settings()
     profile = found.profile if found.names_a_world else WORLD
