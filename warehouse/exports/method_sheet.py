@@ -11,6 +11,7 @@ from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.queries.results import read_result_document
+from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row
 from warehouse.records.worlds import is_demo_world
@@ -73,7 +74,10 @@ def read_scope_sheets(engine: Engine, scope: ExportScope) -> ExportTable | None:
 
 
 def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str, Row]]:
-    """Yield the job id and the result of the newest scan of each track in scope, newest first."""
+    """Yield the job id and the result of the newest scan of each track in scope, newest first.
+
+    A damaged result has no sheet; the export goes on, and its rows are exported as they are.
+    """
     chosen = choose_extracts("marts.job_results", scope)[0]
     newest = engine.rows(
         f"""
@@ -84,9 +88,16 @@ def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str,
         **chosen.params,
     )
     for row in newest:
-        found = read_result_document(engine, row["job_id"])
+        found = _read_result(engine, row["job_id"])
         if found is not None and is_scan_result(found):
             yield row["job_id"], found
+
+
+def _read_result(engine: Engine, job_id: str) -> Row | None:
+    try:
+        return read_result_document(engine, job_id)
+    except WarehouseUnavailableError:
+        return None
 
 
 def read_scope_coverage(engine: Engine, scope: ExportScope) -> ExportTable:

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from pipelines.doctor.probes.table import PROBES
+from pipelines.platform.profiles import CircuitTimes
 from warehouse.queries.surface_health import (
     GOOD_RESPONSES_KEPT,
     read_known_ids,
@@ -133,8 +134,9 @@ async def test_a_body_that_came_is_kept_once(ward: Any) -> None:
 
 async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) -> None:
     ward.fault("user_info", "403")
-    assert (await ward.ask("user_info"))["user_info"].reason != "circuit_open"
-    told = (await ward.ask("user_info"))["user_info"]
+    long = CircuitTimes(open_s=3600, longest_s=3600)
+    assert (await ward.ask("user_info", circuit=long))["user_info"].reason != "circuit_open"
+    told = (await ward.ask("user_info", circuit=long))["user_info"]
     assert (told.outcome, told.reason, told.request_count) == ("refused", "circuit_open", 0)
     (circuit,) = [one for one in ward.control.circuits() if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"

@@ -103,7 +103,7 @@ def result_of(stage: Stage, job_id: str) -> Document:
 
 
 TIMES = {"observed_at", "created_at", "first_observed_at"}
-OF_A_JOB = {"comparison_id", "job_id", "count", "confirmed_graph_observation_history"}
+OF_A_JOB = {"comparison_id", "job_id", "count", "confirmed_graph_observation_history", "seed"}
 OF_ALL_JOBS = {"latest_answers", "latest_refusals"}
 """What a surface answered to any job lately, which each further scan changes."""
 
