@@ -40,7 +40,7 @@ class VideoVariant:
 
 
 DOUBTFUL_SCORE = 0.3
-"""A rejected pair that scores less leaves no doubt; 241 of 244 did in two scans of the sandbox."""
+"""A rejected pair that scores less leaves no doubt; of 244 in two sandbox stores 241 did."""
 _STRENGTH: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 
 
