@@ -11,7 +11,7 @@ class FakeClock:
     """Time of one test, for everything in it that takes a clock. For one event loop.
 
     A sleep takes no time: it moves the clock, unless the clock is held. Then whoever sleeps waits
-    for `advance`.
+    for `advance`; a sleep of 0 s only lets others run, as on a real clock.
     """
 
     def __init__(self, start: datetime = START, *, is_held: bool = False) -> None:
@@ -43,8 +43,8 @@ class FakeClock:
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        if not self.is_held:
-            self.advance(seconds)
+        if not self.is_held or seconds <= 0:
+            self.advance(max(0.0, seconds))
             await asyncio.sleep(0)
             return
         sleeper = asyncio.get_running_loop().create_future()
