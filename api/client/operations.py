@@ -252,6 +252,10 @@ class Operations:
     ) -> extensions.JobRankingData:
         """Return a job with its ranking in another view. Starts no scan."""
 
+    @operation("GET", f"{OWN}/jobs/{{job_id}}/preview")
+    def job_preview(self, job_id: str) -> extensions.JobPreviewData:
+        """Return what a running scan has confirmed so far, ranked; empty once it has ended."""
+
     @operation("GET", f"{OWN}/jobs/{{job_id}}/comparisons")
     def job_comparisons(self, job_id: str) -> extensions.ComparisonsData:
         """Return the evidence of all pairs compared in a scan, including rejected ones."""

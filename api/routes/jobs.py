@@ -13,6 +13,7 @@ from api.responses.errors import ACCEPTED, NO_CONTENT, OK
 from api.routes.dependencies import (
     JobBroadcasterDep,
     JobResponsesDep,
+    OptionalSourcesDep,
     ScanServiceDep,
     no_query_parameters,
     no_repeated_parameters,
@@ -22,6 +23,7 @@ from api.schemas.responses import (
     CREATE_JOB_RESPONSES,
     JOB_EVENTS_RESPONSES,
     JOB_LIST_RESPONSES,
+    JOB_PREVIEW_RESPONSES,
     JOB_RESPONSES,
     RANKING_RESPONSES,
 )
@@ -32,7 +34,9 @@ from api.services.job_document import (
     JOBS_PATH,
     poll_url,
     to_job_document,
+    to_job_preview,
     to_scan_parameters,
+    track_names,
     waiting_headers,
 )
 from api.services.job_events import JobEvents
@@ -114,6 +118,23 @@ async def sametrack_job_ranking(
     return conditional_response(request.scope, data, headers=waiting_headers(scan.job))
 
 
+@extensions.get(
+    "/api/v1/sametrack/jobs/{job_id}/preview",
+    summary="Videos confirmed so far by a running scan",
+    response_model=None,
+    responses=JOB_PREVIEW_RESPONSES,
+    dependencies=[Depends(no_query_parameters)],
+)
+async def sametrack_job_preview(
+    request: Request, job_id: JobId, scan_service: ScanServiceDep
+) -> Response:
+    """Return what a running scan has confirmed so far, ranked. 扫描中已确认的作品."""
+    record_parameters(request.scope, {"job_id": job_id})
+    scan = await run_sync(scan_service.preview, job_id)
+    data = to_job_preview(scan, is_demo=scan_service.world.is_demo)
+    return conditional_response(request.scope, data)
+
+
 @router.delete(
     f"{JOBS_PATH}/{{job_id}}",
     summary="Cancel a job",
@@ -139,14 +160,19 @@ async def cancel_music_collection_job(
     responses=JOB_LIST_RESPONSES,
 )
 async def sametrack_jobs(
-    request: Request, query: Annotated[JobListQuery, Query()], scan_service: ScanServiceDep
+    request: Request,
+    query: Annotated[JobListQuery, Query()],
+    scan_service: ScanServiceDep,
+    sources: OptionalSourcesDep,
 ) -> Response:
-    """Return the newest jobs without their results. 任务列表."""
+    """Return the newest jobs without their results, and what their tracks are called. 任务列表."""
     record_parameters(request.scope, query.model_dump())
     scans = await run_sync(lambda: scan_service.jobs(limit=query.limit, status=query.status))
     jobs = [to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans]
+    music_ids = {job["music_id"] for job in jobs if job["music_id"] is not None}
     data: JobList = {
         "jobs": jobs,
+        "tracks": await run_sync(track_names, sources.engine if sources else None, music_ids),
         "returned_count": len(jobs),
         "is_demo_data": scan_service.world.is_demo,
     }

@@ -22,6 +22,7 @@ from api.schemas.result import (
     HotVideosResponse,
     JobDocument,
     JobList,
+    JobPreview,
 )
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.values import Document
@@ -232,6 +233,11 @@ COMPARISONS_RESPONSES: ResponseSpecs = {
     **error_responses(
         "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
     ),
+}
+JOB_PREVIEW_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[JobPreview], "Videos confirmed so far", "ETag"),
+    **_UNCHANGED,
+    **_JOB_FAILURES,
 }
 JOB_READS_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[JobReads], "Reads by surface and outcome", "ETag"),

@@ -8,6 +8,7 @@ from api.responses.documents import ErrorDocument
 from api.schemas.base_models import ResultNote
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
 from pipelines.documents.result_types import Discovery, HotVideos
+from pipelines.documents.video_types import RankedVideo, TrackDocument
 from warehouse.records.jobs import JobStatus, WaitingFor
 
 
@@ -81,6 +82,23 @@ class JobDocument(ClosedDocument):
     is_demo_data: bool
 
 
+class JobPreview(ClosedDocument):
+    """What the scan of a job has confirmed so far, ranked in the order of the job.
+
+    `aweme_list` has at most 50 videos and is empty unless the job is running; `updated_at` says
+    when they were ranked. A later comparison can take a video away again.
+    """
+
+    job_id: str
+    status: JobStatus
+    music: TrackDocument | None
+    aweme_list: list[RankedVideo]
+    returned_count: Count
+    confirmed_count: Count
+    updated_at: Timestamp | None
+    is_demo_data: bool
+
+
 class BatchItem(ClosedDocument):
     """One track of a batch: its job or its error; `result` if one is stored.
 
@@ -127,9 +145,23 @@ class BatchResult(ClosedDocument):
     is_demo_data: bool
 
 
+class TrackName(ClosedDocument):
+    """What a track is called, as last observed."""
+
+    title: str | None
+    author: str | None
+
+
+TracksById = Annotated[
+    dict[str, TrackName],
+    Field(description="the tracks by music id; one that was never observed is missing"),
+]
+
+
 class JobList(ClosedDocument):
     """The newest jobs, without their results."""
 
     jobs: list[JobDocument]
+    tracks: TracksById
     returned_count: Count
     is_demo_data: bool

@@ -1,4 +1,6 @@
-"""The job document that clients poll, around a view of the result."""
+"""The job document that clients poll, around a view of the result; what lists of jobs add to it."""
+
+from collections.abc import Collection
 
 from api.responses.errors import with_hint
 from api.schemas.base_models import ResultNote
@@ -7,13 +9,17 @@ from api.schemas.result import (
     DiscoveryResponse,
     HotVideosResponse,
     JobDocument,
+    JobPreview,
     JobProgress,
+    TrackName,
 )
 from pipelines.documents.result_types import Discovery, HotVideos, JobResult
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
-from pipelines.scan.rules.results import view_result
-from pipelines.scan.service.service import ScanJob
+from pipelines.scan.rules.results import rank_selected, view_result
+from pipelines.scan.service.service import RunningScan, ScanJob
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.results import read_track_names
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job, ProgressRecord
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -132,6 +138,31 @@ def to_hot_videos(scan: ScanJob, *, view: ScanParameters) -> HotVideosResponse:
 def to_scan_parameters(job: Job) -> ScanParameters:
     """Return the effective parameters of a job."""
     return scan_parameters(job.parameters)
+
+
+def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
+    """Return what a running scan has confirmed so far, ranked with the parameters of its job."""
+    job, preview = scan.job, scan.preview
+    rows = rank_selected(preview["ranked"], to_scan_parameters(job)) if preview else []
+    return {
+        "job_id": job.job_id,
+        "status": job.status,
+        "music": preview["music"] if preview else None,
+        "aweme_list": rows,
+        "returned_count": len(rows),
+        "confirmed_count": preview["confirmed_count"] if preview else 0,
+        "updated_at": to_time(scan.updated_at),
+        "is_demo_data": is_demo,
+    }
+
+
+def track_names(engine: Engine | None, music_ids: Collection[str]) -> dict[str, TrackName]:
+    """Return title and artist by music id; tracks that were never observed are left out."""
+    if engine is None or not music_ids:
+        return {}
+    engine.refresh()
+    found = read_track_names(engine, sorted(music_ids))
+    return {row["music_id"]: {"title": row["title"], "author": row["author"]} for row in found}
 
 
 def notes(parameters: ScanParameters) -> list[ResultNote]:

@@ -353,6 +353,14 @@ class StoredResult(ResultFacts):
     mobile_emulator_used: NotRequired[bool]  # younger than some stored results
 
 
+class ScanPreview(ClosedDocument):
+    """What a running scan has confirmed so far: its first videos in the order of the job."""
+
+    music: TrackDocument | None
+    ranked: list[LinkedVideo]
+    confirmed_count: Count
+
+
 class HotVideos(ResultFacts):
     """The ranking of a track. Never a full enumeration of the platform."""
 

@@ -14,12 +14,11 @@ from pipelines.scan.collect import add_coverage, fill_pool, read_details, read_m
 from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
-    ConfirmedVideo,
     VideoVariant,
     best_comparisons,
     credibility,
     group_by_music,
-    link_by_audio,
+    link_video,
     variant_comparison,
     verification_order,
 )
@@ -222,12 +221,8 @@ def _confirm(session: ScanRun, number: int) -> None:
         music_id = video.music.music_id if video.music else None
         if video.aweme_id in found.confirmed or music_id not in found.verified:
             continue
-        of_group, own = found.verified[music_id], compared.get(video.aweme_id)
-        linked = (
-            ConfirmedVideo(video=video, link_type="exact_music_id", expansion_round=number)
-            if of_group is None
-            else link_by_audio(video, own=own, of_group=of_group, expansion_round=number)
-        )
+        own = compared.get(video.aweme_id)
+        linked = link_video(video, verified=found.verified, own=own, expansion_round=number)
         if linked is not None:
             found.confirmed[video.aweme_id] = linked
             found.outcomes[video.aweme_id] = ("confirmed", None)

@@ -18,7 +18,7 @@ import structlog
 
 from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.session import Captures
-from pipelines.documents.result_types import StoredResult
+from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
 from pipelines.scan.rules.discovery import DiscoveryParameters
@@ -26,12 +26,14 @@ from pipelines.scan.rules.remaining_time import RemainingTime, ScanPace, remaini
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
+from pipelines.scan.state.preview import PreviewWriter, preview_document
 from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
 from pipelines.scan.state.stopwatch import Stopwatch
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.jobs import (
     DISCOVERY,
     KEYWORD_SEARCH,
+    SCAN,
     STAGES,
     Job,
     WaitingFor,
@@ -90,6 +92,7 @@ class ScanRun:
         self._context.run(watch_pauses, self._note_pause)
         self._pauses = 0
         self.is_starved = False
+        self._preview = PreviewWriter(self._write_preview)
         self._writer = ThreadPoolExecutor(max_workers=4)  # commits of different tables may overlap
         self._appends: list[Future[None]] = []
         self._stack = AsyncExitStack()
@@ -311,6 +314,21 @@ class ScanRun:
         self.runtime.control.save_progress(
             self.job.job_id, self.progress, run_number=self.job.run_number
         )
+        if self.job.kind == SCAN:
+            self._preview.offer(self._make_preview)
+
+    def _make_preview(self) -> ScanPreview:
+        profile = self.runtime.profile
+        return preview_document(
+            self.state,
+            music_id=self.music_id,
+            parameters=self.parameters,
+            link_of=lambda music_id: profile.public_address("public_music", music_id=music_id),
+        )
+
+    def _write_preview(self, packed: bytes) -> None:
+        control, job = self.runtime.control, self.job
+        control.save_preview(job.job_id, packed, run_number=job.run_number)
 
     def _remaining_time(self) -> RemainingTime | None:
         """Estimate the remaining seconds; None once only the result remains to be written."""

@@ -15,6 +15,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "chinese-dark": {"locale": "zh-CN", "color_scheme": "dark"},
 }
 SMALL = "20"
+JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 
 
 @pytest.fixture(scope="module", params=list(LOOKS))
@@ -101,6 +102,33 @@ def test_a_printed_result_has_every_row_and_no_controls(view: View, track: dict[
     expect(view.page.locator("#panel tr.data").last).to_be_visible()
     view.page.emulate_media(media="screen")
     assert is_clean(view)
+
+
+def test_rows_appear_while_a_scan_runs(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)  # its document is that of the scan that is shown as running
+    job_id = view.page.url.partition("#/job/")[2].partition("?")[0]
+    whole = view.page.request.get(f"{view.base}{JOBS}/{job_id}").json()
+    found = whole["data"]["result"]
+    rows = {
+        "aweme_list": found["aweme_list"][:4], "music": found["music"], "returned_count": 4,
+        "confirmed_count": 4,
+    }  # fmt: skip
+
+    def tell_running(route: Route) -> None:
+        data = {**whole["data"], "status": "running", "result": None}
+        route.fulfill(json={**whole, "data": data})
+
+    view.page.route(f"**/music_collection_jobs/{job_id}", tell_running)
+    view.page.route(f"**/jobs/{job_id}/events", lambda route: route.abort())
+    view.page.route(f"**/jobs/{job_id}/preview", lambda route: route.fulfill(json={"data": rows}))
+    view.show("#/hot")
+    view.show(f"#/job/{job_id}")
+    expect(view.page.locator("main tr.data")).to_have_count(4)
+    expect(view.page.locator("main h1")).to_have_text(track["title"])
+    assert view.axe() == []
+    view.page.unroute_all()
+    view.page.wait_for_selector("[role=tabpanel]")
+    view.faults.clear()  # the stream that this test has cut
 
 
 def test_a_cancelled_scan_is_started_again(view: View, track: dict[str, Any]) -> None:

@@ -149,6 +149,7 @@ def test_evidence_counts_and_the_service_itself_are_told(service: Any, charted: 
     with client_of(service.client()) as caller:
         assert caller.job_comparisons(job.job_id).data["comparisons"] == []
         assert caller.job_reads(job.job_id).data["reads"] == []
+        assert caller.job_preview(job.job_id).data["aweme_list"] == []
         result = caller.job_ranking(job.job_id, sort_by="oldest", count=3).data["result"]
         assert result is not None
         assert len(result["aweme_list"]) == 3
@@ -196,6 +197,7 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.jobs()
         client.job_comparisons("{job_id}")
         client.job_reads("{job_id}")
+        client.job_preview("{job_id}")
         client.job_ranking("{job_id}")
         client.comparison("{comparison_id}")
         client.annotations("{comparison_id}")

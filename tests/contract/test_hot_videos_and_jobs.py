@@ -9,10 +9,11 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
-from api.schemas.result import HotVideosResponse, JobDocument, JobList
+from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPreview
 from pipelines.parameters.scan import ScanParameters
 from tests.documents import result
 from tests.operations import BusyWorker
+from warehouse.lake.packing import pack_document
 from warehouse.records.jobs import ProgressRecord
 from warehouse.records.values import Document
 
@@ -326,8 +327,32 @@ def test_jobs_are_listed_newest_first(service: Any, client: TestClient) -> None:
     found = Envelope[JobList].model_validate(answer.json()).data
     assert found["jobs"][0]["job_id"] == newest
     assert [job["result"] for job in found["jobs"]] == [None, None]
+    assert found["tracks"] == {}
     queued = client.get("/api/v1/sametrack/jobs", params={"status": "queued", "limit": 1})
     assert queued.json()["data"]["returned_count"] == 1
+
+
+def test_a_running_scan_is_previewed_ranked_as_its_job_asks(service: Any) -> None:
+    client = service.client()
+    job_id = ask(client, sort_by="digg", count=20).json()["data"]["job_id"]
+    place = f"/api/v1/sametrack/jobs/{job_id}/preview"
+    before = Envelope[JobPreview].model_validate(client.get(place).json()).data
+    assert (before["status"], before["aweme_list"], before["updated_at"]) == ("queued", [], None)
+    run = service.control.claim("worker")
+    ranked = result(40)["ranked"]
+    preview = {"music": result(40)["music"], "ranked": ranked, "confirmed_count": 61}
+    service.control.save_preview(job_id, pack_document(preview), run_number=run.run_number)
+    shown = Envelope[JobPreview].model_validate(client.get(place).json()).data
+    likes = [video["statistics"]["digg_count"] or 0 for video in shown["aweme_list"]]
+    assert likes == sorted(likes, reverse=True)
+    assert [video["rank"] for video in shown["aweme_list"]] == list(range(1, 21))
+    assert (shown["confirmed_count"], shown["returned_count"]) == (61, 20)
+    assert shown["updated_at"] is not None
+
+
+def test_no_preview_of_an_unknown_job(client: TestClient) -> None:
+    answer = client.get("/api/v1/sametrack/jobs/3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61/preview")
+    assert answer.json()["data"]["error"]["type"] == "job_not_found"
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=201", "status=done", "page=2"])

@@ -13,6 +13,7 @@ from warehouse.control.records import (
     StoredRobotsFile,
     TokenGrant,
 )
+from warehouse.control.scan_journal import StoredPreview
 from warehouse.control.store import ControlStore, open_control
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ControlStore",
     "NewJob",
     "RobotsDecision",
+    "StoredPreview",
     "StoredRobotsFile",
     "TokenGrant",
     "open_control",

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, String, Table, and_, delete, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control.database import Database
-from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL
+from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS
 from warehouse.lake.library_errors import translate_errors
 
 
@@ -26,12 +26,13 @@ class ErasureRows:
     ) -> dict[str, int]:
         """Delete these jobs and every row that `pattern` matches; return row counts by table.
 
-        Journals of scans are deleted as a whole: they are packed, and a scan without its journal
-        begins again.
+        Journals and previews of scans are deleted as a whole, because they are packed: a scan
+        without its journal begins again, and writes its next preview within seconds.
         """
         found: dict[str, int] = {}
         with self._database.writing() as connection:
-            connection.execute(delete(SCAN_JOURNAL))
+            for packed in (SCAN_JOURNAL, SCAN_PREVIEWS):
+                connection.execute(delete(packed))
             for table in METADATA.sorted_tables:
                 gone = _delete_matching(connection, table, pattern)
                 if table is JOBS and job_ids:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from warehouse.control.database import Database
 from warehouse.control.records import NewJob
-from warehouse.control.scan_journal import delete_journal
+from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, LINKS, WORKERS
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import (
@@ -129,7 +129,7 @@ class JobRows:
                 expires_at=None if expires_at is None else expires_at.timestamp(),
             )
             if has_ended:
-                connection.execute(delete_journal(job_id))
+                delete_scan_rows(connection, job_id)
             return has_ended
 
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None:
@@ -148,7 +148,7 @@ class JobRows:
             queued = update(JOBS).where(row, JOBS.c.status == "queued")
             running = update(JOBS).where(row, JOBS.c.status == "running")
             if connection.execute(queued.values(status="cancelled", **ended)).rowcount:
-                connection.execute(delete_journal(job_id))
+                delete_scan_rows(connection, job_id)
             connection.execute(running.values(cancel_requested=True))
             return first_job(connection, select(JOBS).where(row))
 

@@ -180,6 +180,18 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=9,
+        meaning="what a running scan has confirmed so far",
+        statements=(
+            """
+            create table scan_previews (
+                job_id varchar not null primary key, updated_at double precision not null,
+                document {binary} not null
+            )
+            """,
+        ),
+    ),
 )
 
 

@@ -1,18 +1,20 @@
-"""The journal of a scan: what its runs have read, in order, until its job ends.
+"""What a scan keeps until its job ends: the journal of what its runs have read, and its preview.
 
 The lake gets captures in batches, so what a killed process has read is not all there. Here each
 capture is written before the scan sees it. The next run of the job is answered from the journal
 instead of the platform; the rows go when the job ends. What a row holds is known to
-`pipelines.captures.recording.journal`.
+`pipelines.captures.recording.journal`. The preview is what the scan has confirmed so far, for those
+who watch it; what it holds is known to `pipelines.scan.state.preview`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from sqlalchemy import Delete, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from warehouse.control.database import Database
-from warehouse.control.schema import SCAN_JOURNAL
+from warehouse.control.schema import JOBS, SCAN_JOURNAL, SCAN_PREVIEWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,16 @@ class JournalRow:
     body: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class StoredPreview:
+    """What a running scan had confirmed at a time; `document` is compressed."""
+
+    updated_at: datetime
+    document: bytes
+
+
 class ScanJournalRows:
-    """Journals of scans in the control store."""
+    """Journals and previews of scans in the control store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -93,7 +103,30 @@ class ScanJournalRows:
             else:
                 connection.execute(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id.in_(job_ids)))
 
+    def save_preview(self, job_id: str, document: bytes, *, run_number: int) -> None:
+        """Replace the preview of a job, if this run still holds it."""
+        held = select(JOBS.c.job_id).where(
+            JOBS.c.job_id == job_id, JOBS.c.run_number == run_number, JOBS.c.status == "running"
+        )
+        values = {"job_id": job_id, "updated_at": self._database.now(), "document": document}
+        with self._database.writing() as connection:
+            if connection.execute(held).first() is not None:
+                connection.execute(delete(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id))
+                connection.execute(insert(SCAN_PREVIEWS).values(values))
 
-def delete_journal(job_id: str) -> Delete:
-    """Return the statement that deletes the journal of a job."""
-    return delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id)
+    def read_preview(self, job_id: str) -> StoredPreview | None:
+        """Return the preview of a running job, None if it has none."""
+        query = select(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id)
+        with self._database.reading() as connection:
+            row = connection.execute(query).first()
+        return (
+            None
+            if row is None
+            else StoredPreview(datetime.fromtimestamp(row.updated_at, UTC), row.document)
+        )
+
+
+def delete_scan_rows(connection: Connection, job_id: str) -> None:
+    """Delete the journal and the preview of a job."""
+    for table in (SCAN_JOURNAL, SCAN_PREVIEWS):
+        connection.execute(delete(table).where(table.c.job_id == job_id))

@@ -75,6 +75,14 @@ SCAN_JOURNAL = Table(
     Column("body", LargeBinary),
 )
 
+SCAN_PREVIEWS = Table(
+    "scan_previews",
+    METADATA,
+    Column("job_id", String, primary_key=True),
+    Column("updated_at", Double, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+)
+
 WORKERS = Table(
     "workers",
     METADATA,

@@ -60,6 +60,22 @@ def read_latest_track(engine: Engine, music_id: str) -> Track | None:
     return track_from_row(found[0]) if found else None
 
 
+def read_track_names(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
+    """Return `music_id`, `title` and `author` as last observed; unknown tracks are left out."""
+    return engine.rows(
+        """
+        select
+            music_id,
+            arg_max(title, observed_at) as title,
+            arg_max(author, observed_at) as author
+        from seen.tracks
+        where list_contains($ids, music_id)
+        group by music_id
+        """,
+        ids=list(music_ids),
+    )
+
+
 def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
     """Return the newest observation of each account. Accounts never observed are absent."""
     found = engine.rows(

@@ -159,8 +159,8 @@ JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
     "cancel_requested": "bool", "origin": "str", "created_at": "str", "started_at": "str | None",
     "finished_at": "str | None", "expires_at": "str | None", "notes": "list[ResultNote]",
     "is_demo_data": "bool"})
-JobList = TypedDict("JobList", {"jobs": "list[JobDocument]", "returned_count": "int",
-    "is_demo_data": "bool"})
+JobList = TypedDict("JobList", {"jobs": "list[JobDocument]", "tracks": "dict[str, TrackName]",
+    "returned_count": "int", "is_demo_data": "bool"})
 JobProgress = TypedDict("JobProgress", {"stage": "str", "stage_index": "int", "stage_count": "int",
     "candidate_pool_count": "int", "confirmed_count": "int", "detail_checked_count": "int",
     "audio_checked_count": "int", "search_page_count": "int", "account_profile_count": "int",
@@ -251,6 +251,7 @@ TrackDocument = TypedDict("TrackDocument", {"id_str": "str", "mid": "str", "titl
     "created_at_source": 'NotRequired[Literal["stated", "id"] | None]',
     "born_with": "NotRequired[SoundOriginDocument | None]", "owner_nickname": "str | None",
     "cover": "ImageUrls", "observed_at": "str"})
+TrackName = TypedDict("TrackName", {"title": "str | None", "author": "str | None"})
 UnseenEstimate = TypedDict("UnseenEstimate", {"method": "str", "unit": "str", "lower_bound": "int",
     "observed": "int", "met_once": "int", "met_twice": "int", "note": "str"})
 UpstreamResponse = TypedDict("UpstreamResponse", {"surface": "str", "reason": "str | None",

@@ -8,7 +8,7 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 # fmt: off
 from typing import Literal, NotRequired, TypedDict
 
-from .answers import ErrorDocument, EvidenceDocument, JobDocument
+from .answers import ErrorDocument, EvidenceDocument, JobDocument, RankedVideo, TrackDocument
 
 AnnotationCounts = TypedDict("AnnotationCounts", {"same": "int", "not_the_same": "int"})
 AnnotationDocument = TypedDict("AnnotationDocument", {"annotation_id": "str",
@@ -47,6 +47,10 @@ Excerpts = TypedDict("Excerpts", {"reference": "ExcerptDocument | None",
     "candidate": "ExcerptDocument | None"})
 HealthCheck = TypedDict("HealthCheck", {"name": "str", "reason": "str | None"})
 HostBudget = TypedDict("HostBudget", {"host": "str", "used": "int", "left": "int"})
+JobPreview = TypedDict("JobPreview", {"job_id": "str",
+    "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]',
+    "music": "TrackDocument | None", "aweme_list": "list[RankedVideo]", "returned_count": "int",
+    "confirmed_count": "int", "updated_at": "str | None", "is_demo_data": "bool"})
 JobReads = TypedDict("JobReads", {"job_id": "str", "reads": "list[SurfaceReads]",
     "is_demo_data": "bool"})
 LinkDecision = TypedDict("LinkDecision", {"link_id": "str", "song_key": "str", "music_id": "str",
@@ -178,6 +182,7 @@ WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocumen
 WebhookOutcome = TypedDict("WebhookOutcome", {"host": "str", "status": "int | None",
     "error": "str | None"})
 type JobRankingData = JobDocument
+type JobPreviewData = JobPreview
 type ComparisonsData = ComparisonList
 type JobReadsData = JobReads
 type WatchlistsData = WatchlistList

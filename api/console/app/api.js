@@ -62,6 +62,17 @@ export async function signOut() {
   if (response.ok) session.value = await response.json();
 }
 
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
+// A page of the Dagster UI, which shows runs under the ids of their jobs; null if none is known.
+// A session belongs to one host name, so on this machine the link takes the name of this page.
+export function dagsterPage(path = "") {
+  if (!session.value.dagster_url) return null;
+  const found = new URL(path, session.value.dagster_url);
+  if (!/^https?:$/.test(found.protocol)) return null;
+  if (LOOPBACK.has(found.hostname) && LOOPBACK.has(location.hostname)) found.hostname = location.hostname;
+  return found.href;
+}
+
 // Returns the response envelope. Throws ServiceError for error responses and TypeError if the service is unreachable.
 export async function request(path, { method = "GET", query, body, signal, isShown = false } = {}) {
   const url = address(path, query);

@@ -1,5 +1,5 @@
 // The page: frame, routing to views, token dialog and the status strips at the top.
-import { loadSession, PATHS, request, signIn, signOut } from "./api.js";
+import { dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
 import { CheckField, ErrorNote, Icon, TextField } from "./parts/ui.js";
@@ -10,7 +10,6 @@ import { HotView } from "./views/hot.js";
 const hadSecret = signal(refuseSecrets());
 const isMenuOpen = signal(false);
 const isTokenOpen = signal(false);
-const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 // Every view but the first is loaded when it is opened.
 const VIEWS = {
@@ -63,22 +62,13 @@ function Mark() {
   return html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="var(--accent)" /><g stroke="var(--accent-ink)" stroke-width="2.600" stroke-linecap="round"><path d="M7 13v6M11.500 9v14M16 12v8M20.500 9v14M25 13v6" /></g></svg>`;
 }
 
-// A session belongs to one host name, so on this machine the link takes the name of this page.
-function dagsterLink() {
-  if (!session.value.dagster_url) return null;
-  const found = new URL(session.value.dagster_url);
-  if (!/^https?:$/.test(found.protocol)) return null;
-  if (LOOPBACK.has(found.hostname) && LOOPBACK.has(location.hostname)) found.hostname = location.hostname;
-  return found.href;
-}
-
 function Side() {
   const here = route.value.path[0];
   const active = { job: "hot", jobs: "hot", evidence: "hot" }[here] ?? here;
   return html`<aside class="side" id="side" data-open=${String(isMenuOpen.value)}>
     <a class="brand" href=${link(["hot"])}><${Mark} />Sametrack</a>
     <nav aria-label=${t("nav.label")}>${GROUPS.map(([group, items]) => html`<div key=${group}><h2>${t(`nav.group_${group}`)}</h2><ul>${items.map(([name, icon]) => html`<li key=${name}><a href=${link([name])} aria-current=${active === name ? "page" : undefined} onClick=${() => { isMenuOpen.value = false; }}><${Icon} name=${icon} />${t(`nav.${name}`)}</a></li>`)}</ul></div>`)}</nav>
-    <footer><a href="/docs">${t("nav.docs")}</a>${dagsterLink() && html`<a href=${dagsterLink()} target="_blank" rel="noopener">${t("nav.dagster")}</a>`}<span class="soft tiny">${t("nav.promise")}</span></footer></aside>`;
+    <footer><a href="/docs">${t("nav.docs")}</a>${dagsterPage() && html`<a href=${dagsterPage()} target="_blank" rel="noopener">${t("nav.dagster")}</a>`}<span class="soft tiny">${t("nav.promise")}</span></footer></aside>`;
 }
 
 function Bar() {

@@ -87,6 +87,32 @@ def link_by_audio(
     )
 
 
+def link_video(
+    video: Video,
+    *,
+    verified: Mapping[str, Comparison | None],
+    own: Comparison | None,
+    expansion_round: int,
+) -> ConfirmedVideo | None:
+    """Link a video to the track by what is verified, or return None.
+
+    Args:
+        video: A candidate.
+        verified: Each music id that carries the track with its proof, None for the track's own.
+        own: The comparison of this video, if its sound was compared.
+        expansion_round: Round in which the video is linked, from 0.
+    """
+    music_id = video.music.music_id if video.music else None
+    if music_id is None or music_id not in verified:
+        return None
+    of_group = verified[music_id]
+    if of_group is None:
+        return ConfirmedVideo(
+            video=video, link_type="exact_music_id", expansion_round=expansion_round
+        )
+    return link_by_audio(video, own=own, of_group=of_group, expansion_round=expansion_round)
+
+
 def variant_comparison(own: Comparison | None, of_group: Comparison | None) -> Comparison | None:
     """Return the comparison that makes a video a variant: its own if it was compared."""
     if own is None or own.pair.verdict == "not_comparable":

@@ -137,8 +137,7 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
         document: A `ResultDocument.to_document()`; it is not modified.
         parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are used.
     """
-    wanted = _selected(document["ranked"], parameters)
-    top = _ranked(wanted[: parameters.count], parameters)
+    top = rank_selected(document["ranked"], parameters)
     return {
         "music_id": document["music_id"],
         "keyword": document.get("keyword"),
@@ -164,6 +163,11 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
         "created_at": document["created_at"],
         "mobile_emulator_used": bool(document.get("mobile_emulator_used")),  # younger than some
     }
+
+
+def rank_selected(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
+    """Return the top `count` videos that a request selects, with rank and hot score."""
+    return _ranked(_selected(documents, parameters)[: parameters.count], parameters)
 
 
 def satisfies_request(

@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from pipelines.captures.inputs import InputTarget, MusicInput, read_music_input
-from pipelines.documents.result_types import JobResult
+from pipelines.documents.result_types import JobResult, ScanPreview
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
 from pipelines.scan.service.job_endings import WORKER_GONE, LostJobStore, end_lost_run
 from pipelines.scan.service.result_cache import ResultCache
-from warehouse.control import CachedLink, NewJob
+from pipelines.scan.state.preview import unpack_preview
+from warehouse.control import CachedLink, NewJob, StoredPreview
 from warehouse.records.errors import (
     CapacityExhaustedError,
     JobNotFoundError,
@@ -50,6 +51,7 @@ class JobStore(LostJobStore, Protocol):
     def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
     def read_cached_link(self, key: str) -> CachedLink | None: ...
+    def read_preview(self, job_id: str) -> StoredPreview | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,15 @@ class ScanJob:
 
     job: Job
     result: JobResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningScan:
+    """A job, with what its scan has confirmed so far and when that was written, while it runs."""
+
+    job: Job
+    preview: ScanPreview | None = None
+    updated_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +249,18 @@ class ScanService:
         if result is None:
             raise WarehouseUnavailableError("The result of this job cannot be read")
         return ScanJob(job, result)
+
+    def preview(self, job_id: str) -> RunningScan:
+        """Return a job with what its scan has confirmed so far, and when that was written.
+
+        Raises:
+            JobNotFoundError: There is no such job, or its retention has ended.
+        """
+        job = self._find(job_id)
+        stored = self._control.read_preview(job.job_id) if job.status == "running" else None
+        if stored is None:
+            return RunningScan(job)
+        return RunningScan(job, unpack_preview(stored.document), stored.updated_at)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]:
         """Request cancellation; return the previous status and the job. Finished jobs are kept.

@@ -9,6 +9,7 @@ import { Raw } from "../parts/raw.js";
 import { go, link } from "../router.js";
 import { notify } from "../state.js";
 import { failedInputs, leftOut } from "./hot.js";
+import { Preview, usePreview } from "./preview.js";
 import { Result } from "./result/result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
@@ -31,12 +32,13 @@ function announce(job) {
 export function JobView({ jobId, query }) {
   const watch = useJob(jobId);
   const { job, error } = watch.state.value;
-  const title = job?.result?.music?.title ?? job?.result?.keyword ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
+  const preview = usePreview(job);
+  const title = job?.result?.music?.title ?? job?.result?.keyword ?? preview?.music?.title ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
       <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
-    ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} />`}
+    ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />`}
     ${job?.result && (job.result.kind === "discovery" ? html`<p>${t("job.discovery")}</p>` : html`<${Result} key=${jobId} job=${job} query=${query} />`)}
     <${Raw} />`;
 }
@@ -66,7 +68,7 @@ function BatchPanel({ jobId }) {
     ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId])}>${t(result ? "batch.open" : "batch.watch")}</a></div>`}</section>`;
 }
 
-function Progress({ watch, isShort = false }) {
+function Progress({ watch, preview, isShort = false }) {
   const { job, mode } = watch.state.value;
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState(null);
@@ -81,9 +83,10 @@ function Progress({ watch, isShort = false }) {
       ${runNote(job) && html`<p class="small soft">${runNote(job)}</p>`}
       <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
     ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
-    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(seen.confirmed_count)], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_pages"), count(seen.search_page_count), t("fig.at_most_of", { total: count(job.parameters.search_request_budget) })]]} />
-    ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
+    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(Math.max(seen.confirmed_count, preview?.confirmed_count ?? 0))], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_pages"), count(seen.search_page_count), t("fig.at_most_of", { total: count(job.parameters.search_request_budget) })]]} />
     ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
+    <${Preview} preview=${preview} />
+    ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
     ${isOver(job) && job.status !== "completed" && "sort_by" in job.parameters && html`<div class="row"><button type="button" class="button" disabled=${busy} onClick=${again}>${t("job.again")}</button></div>`}
     <${ErrorNote} error=${fault} /><//>`;
 }

@@ -1,5 +1,5 @@
 // Operations page: system health, storage, request budgets, watchlists and jobs.
-import { PATHS, request } from "../api.js";
+import { PATHS, dagsterPage, request } from "../api.js";
 import { bytes, count, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
@@ -7,10 +7,6 @@ import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField } fr
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
 import { Watchlists } from "./watchlists/watchlists.js";
-
-const ORCHESTRATOR_PORT = 8781; // default of `sametrack up --dagster-port`
-// A page of the Dagster UI, which shows runs under the ids of their jobs.
-export const orchestratorPage = (path = "") => `http://${location.hostname}:${ORCHESTRATOR_PORT}/${path}`;
 
 function useAnswer(path, query = {}) {
   const [state, setState] = useState({});
@@ -42,7 +38,7 @@ function Doctor() {
 
 function Storage() {
   const { data, error } = useAnswer(PATHS.storage);
-  return html`<${Card} title=${t("operator.storage")} aside=${html`<a class="small" href=${orchestratorPage()} target="_blank" rel="noopener noreferrer">${t("operator.orchestrator")}</a>`}>
+  return html`<${Card} title=${t("operator.storage")} aside=${dagsterPage() && html`<a class="small" href=${dagsterPage()} target="_blank" rel="noopener noreferrer">${t("operator.orchestrator")}</a>`}>
     <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
     ${data && html`<${Figures} items=${[[t("operator.kept"), bytes(data.total_bytes)], [t("operator.free"), bytes(data.free_bytes)], [t("operator.used_today"), count(data.budget.used), t("fig.of", { total: count(data.budget.limit) })]]} />
       <${PlainTable} rows=${data.parts} keyOf=${(row) => row.name} caption=${t("operator.storage")} columns=${[{ key: "name", label: t("operator.part"), render: (row) => t(`part.${row.name}`) }, { key: "bytes", label: t("operator.size"), num: true, render: (row) => bytes(row.bytes) }, { key: "files", label: t("operator.files"), num: true, render: (row) => count(row.files) }]} />
@@ -53,5 +49,5 @@ function Jobs() {
   const [status, setStatus] = useState("");
   const { data, error } = useAnswer(PATHS.jobList, { limit: 100, status });
   return html`<${Card} title=${t("operator.jobs")}><${SelectField} label=${t("operator.status")} value=${status} onChange=${setStatus} options=${[["", t("act.all")], ...["queued", "running", "completed", "failed", "cancelled"].map((name) => [name, t(`status.${name}`)])]} />
-    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
+    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} tracks=${data.tracks} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
 }

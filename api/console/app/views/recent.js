@@ -1,6 +1,6 @@
 // List of the newest jobs.
 import { PATHS, request } from "../api.js";
-import { Foreign, moment } from "../format.js";
+import { Foreign, moment, visible } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { link } from "../router.js";
@@ -10,18 +10,25 @@ export function Recent({ limit = 8 }) {
   const [state, setState] = useState({});
   useEffect(() => {
     const stopping = new AbortController();
-    request(PATHS.jobList, { query: { limit }, signal: stopping.signal }).then((envelope) => setState({ jobs: envelope.data.jobs }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(PATHS.jobList, { query: { limit }, signal: stopping.signal }).then((envelope) => setState(envelope.data), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [limit]);
   return html`<${Card} title=${t("recent.title")} aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}>
     ${state.error && html`<${ErrorNote} error=${state.error} />`}
     ${!state.jobs && !state.error && html`<${Loading} />`}
     ${state.jobs && !state.jobs.length && html`<${Empty} title=${t("recent.empty")}>${t("recent.empty_hint")}<//>`}
-    ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} />`}<//>`;
+    ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} tracks=${state.tracks} />`}<//>`;
 }
 
-export function JobList({ jobs }) {
+// `tracks`: title and artist by music id, as the service knows them.
+export function JobList({ jobs, tracks }) {
   return html`<ul class="list">${jobs.map((job) => html`<li key=${job.job_id} class="row apart">
-    <a href=${link(["job", job.job_id])} style=${{ maxWidth: "64ch", minWidth: 0 }} class="one-line"><${Foreign} text=${job.input} /></a>
+    <a href=${link(["job", job.job_id])} style=${{ maxWidth: "64ch", minWidth: 0 }} class="one-line" title=${visible(job.input)}><${JobName} job=${job} track=${tracks[job.music_id]} /></a>
     <span class="row small soft"><span>${moment(job.created_at)}</span><${Status} status=${job.status} /></span></li>`)}</ul>`;
+}
+
+// What a job is about: title and artist of its track, or what was typed.
+export function JobName({ job, track }) {
+  if (!track?.title) return html`<${Foreign} text=${job.input} />`;
+  return html`<${Foreign} text=${track.title} />${track.author && html` <span class="soft">· <${Foreign} text=${track.author} /></span>`}`;
 }

@@ -1,12 +1,11 @@
 // Coverage report: what was read, and why reading stopped.
-import { PATHS } from "../../api.js";
+import { PATHS, dagsterPage } from "../../api.js";
 import { count, decimal, moment } from "../../format.js";
 import { html } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { Badge, Card } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
-import { orchestratorPage } from "../operator.js";
 
 const LEFT_OUT = ["closed", "sick", "held_back"];
 const ENDS = new Set(["completed", "exhausted", "no_more"]);
@@ -71,6 +70,6 @@ export function Coverage({ job }) {
     <p class="small">${coverage.not_reached.length ? t("coverage.not_reached", { number: count(coverage.not_reached.length) }) : t("coverage.all_reached")}</p>
     ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
       ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}
-    <${Card} title=${t("coverage.method")}><p class="small"><a href=${orchestratorPage(`runs/${job.job_id}`)} target="_blank" rel="noopener noreferrer">${t("operator.run")}</a></p><dl class="pairs"><dt>${t("coverage.algorithm")}</dt><dd class="mono">${job.result.algorithm}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${job.result.data_provider}</dd><dt>${t("coverage.made")}</dt><dd>${moment(job.result.created_at)}</dd>
+    <${Card} title=${t("coverage.method")}>${dagsterPage() && html`<p class="small"><a href=${dagsterPage(`runs/${job.job_id}`)} target="_blank" rel="noopener noreferrer">${t("operator.run")}</a></p>`}<dl class="pairs"><dt>${t("coverage.algorithm")}</dt><dd class="mono">${job.result.algorithm}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${job.result.data_provider}</dd><dt>${t("coverage.made")}</dt><dd>${moment(job.result.created_at)}</dd>
       ${Object.entries(job.parameters).map(([name, value]) => html`<dt key=${name} class="mono">${name}</dt><dd class="mono">${JSON.stringify(value)}</dd>`)}</dl><//>`;
 }

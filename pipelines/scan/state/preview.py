@@ -1,0 +1,114 @@
+"""What a running scan has confirmed so far, for those who watch it.
+
+A preview decides nothing: it applies the rule of `confirm.py` to what is verified at the moment, so
+a later comparison can still take a video away. Its rows are in the order of the job, without ranks.
+"""
+
+import time
+from collections.abc import Callable
+from typing import cast
+
+from pipelines.documents.result_types import ScanPreview
+from pipelines.documents.video_types import LinkedVideo
+from pipelines.documents.videos import to_ranked_document, to_track_document
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.rules.expansion import ConfirmedVideo, best_comparisons, link_video
+from pipelines.scan.rules.ranking import rank_documents
+from pipelines.scan.state.scan_state import ScanState
+from warehouse.lake.packing import pack_document, unpack_document
+
+MOST_ROWS = 50
+EVERY_S = 2.0
+
+
+def preview_document(
+    state: ScanState,
+    *,
+    music_id: str,
+    parameters: ScanParameters,
+    link_of: Callable[[str], str],
+) -> ScanPreview:
+    """Return the track and the first `MOST_ROWS` confirmed videos in the order of the job.
+
+    Args:
+        state: The scan so far.
+        music_id: The track's own music id.
+        parameters: Their `sort_by` orders the rows.
+        link_of: Returns the public link of a music id.
+    """
+    confirmed = confirmed_so_far(state, music_id=music_id)
+    documents = [_to_document(entry, music_id, link_of) for entry in confirmed]
+    return {
+        "music": None if state.track is None else to_track_document(state.track),
+        "ranked": rank_documents(documents, sort_by=parameters.sort_by)[:MOST_ROWS],
+        "confirmed_count": len(documents),
+    }
+
+
+def confirmed_so_far(state: ScanState, *, music_id: str) -> list[ConfirmedVideo]:
+    """Return the videos that the present verdicts confirm, those of finished rounds included."""
+    verified = {music_id: None, **state.verified}
+    compared = best_comparisons(state.comparisons)
+    number = len(state.rounds)
+    linked = (
+        state.confirmed.get(video.aweme_id)
+        or link_video(
+            video,
+            verified=verified,
+            own=compared.get(video.aweme_id),
+            expansion_round=number,
+        )
+        for video in state.videos()
+    )
+    return [entry for entry in linked if entry is not None]
+
+
+def _to_document(
+    entry: ConfirmedVideo, music_id: str, link_of: Callable[[str], str]
+) -> LinkedVideo:
+    source = entry.video.music.music_id if entry.video.music else music_id
+    return to_ranked_document(
+        entry.video,
+        link_type=entry.link_type,
+        source_music_id=source,
+        source_music_url=link_of(source),
+        comparison=entry.comparison,
+    )
+
+
+class PreviewWriter:
+    """Writes the preview of a run when its rows have changed, at most every `EVERY_S` seconds."""
+
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`write` stores a packed preview; `clock` returns seconds."""
+        self._write = write
+        self._clock = clock
+        self._written_at = float("-inf")
+        self._written: object = None
+
+    def offer(self, make: Callable[[], ScanPreview]) -> None:
+        """Store the preview that `make` returns, unless one was stored just now or is equal."""
+        now = self._clock()
+        if now - self._written_at < EVERY_S:
+            return
+        self._written_at = now
+        preview = make()
+        rows = [video["aweme_id"] for video in preview["ranked"]]
+        shown = (preview["confirmed_count"], preview["music"] is None, rows)
+        if shown != self._written:
+            self._written = shown
+            self._write(pack_document(preview))
+
+
+def unpack_preview(packed: bytes) -> ScanPreview:
+    """Return the preview that `PreviewWriter` packed.
+
+    Raises:
+        WarehouseUnavailableError: The cell is damaged.
+    """
+    return cast("ScanPreview", unpack_document(packed))
