@@ -17,6 +17,7 @@ const VIEWS = {
   job: async () => (await import("./views/job.js")).JobView,
   jobs: async () => (await import("./views/job.js")).BatchView,
   evidence: async () => (await import("./views/evidence.js")).EvidenceView,
+  compare: async () => (await import("./views/compare.js")).CompareView,
   search: async () => (await import("./views/search.js")).SearchView,
   profile: async () => (await import("./views/user.js")).ProfileView,
   posts: async () => (await import("./views/user.js")).PostsView,
@@ -35,7 +36,7 @@ const PROPS = {
   sql: (path, query) => ({ name: path[1] ?? "", query }),
 };
 const GROUPS = [
-  ["tracks", [["hot", "note"], ["search", "search"], ["chart", "chart"]]],
+  ["tracks", [["hot", "note"], ["search", "search"], ["compare", "compare"], ["chart", "chart"]]],
   ["accounts", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
   ["more", [["time", "clock"], ["sql", "table"], ["reference", "book"], ["operator", "tool"]]],
 ];

@@ -14,6 +14,7 @@ from warehouse.records.errors import InvalidParameterError
 ROW_COUNTS = {
     "account-history": 4, "shared-accounts": 0, "top-accounts": 4, "chart-climbers": 20,
     "chart-song": 300, "refusals": 0, "requests-per-day": 12, "stop-reasons": 9, "link-types": 3,
+    "compare-accounts": 0, "compare-published": 0, "compare-tracks": 1,
     "genealogy": 3, "list-shares": 3, "music-ids": 3, "scanned-tracks": 1, "close-rejections": 20,
     "growth": 15, "new-videos": 8, "top-videos": 11, "viral-videos": 1,
 }  # fmt: skip

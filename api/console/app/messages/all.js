@@ -2,6 +2,7 @@
 // share one. A message is its key with the English and the Chinese text.
 import accounts from "./accounts.js";
 import chart from "./chart.js";
+import compare from "./compare.js";
 import evidence from "./evidence.js";
 import operator from "./operator.js";
 import page from "./page.js";
@@ -10,4 +11,4 @@ import scan from "./scan.js";
 import sql from "./sql.js";
 import watchlists from "./watchlists.js";
 
-export default { ...accounts, ...chart, ...evidence, ...operator, ...page, ...result, ...scan, ...sql, ...watchlists };
+export default { ...accounts, ...chart, ...compare, ...evidence, ...operator, ...page, ...result, ...scan, ...sql, ...watchlists };

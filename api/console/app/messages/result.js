@@ -203,6 +203,7 @@ export default {
   "track.born": ["id created {day}", "ID 生成于 {day}"],
   "track.born_here": ["original sound of this video", "本作品的原声"],
   "track.born_with": ["Original sound of video", "原声来源作品"],
+  "track.compare": ["Compare", "对比"],
   "track.no_author": ["unknown artist", "歌手未知"],
   "track.over_time": ["Over time", "历史趋势"],
   "variants.empty": ["No variants", "没有变体"],

@@ -61,12 +61,13 @@ export function gapOf(points) {
 
 // series: [{key, name, color, dash, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
 // marks: [{at (ms), name}], vertical reference lines.
-export function TimeLines({ series, label, marks = [], height = 240 }) {
+// `isContinuous`: the values hold between their times, so no gap interrupts a line.
+export function TimeLines({ series, label, marks = [], height = 240, isContinuous = false }) {
   const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
-  return all.length ? html`<${Lines} all=${all} series=${series} label=${label} marks=${marks} height=${height} />` : html`<p class="soft small">${t("chart.no_points")}</p>`;
+  return all.length ? html`<${Lines} all=${all} series=${series} label=${label} marks=${marks} height=${height} isContinuous=${isContinuous} />` : html`<p class="soft small">${t("chart.no_points")}</p>`;
 }
 
-function Lines({ all, series, label, marks, height }) {
+function Lines({ all, series, label, marks, height, isContinuous }) {
   const [place, width] = useWidth();
   const [near, setNear] = useState(null);
   const times = all.map((point) => point.at);
@@ -85,21 +86,21 @@ function Lines({ all, series, label, marks, height }) {
   return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
     ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${axisText(value, high - low)}</text></g>`)}
     ${[[from, "start"], [(from + to) / 2, "middle"], [to, "end"]].filter(([, end]) => end !== "middle" || width > 420).map(([at, end]) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${end}>${to - from < 2 * 864e5 ? moment(at / 1000) : day(at / 1000)}</text>`)}
-    ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} />`)}
+    ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} isContinuous=${isContinuous} />`)}
     ${marks.map((mark) => html`<g key=${mark.at}><line class="moment" x1=${x(mark.at)} x2=${x(mark.at)} y1=${PAD.top} y2=${height - PAD.bottom} /><text class="label" x=${x(mark.at) + (mark.at > (from + to) / 2 ? -6 : 6)} y=${PAD.top + 10} text-anchor=${mark.at > (from + to) / 2 ? "end" : "start"}>${mark.name}</text></g>`)}
     ${near !== null && html`<line x1=${x(near)} x2=${x(near)} y1=${PAD.top} y2=${height - PAD.bottom} stroke="currentColor" stroke-opacity="0.35" />`}
   </svg>
-  <p class="small soft" aria-live="off">${near === null ? t("chart.hover") : `${moment(near / 1000)}: ${series.map((one) => reading(one, near)).filter(Boolean).join(" · ")}`}</p></div>`;
+  <p class="small soft" aria-live="off">${near === null ? t(isContinuous ? "chart.hover" : "chart.hover_gaps") : `${moment(near / 1000)}: ${series.map((one) => reading(one, near, isContinuous)).filter(Boolean).join(" · ")}`}</p></div>`;
 }
 
-function Line({ one, x, y }) {
-  return html`<g>${pieces(one.points, gapOf(one.points)).map((piece, at) => html`<polyline key=${at} points=${piece.map((point) => `${x(point.at).toFixed(1)},${y(point.value).toFixed(1)}`).join(" ")} fill="none" stroke=${one.color} stroke-width="2" stroke-dasharray=${one.dash} stroke-linejoin="round" />`)}
+function Line({ one, x, y, isContinuous }) {
+  return html`<g>${pieces(one.points, isContinuous ? Infinity : gapOf(one.points)).map((piece, at) => html`<polyline key=${at} points=${piece.map((point) => `${x(point.at).toFixed(1)},${y(point.value).toFixed(1)}`).join(" ")} fill="none" stroke=${one.color} stroke-width="2" stroke-dasharray=${one.dash} stroke-linejoin="round" />`)}
     ${one.points.filter((point) => point.low !== undefined && point.low !== null && point.high > point.low).map((point) => html`<line key=${`r${point.at}`} x1=${x(point.at)} x2=${x(point.at)} y1=${y(point.low)} y2=${y(point.high)} stroke=${one.color} stroke-width="5" stroke-opacity="0.35" />`)}
     ${one.points.length <= 300 && one.points.filter((point) => point.value !== null).map((point) => html`<circle key=${point.at} class="mark" cx=${x(point.at)} cy=${y(point.value)} r="3" fill=${one.color} />`)}</g>`;
 }
 
-function reading(one, at) {
-  const point = one.points.find((candidate) => candidate.at === at && candidate.value !== null);
+function reading(one, at, isContinuous) {
+  const point = one.points.findLast((candidate) => (isContinuous ? candidate.at <= at : candidate.at === at) && candidate.value !== null);
   if (!point) return null;
   const range = point.high > point.low ? ` (${count(point.low)} – ${count(point.high)})` : "";
   return `${one.name} ${count(point.value)}${range}`;

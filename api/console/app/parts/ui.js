@@ -9,6 +9,7 @@ const DRAWN = {
   note: "M9 18V5l10-2v13M9 18a3 3 0 1 1-3-3h3M19 16a3 3 0 1 1-3-3h3",
   search: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14m5 12 4 4",
   chart: "M4 19h16M6 15l4-5 4 3 5-8",
+  compare: "M5 20V9h4v11zM13 20V4h4v16zM3 20h18",
   person: "M12 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8M4 20c1-4 4-6 8-6s7 2 8 6",
   grid: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
   gauge: "M4 17a8 8 0 1 1 16 0M12 17l4-6",

@@ -1,0 +1,54 @@
+"""Tracks are compared side by side, from their choice to an address that shows the same."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.stage import Stage
+from tests.visitor import View, Visitors
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def compared(stage: Stage, track: dict[str, Any]) -> list[str]:
+    """The ids of two tracks that were scanned."""
+    ids = [track["music_id"], stage.world("/_world/tracks")["tracks"][1]["music_id"]]
+    for music_id in ids:
+        stage.ended(stage.ask(music_id, music_id=music_id, candidate_limit=15))
+    return ids
+
+
+def test_two_tracks_are_chosen_and_compared(visitors: Visitors, compared: list[str]) -> None:
+    view = visitors.open("#/compare")
+    boxes = view.page.locator(".choices input")
+    expect(boxes).to_have_count(2)
+    assert view.axe() == []
+    for at in range(2):
+        boxes.nth(at).check()
+    expect(view.page.locator("thead th.side-by-side")).to_have_count(2)
+    expect(view.page.locator("svg.chart polyline").first).to_be_visible()
+    assert sorted(view.page.url.partition("ids=")[2].split("%2C")) == sorted(compared)
+    assert is_clean(view)
+
+
+def test_the_address_holds_the_choice_and_back_undoes_it(
+    visitors: Visitors, compared: list[str]
+) -> None:
+    view = visitors.open(f"#/compare?ids={','.join(compared)}", locale="zh-CN", color_scheme="dark")
+    shown = view.page.locator("thead th.side-by-side")
+    expect(shown).to_have_count(2)
+    view.page.locator("main summary").first.click()
+    view.page.locator(".choices input:checked").first.uncheck()
+    expect(shown).to_have_count(0)
+    view.page.go_back()
+    expect(shown).to_have_count(2)
+    assert is_clean(view)
+
+
+def is_clean(view: View) -> bool:
+    assert view.axe() == []
+    assert view.faults == []
+    assert view.broken_rules() == []
+    return True
