@@ -124,6 +124,7 @@ class JobLives(RuleBasedStateMachine):
     def step(self) -> None:
         for worker in self.workers:
             worker.step()
+            worker.beat()
         self._count("step")
 
     @rule(pick=st.integers(0, 99))
@@ -272,6 +273,7 @@ class JobLives(RuleBasedStateMachine):
         for _ in range(200):
             self.now += timedelta(seconds=LOST_AFTER_S)
             worker.step()
+            worker.beat()
             for job_id, scan in self._scans():
                 if scan.end is None and not scan.is_gone:
                     self._end_run(self._run(job_id, scan), "completed")

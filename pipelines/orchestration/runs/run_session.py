@@ -4,8 +4,7 @@ Such a run executes a job of the queue (`RUNS=remote`), or steps that somebody l
 itself, which get a job of their own. In the code server, which runs nothing, the slot stays empty.
 """
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
@@ -20,6 +19,7 @@ from pipelines.orchestration.runs.launched_job import (
 )
 from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminated_runs
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
+from pipelines.orchestration.worker.heartbeats import HeartbeatThread
 from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
 from pipelines.scan.carry_over import carry_over
 from pipelines.scan.runtime import Runtime, open_runtime
@@ -102,7 +102,8 @@ def _open(
         control.heartbeat_job(session.job.job_id, run_number=session.job.run_number)
         cancel_jobs_of_terminated_runs(instance, control, [run.run_id])
 
-    with _repeat(beat, every_s=session.runtime.settings.heartbeat_s), session:
+    # the steps of a run may take longer than a job may be silent
+    with HeartbeatThread(beat, every_s=session.runtime.settings.heartbeat_s), session:
         session.on_canceling = lambda: instance.report_run_canceling(run)
         current_scan.session = session
         yield
@@ -122,23 +123,3 @@ def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
     if job.status != "running" or run_id_of(job) != run.run_id:
         raise WorkerUnavailableError("The job of this run goes on in another run")
     return job
-
-
-@contextmanager
-def _repeat(work: Callable[[], None], *, every_s: float) -> Iterator[None]:
-    """Repeat work in a thread: the steps of a run may take longer than a job may be silent."""
-    stop = threading.Event()
-
-    def loop() -> None:
-        while True:
-            work()
-            if stop.wait(every_s):
-                return
-
-    thread = threading.Thread(target=loop, name="beat", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()

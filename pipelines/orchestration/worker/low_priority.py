@@ -5,7 +5,6 @@ whether (`WORKER_GIVES_WAY`), and when it is too much (`processor_share.py`).
 """
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -31,9 +30,13 @@ def restore_process_priority(proc: Path = _SELF) -> bool:
                 os.setpriority(os.PRIO_PROCESS, thread.id, 0)
     except (OSError, psutil.Error):
         return False
-    with suppress(OSError):  # as below; the niceness within the session counts anyway
-        (proc / "autogroup").write_text("0")
+    restore_session_priority(proc)  # the niceness within the session counts anyway
     return True
+
+
+def restore_session_priority(proc: Path = _SELF) -> bool:
+    """Give the session of this process the normal priority back; return whether it could."""
+    return _set_session_niceness(0, proc)
 
 
 def lower_session_priority(proc: Path = _SELF) -> bool:
@@ -45,8 +48,12 @@ def lower_session_priority(proc: Path = _SELF) -> bool:
     """
     if os.getsid(0) != os.getpid():
         return False
+    return _set_session_niceness(NICENESS, proc)
+
+
+def _set_session_niceness(niceness: int, proc: Path) -> bool:
     try:
-        (proc / "autogroup").write_text(str(NICENESS))
+        (proc / "autogroup").write_text(str(niceness))
     except OSError:  # not Linux, a kernel without autogroup, or a container without permission
         return False
     return True

@@ -74,6 +74,7 @@ class ShareGuard:
     Args:
         tell: Called with True when the process starves, and with False when it does no more.
         restore: Takes the normal priority back; returns whether it could.
+        window_s: Seconds between two looks.
     """
 
     def __init__(
@@ -81,9 +82,11 @@ class ShareGuard:
         tell: Callable[[bool], object],
         *,
         restore: Callable[[], bool] = restore_process_priority,
+        window_s: float = WINDOW_S,
     ) -> None:
         self._tell = tell
         self._restore = restore
+        self.window_s = window_s
         self._before: ProcessorTimes | None = None
         self._has_tried = False
 
@@ -92,7 +95,7 @@ class ShareGuard:
         before, self._before = self._before, times
         if before is None or times is None:
             return
-        share = share_between(before, times, window_s=WINDOW_S)
+        share = share_between(before, times, window_s=self.window_s)
         is_starved = share is not None and share < FLOOR
         self._tell(is_starved)
         if is_starved and not self._has_tried:
@@ -101,13 +104,18 @@ class ShareGuard:
             log.warning("too little processor time", share=share, priority_restored=is_restored)
 
 
-def guard_share(tell: Callable[[bool], object]) -> None:
-    """Watch the share of this process in a thread, as long as it lives."""
-    guard = ShareGuard(tell)
+def guard_share(
+    tell: Callable[[bool], object],
+    *,
+    restore: Callable[[], bool] = restore_process_priority,
+    window_s: float = WINDOW_S,
+) -> None:
+    """Watch the share of this process in a thread, as long as it lives; as `ShareGuard` does."""
+    guard = ShareGuard(tell, restore=restore, window_s=window_s)
 
     def watch() -> None:
         while True:
             guard.look(ProcessorTimes.read())
-            time.sleep(WINDOW_S)
+            time.sleep(guard.window_s)
 
     threading.Thread(target=watch, name="processor-share", daemon=True).start()

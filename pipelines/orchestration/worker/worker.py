@@ -1,4 +1,4 @@
-"""The worker: claim jobs from the queue, start their runs, send heartbeats.
+"""The worker: claim jobs from the queue, start their runs.
 
 It also reconciles job rows with runs, and puts jobs of lost workers back into the queue. Not here:
 executing a job (`job_run.py`), the processes (`runs/local_runs.py`).
@@ -34,9 +34,14 @@ from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
 from pipelines.orchestration.runs.run_identity import run_id
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.catalog import CatalogThread
+from pipelines.orchestration.worker.heartbeats import HeartbeatThread, SilenceWatch
 from pipelines.orchestration.worker.job_run import ScanEnd
-from pipelines.orchestration.worker.low_priority import lower_session_priority
+from pipelines.orchestration.worker.low_priority import (
+    lower_session_priority,
+    restore_session_priority,
+)
 from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
+from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
@@ -49,6 +54,9 @@ from warehouse.records.jobs import FINAL_STATUSES, JobStatus
 CLAIM_EVERY_S = 0.05
 WAITERS_EVERY_S = 0.5
 RECONCILE_EVERY_S = 15.0
+HANGS_AFTER_S = 300.0
+"""A loop without a step for so long hangs: its worker sends no heartbeat and is given up."""
+
 CANCEL_GRACE_S = 30.0
 """A cancelled scan stops within seconds; after this time it hangs, and its process is killed."""
 
@@ -109,7 +117,7 @@ class IntervalTimer:
 
 @dataclass(slots=True)
 class Worker:
-    """One worker process; `run_worker` calls `step` until it is stopped.
+    """One worker process; `run_worker` calls `step` until it is stopped, and `beat` in a thread.
 
     `waiting` maps jobs to the equal job that already scans for them; they hold no process. `claims`
     has the number of the run of each job that runs or waits here.
@@ -127,25 +135,39 @@ class Worker:
     claims: dict[str, int] = field(default_factory=dict)
     has_space: Callable[[], bool] = lambda: True
     _is_full: bool = False
+    _stepped_at: float | None = None
+    _beating: tuple[str, ...] = ()
+    _silence: SilenceWatch = field(default_factory=SilenceWatch)
     _asked_at: dict[str, float] = field(default_factory=dict)
     _restarted: set[str] = field(default_factory=set)
     _timers: dict[str, IntervalTimer] = field(default_factory=dict)
 
     def step(self) -> None:
-        """Handle ended scans, claim jobs, send heartbeats, requeue jobs of lost workers."""
+        """Handle ended scans, claim jobs, requeue jobs of lost workers."""
+        self._stepped_at = self.clock()
         self._handle_ended_scans()
         if self._is_due("waiters", WAITERS_EVERY_S):
             self._check_waiting_jobs()
         self._claim()
-        if self._is_due("beat", self.settings.heartbeat_s):
-            mine = [name for name, ending in self.running.items() if ending.needs_heartbeat()]
-            self.control.beat(self.worker_id, [*mine, *self.waiting])
+        mine = (name for name, ending in self.running.items() if ending.needs_heartbeat())
+        self._beating = (*mine, *self.waiting)
+        if self._is_due("others", self.settings.heartbeat_s):
             self._requeue_lost()
             runs = [run_id(job_id, self.claims[job_id]) for job_id in self.running]
             cancel_jobs_of_terminated_runs(self.instance, self.control, runs)
             self._kill_hanging_scans()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
             self._reconcile()
+
+    def beat(self) -> None:
+        """Send the heartbeat of the worker and of its jobs, unless its loop hangs. From any thread.
+
+        Raises:
+            WarehouseError: The control store refuses it.
+        """
+        stepped_at = self._stepped_at
+        if stepped_at is None or self.clock() - stepped_at < HANGS_AFTER_S:
+            self.control.beat(self.worker_id, self._beating)
 
     def hand_back_all(self, why: str) -> None:
         """Put the jobs that still run here back into the queue, when the worker stops.
@@ -250,7 +272,8 @@ class Worker:
             del self.waiting[job_id]
 
     def _requeue_lost(self) -> None:
-        for job in self.control.lost_jobs(self.settings.worker_lost_after_s):
+        silent = self.control.lost_jobs(self.settings.worker_lost_after_s)
+        for job in self._silence.lost(silent):
             ending = self.running.get(job.job_id)
             is_kept = job.job_id in self.waiting or (ending and ending.needs_heartbeat())
             if is_kept and self.claims.get(job.job_id) == job.run_number:
@@ -327,8 +350,8 @@ class Worker:
 def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_logging()
-    if settings.worker_gives_way:
-        lower_session_priority()
+    if settings.worker_gives_way and lower_session_priority():
+        guard_share(lambda _is_starved: None, restore=restore_session_priority)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
@@ -337,8 +360,9 @@ def run_worker(settings: Settings) -> int:
         stack.enter_context(MaintenanceThread(settings))
         stack.enter_context(CatalogThread(settings, worker.worker_id))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
-        while not stop.wait(CLAIM_EVERY_S):
-            worker.step()
+        with HeartbeatThread(worker.beat, every_s=settings.heartbeat_s):
+            while not stop.wait(CLAIM_EVERY_S):
+                worker.step()
         worker.hand_back_all("The worker was stopped")
         worker.control.retire(worker.worker_id)
     return 0

@@ -14,9 +14,11 @@ from dagster import DagsterInstance, DagsterRunStatus
 from pipelines.orchestration.runs.reconciliation import end_run
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.heartbeats import LOOKS
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import (
     CANCEL_GRACE_S,
+    HANGS_AFTER_S,
     RECONCILE_EVERY_S,
     SPACE_EVERY_S,
     Worker,
@@ -61,6 +63,13 @@ class House:
     def pass_by(self, seconds: float) -> None:
         self.clock[0] += seconds
         self.worker.step()
+        self.worker.beat()
+
+    def notice_silence(self) -> None:
+        """So much time passes that the worker gives up who has sent nothing, and claims."""
+        self.pass_by(61)
+        for _ in range(LOOKS):
+            self.pass_by(self.worker.settings.heartbeat_s)
 
     def ask(self, name: str = "a", *, priority: int = PRIORITY_INTERACTIVE) -> str:
         self.clock[0] += 0.001
@@ -221,8 +230,7 @@ def test_a_run_that_was_given_up_and_comes_back_changes_nothing(house: Any) -> N
     job_id = house.running()
     asleep = house.worker
     house.worker = house.new_worker("two")
-    house.pass_by(61)
-    house.pass_by(1)
+    house.notice_silence()
     assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("two", 2)
     progress = ProgressRecord(candidate_pool_count=99)
     house.control.save_progress(job_id, progress, run_number=1)
@@ -231,6 +239,40 @@ def test_a_run_that_was_given_up_and_comes_back_changes_nothing(house: Any) -> N
     asleep.step()
     house.pass_by(1)
     assert (house.status(job_id), house.job(job_id).run_number) == ("running", 2)
+
+
+def test_a_worker_that_is_late_on_a_starved_machine_keeps_its_job(house: Any) -> None:
+    job_id = house.running()
+    starved = house.worker
+    house.worker = house.new_worker("two")
+    for _ in range(5):  # both get the processor only every 30 seconds
+        house.pass_by(30)
+        starved.beat()
+    assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("one", 1)
+
+
+def test_after_a_sleep_of_the_machine_nobody_is_given_up_at_the_first_look(house: Any) -> None:
+    job_id = house.running()
+    awake = house.worker
+    house.worker = house.new_worker("two")
+    house.pass_by(3600)
+    house.pass_by(house.worker.settings.heartbeat_s)
+    awake.step()
+    awake.beat()
+    house.pass_by(house.worker.settings.heartbeat_s)
+    assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("one", 1)
+
+
+def test_heartbeats_do_not_wait_for_the_loop_unless_it_hangs(house: Any) -> None:
+    job_id = house.running()
+    house.pass_by(1)
+    house.clock[0] += HANGS_AFTER_S - 1  # the loop is busy, the thread is not
+    house.worker.beat()
+    beaten = house.job(job_id).heartbeat_at
+    assert beaten.timestamp() == house.clock[0]
+    house.clock[0] += 1
+    house.worker.beat()
+    assert house.job(job_id).heartbeat_at == beaten
 
 
 def test_jobs_wait_in_the_queue_while_the_disk_is_full(house: Any) -> None:
@@ -343,8 +385,7 @@ def test_a_worker_that_stops_hands_its_jobs_back_without_a_lost_attempt(house: A
 def test_jobs_of_a_silent_worker_go_on_with_another(house: Any) -> None:
     job_id = house.running()
     house.worker = house.new_worker("two")
-    house.pass_by(61)
-    house.pass_by(1)
+    house.notice_silence()
     job = house.job(job_id)
     assert (job.status, job.worker_id, job.attempt) == ("running", "two", 2)
     assert house.run_status(job_id) == DagsterRunStatus.FAILURE

@@ -28,6 +28,28 @@ assert os.getpriority(os.PRIO_PROCESS, 0) == NICENESS
 is_restored = restore_process_priority()
 print(is_restored, os.getpriority(os.PRIO_PROCESS, 0))
 """
+STARVE = """
+import os, subprocess, sys, threading
+from pipelines.orchestration.worker.low_priority import lower_process_priority
+from pipelines.orchestration.worker.processor_share import guard_share
+
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+try:
+    lower_process_priority()
+    print(os.getpriority(os.PRIO_PROCESS, 0))
+    starved = threading.Event()
+    guard_share(lambda is_starved: is_starved and starved.set(), window_s=1.0)
+    while not starved.is_set():
+        pass
+    print("starved")
+    while os.getpriority(os.PRIO_PROCESS, 0) != 0:
+        pass
+    print(os.getpriority(os.PRIO_PROCESS, 0))
+finally:
+    busy.kill()
+    busy.wait()
+"""
 
 
 class Reports:
@@ -120,3 +142,15 @@ def test_the_priority_is_restored_where_that_is_permitted() -> None:
     assert done.stdout.split() in (["True", "0"], ["False", "10"])
     if os.geteuid() == 0:
         assert done.stdout.split() == ["True", "0"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs the permission to raise a priority")
+@pytest.mark.skipif(ProcessorTimes.read() is None, reason="the kernel does not count waiting")
+def test_beside_a_busy_process_on_one_processor_the_normal_priority_comes_back() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STARVE], start_new_session=True, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()  # with a warning in the log among them
+    assert (lines[0], lines[-1]) == ("10", "0")
+    assert "starved" in lines

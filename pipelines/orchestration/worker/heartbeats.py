@@ -1,0 +1,65 @@
+"""Heartbeats that a busy machine does not stop, and the judgement of those who send none.
+
+A thread sends them, whatever the loop of its process is busy with. Not here: what follows from a
+loss (`worker.py`).
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Self
+
+import structlog
+
+from warehouse.records.jobs import Job
+
+LOOKS = 3
+"""So many looks in a row find a lost job silent."""
+log = structlog.get_logger(__name__)
+
+type Sign = tuple[str, int, datetime | None]
+
+
+class SilenceWatch:
+    """Counts the looks in a row that found a job without a new heartbeat.
+
+    One look proves nothing on a starved machine or one that slept: who looks was held up as well.
+    Somebody who gets little processor time looks rarely, and so leaves more time to the others.
+    """
+
+    def __init__(self) -> None:
+        self._looks: Counter[Sign] = Counter()
+
+    def lost(self, silent: Sequence[Job]) -> list[Job]:
+        """Return those jobs that `LOOKS` looks in a row have found silent, this one included."""
+        signs = [(job.job_id, job.run_number, job.heartbeat_at) for job in silent]
+        self._looks = Counter({sign: self._looks[sign] + 1 for sign in signs})
+        return [job for job, sign in zip(silent, signs, strict=True) if self._looks[sign] >= LOOKS]
+
+
+class HeartbeatThread:
+    """Repeats `beat` until it is left; what fails is tried again next time."""
+
+    def __init__(self, beat: Callable[[], object], *, every_s: float) -> None:
+        self._beat = beat
+        self._every_s = every_s
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._beat()
+            except Exception as error:  # noqa: BLE001  # a full disk, a database that restarts
+                log.warning("heartbeat not stored", error=repr(error))
+            if self._stop.wait(self._every_s):
+                return
