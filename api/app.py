@@ -32,6 +32,7 @@ from api.services.entity_changes import EntityChanges
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
 from api.services.job_responses import JobResponses
+from api.services.pictures.service import PictureService
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from api.services.sql.service import SqlService
@@ -56,6 +57,7 @@ def create_app(
     sources: Sources | None = None,
     chart: ChartHistoryReader | None = None,
     sql: SqlService | None = None,
+    pictures: PictureService | None = None,
     changes: EntityChanges | None = None,
     metrics: Metrics | None = None,
     note: RequestLogger | None = None,
@@ -78,6 +80,7 @@ def create_app(
         sources=sources,
         chart=chart,
         sql=sql,
+        pictures=pictures,
         sync_job_timeout=settings.sync_job_timeout,
         metrics=metrics,
     )
@@ -115,6 +118,7 @@ def build_routes(
     sources: Sources | None = None,
     chart: ChartHistoryReader | None = None,
     sql: SqlService | None = None,
+    pictures: PictureService | None = None,
     sync_job_timeout: float = 120.0,
     metrics: Metrics | None = None,
 ) -> FastAPI:
@@ -140,6 +144,7 @@ def build_routes(
     app.state.sources = sources
     app.state.chart = chart
     app.state.sql = sql
+    app.state.pictures = pictures
     app.state.metrics = metrics
     app.state.answers = JobResponses()
     app.state.feed = feed

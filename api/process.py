@@ -27,6 +27,7 @@ from api.services.annotations import AnnotationService
 from api.services.entity_changes import EntityChanges
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
+from api.services.pictures.service import PictureService
 from api.services.reads.chart_backlog import open_chart_history
 from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
@@ -35,19 +36,21 @@ from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import start_tracing
 from pipelines.logs import buffered_logging
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import choose_profile
+from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.scan.service.service import ScanService
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import open_excerpts
 from warehouse.home.folder import Home, open_home
+from warehouse.home.picture_files import open_pictures
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import (
     read_annotations,
     read_captions,
     read_comparison,
     read_comparisons,
+    read_picture_url,
     read_sounds,
 )
 from warehouse.queries.surface_health import read_last_worked, read_latest_health
@@ -67,6 +70,7 @@ class Services:
     changes: EntityChanges | None = None
     figures: StoreMetrics | None = None
     sql: SqlService | None = None
+    pictures: PictureService | None = None
 
 
 @contextmanager
@@ -118,6 +122,7 @@ def build_app_from_settings(
             sources=opened.sources,
             chart=chart,
             sql=opened.sql,
+            pictures=opened.pictures,
             feed=feed,
         )
 
@@ -193,12 +198,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     }
     platform = _platform(control, engine, is_demo=scan_service.world.is_demo)
     evidence = _evidence(settings, home, engine, is_demo=scan_service.world.is_demo)
-    annotations = AnnotationService(
-        read_comparison=partial(read_comparison, engine),
-        read_annotations=partial(_read_annotations, engine),
-        append=lake.append,
-        is_demo=scan_service.world.is_demo,
-    )
+    annotations = _annotations(lake, engine, is_demo=scan_service.world.is_demo)
     sources = Sources(
         settings=settings, profile=profile, engine=engine, control=control,
         sounds_dir=home.sounds_dir,
@@ -209,7 +209,24 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     readiness = Readiness(probes, platform)
     runner = stack.enter_context(closing(_statement_runner(settings, lake)))
     sql = SqlService(runner, is_demo=scan_service.world.is_demo)
-    return Services(scan_service, readiness, evidence, annotations, sources, changes, figures, sql)
+    return Services(
+        scan_service, readiness, evidence, annotations, sources, changes, figures, sql,
+        _pictures(settings, home, sources),
+    )  # fmt: skip
+
+
+def _pictures(settings: ApiSettings, home: Home, sources: Sources) -> PictureService | None:
+    if not settings.pictures:
+        return None
+    return PictureService(
+        files=open_pictures(
+            home, max_mb=settings.pictures_max_mb, max_count=settings.pictures_max_count
+        ),
+        find_url=partial(read_picture_url, sources.engine),
+        open_source=lambda: build_picture_source(
+            settings, sources.profile, control=sources.control
+        ),
+    )
 
 
 def _statement_runner(settings: ApiSettings, lake: Lake) -> StatementRunner:
@@ -250,6 +267,15 @@ def _evidence(
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
         ),
+        is_demo=is_demo,
+    )
+
+
+def _annotations(lake: Lake, engine: Engine, *, is_demo: bool) -> AnnotationService:
+    return AnnotationService(
+        read_comparison=partial(read_comparison, engine),
+        read_annotations=partial(_read_annotations, engine),
+        append=lake.append,
         is_demo=is_demo,
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from api.responses.errors import UnknownParameterError
+from api.responses.errors import NotFoundError, UnknownParameterError
 from api.server.health import Readiness
 from api.server.metrics import Metrics
 from api.server.middleware.validation_errors import quote_value
@@ -16,6 +16,7 @@ from api.services.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
 from api.services.job_responses import JobResponses
+from api.services.pictures.service import PictureService
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from api.services.sql.service import SqlService
@@ -113,6 +114,13 @@ async def _sources_if_any(request: Request) -> Sources | None:
     return sources
 
 
+async def _pictures(request: Request) -> PictureService:
+    pictures: PictureService | None = request.app.state.pictures
+    if pictures is None:
+        raise NotFoundError("This service shows no pictures")
+    return pictures
+
+
 async def _sql(request: Request) -> SqlService:
     sql: SqlService | None = request.app.state.sql
     if sql is None:
@@ -130,5 +138,6 @@ JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_job_broadcaster)]
 SyncJobTimeoutDep = Annotated[float, Depends(_sync_job_timeout)]
 SourcesDep = Annotated[Sources, Depends(_sources)]
 OptionalSourcesDep = Annotated[Sources | None, Depends(_sources_if_any)]
+PicturesDep = Annotated[PictureService, Depends(_pictures)]
 SqlDep = Annotated[SqlService, Depends(_sql)]
 ReadinessDep = Annotated[Readiness, Depends(_readiness)]

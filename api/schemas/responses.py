@@ -203,6 +203,10 @@ EXCERPT_RESPONSES: ResponseSpecs = {
     **_COMPARISON_FAILURES,
     **error_responses("invalid_parameter", "unknown_parameter"),
 }
+PICTURE_RESPONSES: ResponseSpecs = {
+    OK: _file("image/jpeg", "Picture of at most 144 by 192 pixels"),
+    **error_responses("invalid_parameter", "unknown_parameter", "not_found"),
+}
 DOCTOR_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[DoctorReport], "Last probe of every surface", "ETag"),
     **_UNCHANGED,

@@ -61,7 +61,13 @@ def wrap(
     if not policy.is_open:
         required = service_role(settings)
         app = AccessMiddleware(app, policy=policy, reject=error_response, required=required)
-    app = SignIn(app, policy=policy, reject=error_response, dagster_url=settings.dagster_url)
+    app = SignIn(
+        app,
+        policy=policy,
+        reject=error_response,
+        dagster_url=settings.dagster_url,
+        shows_pictures=settings.pictures,
+    )
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
         app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response, clock=monotonic)

@@ -74,7 +74,9 @@ def test_signing_in_is_open_and_tells_only_that_a_token_is_required(service: Any
     client = service.client(own_api_token=TOKEN)
     for path in SIGNING_IN:
         assert client.get(path).status_code == 200
-    assert client.get("/session").json() == {"required": True, "role": None, "dagster_url": None}
+    assert client.get("/session").json() == {
+        "required": True, "role": None, "dagster_url": None, "shows_pictures": True,
+    }  # fmt: skip
 
 
 def test_every_operation_has_a_role_that_somebody_chose() -> None:

@@ -38,6 +38,7 @@ def test_a_session_opens_what_its_token_opens(guarded: TestClient) -> None:
     answer = sign_in(guarded, "read")
     assert answer.json() == {
         "required": True, "role": "read", "dagster_url": "http://127.0.0.1:8781",
+        "shows_pictures": True,
     }  # fmt: skip
     assert guarded.get(LIST).status_code == 200
     assert guarded.get("/session").json()["role"] == "read"

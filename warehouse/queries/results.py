@@ -76,6 +76,29 @@ def read_track_names(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     )
 
 
+_PICTURES = {
+    "video": "select cover_url as url, observed_at from seen.videos where aweme_id = $id",
+    "track": "select cover_url as url, observed_at from seen.tracks where music_id = $id",
+    "account": """
+        select avatar_url as url, observed_at from seen.accounts where sec_uid = $id
+        union all
+        select avatar_url as url, observed_at from seen.videos where sec_uid = $id
+        """,
+}
+
+
+def read_picture_url(engine: Engine, kind: str, entity_id: str) -> str | None:
+    """Return the newest URL of the cover of a video or track, or of an avatar; None: unknown."""
+    found = engine.rows(
+        f"""
+        with pictures as ({_PICTURES[kind]})
+        select url from pictures where url is not null order by observed_at desc limit 1
+        """,  # noqa: S608  # one of the texts above
+        id=entity_id,
+    )
+    return str(found[0]["url"]) if found else None
+
+
 def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
     """Return the newest observation of each account. Accounts never observed are absent."""
     found = engine.rows(

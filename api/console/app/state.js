@@ -26,7 +26,7 @@ export const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the s
 export const theme = computed(() => chosenTheme.value ?? systemTheme.value);
 
 writeStored(OLD_TOKEN, null);
-export const session = signal({ required: false, role: null, dagster_url: null }); // the answer of /session
+export const session = signal({ required: false, role: null, dagster_url: null, shows_pictures: false }); // the answer of /session
 export const needsToken = signal(false);
 export const isOnline = signal(navigator.onLine);
 export const isDemo = signal(false);

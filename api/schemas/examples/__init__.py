@@ -71,6 +71,10 @@ EXAMPLES: dict[str, Document] = {
         "kind": "track",
         "entity_id": _SEEN_MUSIC_ID,
     },
+    "sametrack_picture_api_v1_sametrack_pictures__kind___entity_id__get": {
+        "kind": "track",
+        "entity_id": _SEEN_MUSIC_ID,
+    },
     "sametrack_export_api_v1_sametrack_export_get": {
         "source": f"/api/v1/vidplat/app/v3/fetch_music_video_list?music_id={_SEEN_MUSIC_ID}",
         "table": "videos",

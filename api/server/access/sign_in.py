@@ -52,6 +52,7 @@ class SignIn:
         policy: Tokens and sessions.
         reject: Builds the response to a refused request.
         dagster_url: Address of the orchestrator's UI, for the console's link.
+        shows_pictures: Whether the console may ask for covers and avatars.
     """
 
     def __init__(
@@ -61,11 +62,13 @@ class SignIn:
         policy: AccessPolicy,
         reject: Reject,
         dagster_url: str | None = None,
+        shows_pictures: bool = False,
     ) -> None:
         self._app = app
         self._policy = policy
         self._reject = reject
         self._dagster_url = dagster_url
+        self._shows_pictures = shows_pictures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] not in OPEN:
@@ -136,6 +139,7 @@ class SignIn:
                 "required": not self._policy.is_open,
                 "role": None if role is None else role.word,
                 "dagster_url": self._dagster_url,
+                "shows_pictures": self._shows_pictures,
             }
         )
 

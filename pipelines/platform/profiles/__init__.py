@@ -70,6 +70,12 @@ class MediaHosts(_Part):
     hosts: tuple[HostRule, ...]
 
 
+class PictureHosts(_Part):
+    """Hosts that covers and avatars may be read from, redirects included; none: no pictures."""
+
+    hosts: tuple[HostRule, ...] = ()
+
+
 class BrowserHosts(_Part):
     """Hosts that a page in a browser may load from, in addition to permitted redirects."""
 
@@ -190,6 +196,7 @@ class PlatformProfile(_Part):
     hosts: ProfileHosts
     links: LinkRules
     media: MediaHosts
+    pictures: PictureHosts = PictureHosts()
     browser: BrowserHosts = BrowserHosts()
     paths: SurfacePaths
     surfaces: SurfaceSwitches = SurfaceSwitches()
@@ -208,7 +215,7 @@ class PlatformProfile(_Part):
 
     def surface_names(self) -> frozenset[str]:
         """Return the names of all surfaces that can be requested."""
-        return frozenset({*SurfacePaths.model_fields, "short_link", "media"})
+        return frozenset({*SurfacePaths.model_fields, "short_link", "media", "picture"})
 
     def for_chart(self) -> "PlatformProfile":
         """Return the profile for a client that reads only the chart, at the chart's own rate."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pipelines.platform.http.client import HttpLimits
     from pipelines.platform.http.host_policy import HostPolicyStore
     from pipelines.platform.http.revalidation import BodyArchive
+    from pipelines.platform.pictures import PictureSource
     from pipelines.platform.providers.dependencies import ProviderDependencies
     from pipelines.platform.providers.mock.provider import MockProvider
     from pipelines.platform.providers.music_service import MusicServicePublic
@@ -29,6 +30,7 @@ __all__ = [
     "build_chart_provider",
     "build_data_provider",
     "build_music_provider",
+    "build_picture_source",
     "build_song_source",
     "choose_profile",
     "data_provider_name",
@@ -276,6 +278,19 @@ def build_song_source(
             settings=settings, profile=profile, control=control, limits=limits, bodies=bodies
         )
     )
+
+
+def build_picture_source(
+    settings: Settings, profile: PlatformProfile, *, control: "HostPolicyStore"
+) -> "PictureSource | None":
+    """Build the source of covers and avatars; None if the world has no picture hosts."""
+    if _TABLE[data_provider_name(settings)].world is not None or not profile.pictures.hosts:
+        return None
+    from pipelines.platform.pictures import PictureSource  # noqa: PLC0415  # as above
+    from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
+
+    dependencies = ProviderDependencies(settings=settings, profile=profile, control=control)
+    return PictureSource(dependencies.guest())
 
 
 def build_chart_provider(

@@ -11,8 +11,8 @@ from pathlib import Path
 from warehouse.home.folder import Home
 from warehouse.maintenance.erasure.proof import file_contains
 
-RECREATED_FOLDERS = ("published",)
-"""Folders of packed files that cannot be searched; they are recreated."""
+RECREATED_FOLDERS = ("published", "cache/pictures")
+"""Folders of files that cannot be searched; they are recreated."""
 USER_FOLDERS = ("reports", "digests")
 """Folders of files for users: a file is deleted if it names the account or cannot be searched."""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})

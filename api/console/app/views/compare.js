@@ -6,6 +6,7 @@ import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { COLORS, TimeLines } from "../parts/charts.js";
 import { Card, Copy, Empty, ErrorNote, Head, Loading } from "../parts/ui.js";
+import { Picture } from "../parts/picture.js";
 import { PlainTable } from "../parts/table.js";
 import { go, link } from "../router.js";
 import { toRows } from "./result/genealogy.js";
@@ -79,7 +80,7 @@ function Compared({ chosen, weeks, shared, growth }) {
 
 function Figures({ chosen, colors }) {
   return html`<div class="table-wrap short" tabindex="0" role="region" aria-label=${t("compare.figures")}><table><caption class="hidden">${t("compare.figures")}</caption>
-    <thead><tr><td></td>${chosen.map((track) => html`<th key=${track.music_id} scope="col" class="num side-by-side"><i class="swatch" style=${{ "--swatch": colors.get(track.music_id) }}></i><a href=${link(["job", track.newest_job_id])}><${Foreign} text=${track.title} none=${track.music_id} /></a><div class="tiny soft"><${Foreign} text=${track.artist} none=${t("track.no_author")} /></div></th>`)}</tr></thead>
+    <thead><tr><td></td>${chosen.map((track) => html`<th key=${track.music_id} scope="col" class="num side-by-side"><${Picture} kind="track" id=${track.music_id} name=${track.title} size="medium" /><br /><i class="swatch" style=${{ "--swatch": colors.get(track.music_id) }}></i><a href=${link(["job", track.newest_job_id])}><${Foreign} text=${track.title} none=${track.music_id} /></a><div class="tiny soft"><${Foreign} text=${track.artist} none=${t("track.no_author")} /></div></th>`)}</tr></thead>
     <tbody>${FIGURES.map(([name, shown]) => html`<tr key=${name}><th scope="row">${t(`compare.${name}`)}</th>${chosen.map((track) => html`<td key=${track.music_id} class="num">${shown(track)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 

@@ -5,6 +5,7 @@ import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { Bars } from "../parts/charts.js";
+import { Picture } from "../parts/picture.js";
 import { Raw } from "../parts/raw.js";
 import { Table } from "../parts/table.js";
 import { ExportMenu } from "../parts/export.js";
@@ -56,7 +57,7 @@ export function ProfileView({ query }) {
   const user = state.data?.user;
   return html`<${Head} title=${t("nav.profile")} lead=${t("profile.lead")} /><${AccountForm} busy=${state.busy} onRun=${run} action="profile.read" />
     <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${user && html`<${Card}><div class="person"><span class="face" aria-hidden="true">${[...(user.nickname ?? "?")][0]}</span><div style=${{ minWidth: 0 }}><h2><${Foreign} text=${user.nickname} /></h2><p class="small soft">@<${Foreign} text=${user.unique_id ?? user.short_id} />${user.ip_location ? html` · <${Foreign} text=${user.ip_location} />` : ""}</p></div></div>
+    ${user && html`<${Card}><div class="person"><${Picture} kind="account" id=${user.sec_uid} name=${user.nickname} size="large" /><div style=${{ minWidth: 0 }}><h2><${Foreign} text=${user.nickname} /></h2><p class="small soft">@<${Foreign} text=${user.unique_id ?? user.short_id} />${user.ip_location ? html` · <${Foreign} text=${user.ip_location} />` : ""}</p></div></div>
       ${user.signature && html`<p style=${{ whiteSpace: "pre-line" }}><${Foreign} text=${user.signature} /></p>`}
       <${Figures} items=${[[t("stat.followers"), count(user.follower_count)], [t("stat.total_likes"), count(user.total_favorited)], [t("stat.works"), count(user.aweme_count)], [t("stat.following"), count(user.following_count)], [t("stat.favoriting"), count(user.favoriting_count)]]} />
       <dl class="pairs"><dt>sec_uid</dt><dd class="mono tiny" style=${{ overflowWrap: "anywhere" }}>${user.sec_uid}</dd><dt>${t("col.observed")}</dt><dd>${moment(state.data.observed_at)}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${state.data.data_provider}</dd></dl>

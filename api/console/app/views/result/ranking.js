@@ -6,6 +6,8 @@ import { labelOf, t, termsOf } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
 import { ColumnChoice, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
+import { Picture } from "../../parts/picture.js";
+import { PlayButton } from "../../parts/play.js";
 import { link, replaceAddress } from "../../router.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
@@ -80,7 +82,7 @@ function allColumns() {
     bornColumn(),
     { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>${row.music?.created_at && html`<div class="tiny soft">${row.music.born_with ? t("track.born_here") : t("track.born", { day: day(row.music.created_at) })}</div>`}` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
-    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
+    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
   ];
 }
 
@@ -95,11 +97,11 @@ export function LinkBadge({ video }) {
 export function VideoCell({ video }) {
   const address = safeLink(video.share_url);
   const text = html`<span class="two-lines"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span>`;
-  return address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${text}</a>` : text;
+  return html`<span class="with-picture"><${Picture} kind="video" id=${video.aweme_id} name=${video.desc} />${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${text}</a>` : text}</span>`;
 }
 
 export function VideoCard({ video }) {
   return html`<span class="rank">${video.rank ?? ""}</span><div class="stack tight"><${VideoCell} video=${video} />
     <div class="meta"><span><${Foreign} text=${video.author?.nickname} /></span><span>${t("stat.hot")} <b>${compact(video.hot_score)}</b></span><span>${t("stat.likes")} <b>${compact(video.statistics?.digg_count)}</b></span></div>
-    <div class="meta">${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.show_evidence")}</a>`}</div></div>`;
+    <div class="meta">${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<${PlayButton} id=${video.evidence.comparison_id} /><a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.show_evidence")}</a>`}</div></div>`;
 }

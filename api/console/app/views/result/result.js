@@ -4,6 +4,8 @@ import { html, useState } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
 import { Badge, Empty, Figures, Panel, Prose, Tabs } from "../../parts/ui.js";
+import { Picture } from "../../parts/picture.js";
+import { PlayButton } from "../../parts/play.js";
 import { PlainTable, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { go, link } from "../../router.js";
@@ -61,7 +63,7 @@ function Summary({ result, isByName, job }) {
     ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
     : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], estimateFigure(result.coverage)];
   return html`<div class="stack">
-    ${!isByName && result.music && html`<div class="row small"><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a><a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a></div>`}
+    ${!isByName && result.music && html`<div class="row small"><${Picture} kind="track" id=${result.music_id} name=${result.music.title} /><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a><a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a></div>`}
     <${Figures} items=${items} />
     ${isByName && html`<div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>`}
     <${Notes} notes=${[...fewerNote(result, isByName), ...job.notes]} /></div>`;
@@ -83,7 +85,7 @@ function Notes({ notes }) {
 function Accounts({ job }) {
   const accounts = job.result.account_summary.accounts;
   const columns = [
-    { key: "name", label: t("col.account"), class: "cell-title", render: (row) => html`<a href=${link(["profile"], { id: row.sec_uid })}><${Foreign} text=${row.nickname} none=${row.sec_uid.slice(0, 18)} /></a><div class="tiny soft"><${Foreign} text=${row.unique_id} /></div>` },
+    { key: "name", label: t("col.account"), class: "cell-title", render: (row) => html`<span class="with-picture"><${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} /><span><a href=${link(["profile"], { id: row.sec_uid })}><${Foreign} text=${row.nickname} none=${row.sec_uid.slice(0, 18)} /></a><div class="tiny soft"><${Foreign} text=${row.unique_id} /></div></span></span>` },
     { key: "linked", label: t("col.linked"), num: true, render: (row) => count(row.linked_video_count) },
     { key: "likes", label: t("col.linked_likes"), num: true, render: (row) => count(row.linked_digg_count) },
     { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.linked_comment_count) },
@@ -112,7 +114,7 @@ function Variants({ job }) {
     bornColumn(),
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
-    { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.show_evidence")}</a>` },
+    { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` },
   ];
   return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${sourceOf(job)} table="variants" /></div>
     <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${order} onOrder=${(next) => setOrder(order === next ? null : next)} card=${(row) => html`<${VideoCard} video=${row} />`} />`;

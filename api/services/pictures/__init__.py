@@ -1,0 +1,1 @@
+"""Covers and avatars as small files, read from the platform once."""

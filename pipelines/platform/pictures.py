@@ -1,0 +1,86 @@
+"""Pictures of the platform, covers and avatars: download one, make it small.
+
+A picture is decoded here, so its format and its number of pixels are checked first, and what leaves
+is a new file without metadata. Not here: which picture belongs to what, and where it is stored.
+"""
+
+from http import HTTPStatus
+from io import BytesIO
+from typing import Self
+
+from PIL import Image
+
+from pipelines.platform.http.body_sinks import BodySink
+from pipelines.platform.http.client import GuestClient, HttpRequest
+from warehouse.records.errors import StructureChangedError, UnreachableError
+
+SURFACE = "picture"
+MAX_BYTES = 3_000_000
+MAX_PIXELS = 12_000_000
+FORMATS = ("JPEG", "PNG", "WEBP")
+BOX = (144, 192)  # width and height in pixels: twice those of the largest place that shows one
+QUALITY = 72
+TOTAL_S = 10.0
+
+
+class PictureSource:
+    """Reads pictures from the picture hosts of a profile. Owns its client; a context manager."""
+
+    def __init__(self, client: GuestClient) -> None:
+        self._client = client
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self._client.aclose()
+
+    async def fetch(self, url: str) -> bytes:
+        """Return the file at a URL, once and within the limits of politeness.
+
+        Raises:
+            UpstreamError: The URL leads off the picture hosts, or there is no picture any more.
+        """
+        ask = HttpRequest(
+            surface=SURFACE,
+            url=url,
+            allowed=self._client.profile.pictures.hosts,
+            total_s=TOTAL_S,
+            attempts=1,
+        )
+        sink = BodySink(surface=SURFACE, limit_bytes=MAX_BYTES)
+        answer = await self._client.save(ask, sink)
+        if answer.status != HTTPStatus.OK:
+            raise UnreachableError(
+                f"the picture is gone: status {answer.status}",
+                surface=SURFACE,
+                status=answer.status,
+            )
+        return sink.body
+
+
+def shrink(body: bytes) -> bytes:
+    """Return a picture as a small JPEG of at most `BOX` pixels.
+
+    Raises:
+        StructureChangedError: It is no picture of a known format, or too large to decode.
+    """
+    try:
+        with Image.open(BytesIO(body), formats=FORMATS) as picture:
+            if picture.width * picture.height > MAX_PIXELS:
+                raise StructureChangedError(
+                    f"the picture has more than {MAX_PIXELS} pixels",
+                    surface=SURFACE,
+                    reason="picture_too_large",
+                )
+            picture.draft("RGB", BOX)
+            picture.thumbnail(BOX)
+            small = picture.convert("RGB")
+            small.info.clear()  # comments and colour profiles would be written again
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise StructureChangedError(
+            "the response is no picture", surface=SURFACE, reason="not_a_picture"
+        ) from error
+    made = BytesIO()
+    small.save(made, "JPEG", quality=QUALITY, optimize=True)
+    return made.getvalue()
