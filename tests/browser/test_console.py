@@ -83,6 +83,14 @@ def test_the_ranking_begins_on_the_first_screen(view: View, track: dict[str, Any
     assert box["y"] <= 620
 
 
+def test_rows_show_covers_with_an_alternative_text(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)
+    cover = view.page.locator("#panel tr.data img").first
+    expect(cover).to_have_js_property("naturalHeight", 64)  # as the sandbox draws it
+    assert len(cover.get_attribute("alt") or "") > 5
+    assert is_clean(view)
+
+
 def test_back_returns_to_the_tab_before(view: View, track: dict[str, Any]) -> None:
     scan(view, track)
     view.page.locator('[data-tab="coverage"]').click()
