@@ -26,6 +26,7 @@ class FakeEnding:
     end: ScanEnd | None = None
     is_gone: bool = False
     begun: bool = True
+    beats_itself: bool = False
     run_number: int = 1
     fault: Exception = field(default_factory=lambda: BrokenPoolError("the process is gone"))
 
@@ -41,7 +42,7 @@ class FakeEnding:
         self.is_gone = True
 
     def needs_heartbeat(self) -> bool:
-        return True
+        return not self.beats_itself
 
     def has_begun(self) -> bool:
         return self.begun

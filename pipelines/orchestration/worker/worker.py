@@ -309,7 +309,7 @@ class Worker:
     def _lose(self, job_id: str, number: int, why: str) -> None:
         """Write what becomes of a job whose run was lost, if that run still holds it."""
         job = self.control.job(job_id)
-        if job is None or job.run_number != number:
+        if job is None or job.run_number != number or job.status != "running":
             return
         run = self.instance.get_run_by_id(run_id(job_id, number))
         status = end_lost_run(

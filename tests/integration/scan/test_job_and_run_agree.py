@@ -263,6 +263,21 @@ def test_after_a_sleep_of_the_machine_nobody_is_given_up_at_the_first_look(house
     assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("one", 1)
 
 
+def test_a_remote_run_that_is_killed_costs_one_attempt(house: Any) -> None:
+    """The worker that submitted it sees its heartbeats end, and then its run."""
+    house.worker = house.new_worker("one", runs=1)
+    job_id = house.running()
+    for attempt in (1, 2):
+        run_number = house.job(job_id).run_number
+        killed = house.runs.endings[job_id]
+        killed.beats_itself = True
+        house.notice_silence()
+        killed.end = ScanEnd("handed_over")
+        house.pass_by(1)
+        assert house.job(job_id).attempt == attempt + 1
+        assert (house.status(job_id), house.job(job_id).run_number) == ("running", run_number + 1)
+
+
 def test_heartbeats_do_not_wait_for_the_loop_unless_it_hangs(house: Any) -> None:
     job_id = house.running()
     house.pass_by(1)
