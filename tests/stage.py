@@ -5,7 +5,7 @@ For integration tests and benches.
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -68,7 +68,8 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.home = open_home(self.root / "home", "sandbox")
-        self.control: ControlStore = open_control(self.home.control_url, world="sandbox")
+        self.control_url = self.settings.get("CONTROL_URL") or self.home.control_url
+        self.control: ControlStore = open_control(self.control_url, world="sandbox")
         self.engine = Engine(open_lake(self.home.lake_url, world="sandbox"))
 
     def start_platform(
@@ -166,7 +167,7 @@ class Stage:
         """Put its last word, and that of its scans, an hour back: so long nobody waits for it."""
         running = [job.job_id for job in self.control.jobs(limit=100, status="running")]
         with closing(
-            open_control(self.home.control_url, world="sandbox", clock=lambda: time.time() - HOUR_S)
+            open_control(self.control_url, world="sandbox", clock=lambda: time.time() - HOUR_S)
         ) as past:
             for worker_id in self.control.live_workers(HOUR_S):
                 past.beat(worker_id, running)
@@ -237,6 +238,7 @@ class Stage:
                 "SANDBOX_PORT": str(self.port),
                 "SANDBOX_CALENDAR": "fixed",
                 "CONTROL_URL": "",
+                "DAGSTER_URL": "",
                 "LAKE_URL": "",
                 "WORKER_RUNS": "1",
                 "HEARTBEAT_S": "0.3",
@@ -256,11 +258,14 @@ class Stage:
 
 
 @contextmanager
-def open_stage(root: Path, cache: Path) -> Iterator[Stage]:
-    """An empty world; everything started in it is stopped again."""
+def open_stage(
+    root: Path, cache: Path, *, settings: Mapping[str, str] | None = None
+) -> Iterator[Stage]:
+    """An empty world; everything started in it is stopped again. `settings`: of its processes."""
     with ExitStack() as stack:
         process_group = stack.enter_context(ChildProcessGroup(grace_s=3.0))
-        built = Stage(process_group=process_group, root=root, cache=cache, stack=stack)
+        chosen = dict(settings or {})
+        built = Stage(process_group, root=root, cache=cache, stack=stack, settings=chosen)
         stack.enter_context(closing(built.control))
         stack.enter_context(closing(built.engine))
         yield built

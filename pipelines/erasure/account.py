@@ -12,8 +12,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from dagster import DagsterInstance
+from sqlalchemy.exc import SQLAlchemyError
 
+from pipelines.erasure.dagster_server import forget_rows_on_server, runs_on_server
 from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.storage import dagster_server
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
@@ -99,15 +102,20 @@ def forget_runs(home: Home, names: AccountNames) -> int:
     Raises:
         WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
-    pattern = to_pattern(names.ids)
-    with translate_errors("erasing from the orchestrator's storage", sqlite3.Error, OSError):
+    pattern, server = to_pattern(names.ids), dagster_server()
+    errors = (sqlite3.Error, SQLAlchemyError, OSError)
+    with translate_errors("erasing from the orchestrator's storage", *errors):
         files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
         runs = {run for path in files for run in _runs_naming(path, pattern)}
+        if server is not None:
+            runs |= runs_on_server(server, pattern)
         if runs:
             with open_instance(home) as instance:
                 _delete(instance, runs)
         for path in files:
             _forget_rows(path, pattern)
+        if server is not None:
+            forget_rows_on_server(server, pattern)
     return len(runs)
 
 

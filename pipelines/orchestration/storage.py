@@ -1,7 +1,8 @@
-"""Dagster's storages in the home of a world, with persistent connections to SQLite.
+"""Dagster's storages: SQLite in the home of a world, or PostgreSQL with `DAGSTER_URL`.
 
-Configured in `dagster.yaml`, so every Dagster process loads it. By default Dagster opens,
-checkpoints and closes the file for each event, which took a third of a scan's own time.
+Configured in `dagster.yaml`, so every Dagster process loads it. SQLite gets persistent connections:
+by default Dagster opens, checkpoints and closes the file for each event, which took a third of a
+scan's own time.
 """
 
 import os
@@ -12,7 +13,7 @@ from functools import cached_property
 from typing import cast, override
 
 from dagster import EventLogEntry
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 
 from pipelines.orchestration.dagster_compat import (
     SQLITE_BUSY_TIMEOUT_SECONDS,
@@ -28,7 +29,9 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
+from warehouse.extras import need_extra
 from warehouse.home.folder import open_home
+from warehouse.records.errors import WarehouseUnavailableError
 
 type EventCallback = Callable[[EventLogEntry, str], None]
 
@@ -49,6 +52,31 @@ def dagster_folder() -> str:
     settings = Settings()
     world = choose_profile(settings).name if settings.profile else "sandbox"
     return str(open_home(settings.data_home, world).dagster_dir)
+
+
+def dagster_server() -> str | None:
+    """Return the address of Dagster's database in PostgreSQL, as its driver reads it, or None.
+
+    Raises:
+        WarehouseUnavailableError: It is no address of PostgreSQL, it is the control store's too
+            (both have a table `jobs`), or the extra `postgres` is missing.
+    """
+    settings = Settings()
+    if not settings.dagster_url:
+        return None
+    if not settings.dagster_url.startswith("postgresql"):
+        raise WarehouseUnavailableError(
+            "DAGSTER_URL is no address of PostgreSQL",
+            hint="DAGSTER_URL is postgresql://<user>:<password>@<host>/<database>",
+        )
+    need_extra("postgres", "DAGSTER_URL", error=WarehouseUnavailableError)
+    url = make_url(settings.dagster_url).set(drivername="postgresql")
+    if settings.control_url and make_url(settings.control_url).set(drivername="postgresql") == url:
+        raise WarehouseUnavailableError(
+            "DAGSTER_URL and CONTROL_URL are the same database",
+            hint="Give Dagster a database of its own: both have a table `jobs`",
+        )
+    return url.render_as_string(hide_password=False)
 
 
 class HomeStorage(ConfigurableClass):
@@ -74,6 +102,10 @@ class PooledEventLogStorage(HomeStorage, ConsolidatedSqliteEventLogStorage):
         cls, inst_data: ConfigurableClassData, config_value: Mapping[str, object]
     ) -> "PooledEventLogStorage":
         """Build the storage from `dagster.yaml`."""
+        if server := dagster_server():
+            from pipelines.orchestration.server_storage import open_server_storage  # noqa: PLC0415  # an extra
+
+            return cast("PooledEventLogStorage", open_server_storage("events", server, inst_data))
         return cls(dagster_folder(), inst_data=inst_data)
 
     @cached_property
@@ -123,6 +155,10 @@ class PooledRunStorage(HomeStorage, SqliteRunStorage):
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
     ) -> "PooledRunStorage":
         """Build the storage from `dagster.yaml`, as an instance of this class."""
+        if server := dagster_server():
+            from pipelines.orchestration.server_storage import open_server_storage  # noqa: PLC0415  # an extra
+
+            return cast("PooledRunStorage", open_server_storage("runs", server, inst_data))
         return cls.from_local(dagster_folder(), inst_data)
 
     @cached_property
@@ -151,6 +187,10 @@ class HomeScheduleStorage(HomeStorage, SqliteScheduleStorage):
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
     ) -> "HomeScheduleStorage":
         """Build the storage from `dagster.yaml`; Dagster builds one of its own class."""
+        if server := dagster_server():
+            from pipelines.orchestration.server_storage import open_server_storage  # noqa: PLC0415  # an extra
+
+            return cast("HomeScheduleStorage", open_server_storage("schedules", server, inst_data))
         return cast("HomeScheduleStorage", cls.from_local(dagster_folder(), inst_data))
 
 

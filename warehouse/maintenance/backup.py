@@ -34,6 +34,7 @@ LAKE = "lake"
 DAGSTER = "dagster"
 FIRST_TABLE = "raw.captures"
 CONTROL_NOT_INCLUDED = "the control store is PostgreSQL: back it up with pg_dump, before the lake"
+RUNS_NOT_INCLUDED = "Dagster's runs are in PostgreSQL: back them up with pg_dump"
 LAKE_NOT_INCLUDED = "the lake is in an object store: use that store's own versions or copies"
 _SQLITE = b"SQLite format 3\0"
 _SQLITE_SIDE_FILES = ("-wal", "-shm", "-journal")
@@ -69,8 +70,12 @@ class Manifest:
         return json.dumps(asdict(self), indent=1)
 
 
-def write_backup(home: Home, target: Path, *, control_url: str, lake_url: str) -> Manifest:
+def write_backup(
+    home: Home, target: Path, *, control_url: str, lake_url: str, dagster_url: str | None = None
+) -> Manifest:
     """Copy the stores into the folder `target`, which must not exist or be empty.
+
+    `dagster_url`: the database of Dagster's runs, if they are not in the home.
 
     Raises:
         InvalidParameterError: `target` is not empty.
@@ -86,7 +91,9 @@ def write_backup(home: Home, target: Path, *, control_url: str, lake_url: str) -
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700, parents=True)
         try:
-            manifest = _fill(home, draft, control_url=control_url, lake_url=lake_url)
+            manifest = _fill(
+                home, draft, control_url=control_url, lake_url=lake_url, dagster_url=dagster_url
+            )
             if target.exists():
                 target.rmdir()
             draft.rename(target)
@@ -108,8 +115,10 @@ def file_sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _fill(home: Home, draft: Path, *, control_url: str, lake_url: str) -> Manifest:
-    left_out = []
+def _fill(
+    home: Home, draft: Path, *, control_url: str, lake_url: str, dagster_url: str | None
+) -> Manifest:
+    left_out = [RUNS_NOT_INCLUDED] if dagster_url else []
     if control_url.startswith("sqlite"):
         _copy_sqlite(Path(make_url(control_url).database or ""), draft / CONTROL)
     else:

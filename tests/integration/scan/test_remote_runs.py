@@ -1,12 +1,28 @@
 """Scans that the orchestrator launches itself: code server, web server, daemon and worker."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+import pytest
 from dagster import DagsterRunStatus
+from dagster_postgres import PostgresRunStorage
 
+from pipelines.orchestration.runs.run_identity import run_id
 from tests.integration.scan.orchestrator import start_orchestrator
-from tests.stage import Stage
+from tests.stage import Stage, open_stage
+
+
+@pytest.fixture
+def on_server(
+    tmp_path: Path, sound_cache: Path, postgres_urls: Iterator[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Stage]:
+    """A world whose control store and whose Dagster storages are in PostgreSQL."""
+    urls = {"CONTROL_URL": next(postgres_urls), "DAGSTER_URL": next(postgres_urls)}
+    monkeypatch.setenv("DAGSTER_URL", urls["DAGSTER_URL"])
+    with open_stage(tmp_path, sound_cache, settings=urls) as built:
+        yield built
 
 
 def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
@@ -35,3 +51,62 @@ def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
 def _ended(instance: Any, *job_ids: str) -> bool:
     runs = [instance.get_run_by_id(job_id) for job_id in job_ids]
     return all(run.is_finished for run in runs if run is not None)
+
+
+def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
+    stage: Stage, tmp_path: Path
+) -> None:
+    assert_it_goes_on(stage, tmp_path)
+
+
+def test_a_remote_run_that_is_killed_goes_on_with_all_stores_in_postgresql(
+    on_server: Stage, tmp_path: Path
+) -> None:
+    assert_it_goes_on(on_server, tmp_path)
+    assert not list(on_server.home.dagster_dir.rglob("*.db"))
+    with on_server.instance() as instance:
+        assert isinstance(instance.run_storage, PostgresRunStorage)
+
+
+def assert_it_goes_on(stage: Stage, folder: Path) -> None:
+    """Kill the process of a remote run while it reads details: the job goes on in another run."""
+    stage.start_platform(seed=5, size=0.1)
+    start_orchestrator(stage, folder)
+    stage.start_worker(RUNS="remote")
+    music_id = stage.world("/_world/tracks")["tracks"][0]["music_id"]
+    stage.hold("slides_info", after=8)
+    job_id = stage.ask(music_id, music_id=music_id, candidate_limit=15)
+    stage.wait(lambda: len(journaled(stage, job_id)) == 8)
+    stage.wait(lambda: "candidates" in checkpoints(stage, job_id))
+    kill_run(stage)
+    stage.settle()
+    stage.pronounce_worker_dead()
+    job = stage.ended(job_id)
+    assert (job.status, job.attempt, job.run_number, job.error) == ("completed", 2, 2, None)
+    assert job.progress.continued_from == "candidates"
+    with stage.instance() as instance:
+        stage.wait(lambda: _ended(instance, job_id, run_id(job_id, 2)))
+        runs = [instance.get_run_by_id(run_id(job_id, number)) for number in (1, 2)]
+    statuses = [run.status for run in runs if run is not None]
+    assert statuses == [DagsterRunStatus.FAILURE, DagsterRunStatus.SUCCESS]
+
+
+def journaled(stage: Stage, job_id: str) -> list[str]:
+    """The detail pages that a killed run would leave to the next one."""
+    rows = stage.control.read_journal(job_id, since=0)
+    return [row.key for row in rows if row.key.startswith("video_page\x1f")]
+
+
+def checkpoints(stage: Stage, job_id: str) -> set[str]:
+    text = "select stage from raw.scan_checkpoints where job_id = $id"
+    return {row["stage"] for row in stage.rows(text, id=job_id)}
+
+
+def kill_run(stage: Stage) -> None:
+    """Kill the only run that the code server executes, and the children that listen for it."""
+    (server,) = [one for one in stage.process_group._children if one.name == "code-server"]
+    below = psutil.Process(server.process.pid).children(recursive=True)
+    runs = [one for one in below if "spawn_main" in " ".join(one.cmdline())]
+    for one in runs:
+        one.kill()
+    stage.wait(lambda: not any(one.is_running() for one in runs))

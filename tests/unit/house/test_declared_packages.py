@@ -28,6 +28,7 @@ BEHIND_AN_EXTRA = {
     "analysis": ("pipelines/reports/", "warehouse/analysis/relation.py"),
     "browser": ("pipelines/platform/browser/", "pipelines/reports/pdf.py"),
     "mobileapp": ("pipelines/platform/mobileapp/adb.py",),
+    "postgres": ("pipelines/orchestration/server_storage.py",),
     "telemetry": ("pipelines/captures/recording/tracing.py",),
 }
 """The only places that import a library of an extra."""
