@@ -203,6 +203,13 @@ EXCERPT_RESPONSES: ResponseSpecs = {
     **_COMPARISON_FAILURES,
     **error_responses("invalid_parameter", "unknown_parameter"),
 }
+REPORT_RESPONSES: ResponseSpecs = {
+    OK: _file("text/html", "Page without script that contacts nobody"),
+    **error_responses(
+        "invalid_parameter", "unknown_parameter", "job_not_found", "not_found",
+        "profile_not_chosen", "warehouse_unavailable",
+    ),
+}  # fmt: skip
 PICTURE_RESPONSES: ResponseSpecs = {
     OK: _file("image/jpeg", "Picture of at most 144 by 192 pixels"),
     **error_responses("invalid_parameter", "unknown_parameter", "not_found"),

@@ -28,7 +28,7 @@ MARKUP = (
     "\\u003cscript\\u003e",
 )  # fmt: skip
 PLACES = (
-    "hot", "search", "chart", "profile", "posts", "metrics", "time", "reference", "operator",
+    "hot", "search", "compare", "chart", "profile", "posts", "metrics", "time", "reference", "operator",
     "sql", f"job/{JOB_ID}", "nowhere",
 )  # fmt: skip
 HOSTILE = [f"{text}{number or ''}" for number in range(10) for text in MARKUP]

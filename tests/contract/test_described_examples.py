@@ -29,7 +29,7 @@ NOT_THERE = {
     "sametrack_comparison", "sametrack_comparison_svg", "sametrack_comparison_png",
     "sametrack_comparison_excerpt", "sametrack_annotate", "sametrack_annotations",
     "sametrack_job_comparisons", "sametrack_job_ranking", "sametrack_job_reads",
-    "sametrack_job_preview", "sametrack_picture",
+    "sametrack_job_preview", "sametrack_picture", "sametrack_job_report",
     "sametrack_watchlist_run_of",
 }  # fmt: skip
 REFUSED = {"fetch_music_search", "fetch_video_search_v1"}

@@ -9,9 +9,10 @@ const POLL_MS = 1500;
 
 // Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
 export class JobWatch {
-  constructor(jobId, { onEnd } = {}) {
+  constructor(jobId, { onEnd, isStreamed = true } = {}) {
     this.jobId = jobId;
     this.onEnd = onEnd;
+    this.isStreamed = isStreamed;
     this.state = signal({ job: null, error: null, mode: "loading", log: [] });
     this.stopping = new AbortController();
     this.lastId = null;
@@ -30,6 +31,12 @@ export class JobWatch {
 
   // Reads one stream. If there is none, polls once after a pause.
   async listen() {
+    if (!this.isStreamed) {
+      this.update({ mode: "polling" });
+      await this.rest();
+      await this.poll();
+      return;
+    }
     try {
       this.update({ mode: "events" });
       await follow(`${PATHS.jobList}/${this.jobId}/events`, (_, job, id) => {

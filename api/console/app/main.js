@@ -4,7 +4,7 @@ import { Fragment, html, render, signal, useEffect, useRef, useState } from "./h
 import { loadTermLabels, t } from "./i18n.js";
 import { CheckField, ErrorNote, Icon, TextField } from "./parts/ui.js";
 import { link, refuseSecrets, route } from "./router.js";
-import { chooseLang, chooseTheme, isDemo, isExperimental, isOnline, lang, lastExchange, needsToken, notices, session, setUp, theme } from "./state.js";
+import { chooseLang, chooseTheme, forgetView, isDemo, isExperimental, isOnline, lang, lastExchange, needsToken, notices, savedViews, saveView, session, setUp, theme } from "./state.js";
 import { HotView } from "./views/hot.js";
 
 const hadSecret = signal(refuseSecrets());
@@ -74,7 +74,7 @@ function Side() {
 
 function Bar() {
   return html`<header class="bar"><button type="button" class="button icon menu" aria-label=${t("nav.menu")} aria-expanded=${String(isMenuOpen.value)} aria-controls="side" onClick=${() => { isMenuOpen.value = !isMenuOpen.value; }}><${Icon} name="menu" /></button>
-    <a class="brand" href=${link(["hot"])} aria-label="Sametrack"><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"></span>
+    <a class="brand" href=${link(["hot"])} aria-label="Sametrack"><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"><button type="button" class="button little find" aria-label=${t("bar.find")} onClick=${openPalette}><${Icon} name="search" /><span class="wide-only">${t("bar.find")}</span><kbd class="wide-only">Ctrl K</kbd></button></span><${SaveView} />
     <button type="button" class="button little" aria-label=${t("bar.token")} onClick=${() => { isTokenOpen.value = true; }}><${Icon} name="key" /><span class="wide-only">${t(session.value.required && session.value.role ? "bar.signed_in" : "bar.token", session.value)}</span></button>
     <button type="button" class="button little" lang=${lang.value === "zh" ? "en" : "zh-CN"} onClick=${() => chooseLang(lang.value === "zh" ? "en" : "zh")}>${lang.value === "zh" ? "English" : "中文"}</button>
     <button type="button" class="button icon" aria-label=${t(theme.value === "dark" ? "bar.light" : "bar.dark")} onClick=${() => chooseTheme(theme.value === "dark" ? "light" : "dark")}><${Icon} name=${theme.value === "dark" ? "sun" : "moon"} /></button></header>`;
@@ -86,6 +86,30 @@ function Strips() {
     ${isDemo.value && html`<div class="strip demo" role="status"><b>${t("strip.demo")}</b> ${t("strip.demo_hint")}</div>`}
     ${hadSecret.value && html`<div class="strip off" role="alert"><b>${t("strip.secret")}</b> ${t("strip.secret_hint")} <button type="button" class="button little" onClick=${() => { hadSecret.value = false; }}>${t("act.understood")}</button></div>`}
     ${setUp.value && html`<div class="strip off" role="alert"><b>${setUp.value.detail}.</b> ${setUp.value.hint}</div>`}`;
+}
+
+// Keeps the address of this view under its title, or forgets it.
+function SaveView() {
+  const hash = link(route.value.path, route.value.query);
+  const isSaved = savedViews.value.some((view) => view.hash === hash);
+  const flip = () => (isSaved ? forgetView(hash) : saveView(document.title.replace(/ · Sametrack$/, ""), hash));
+  return html`<button type="button" class="button icon" aria-pressed=${String(isSaved)} aria-label=${t(isSaved ? "bar.forget_view" : "bar.save_view")} title=${t(isSaved ? "bar.forget_view" : "bar.save_view")} onClick=${flip}><${Icon} name=${isSaved ? "kept" : "keep"} /></button>`;
+}
+
+// The palette is loaded when it is first wanted.
+const loadedPalette = signal(null);
+async function openPalette() {
+  loadedPalette.value ??= await import("./parts/palette.js");
+  loadedPalette.value.isPaletteOpen.value = true;
+}
+addEventListener("keydown", (event) => {
+  if (loadedPalette.value || event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  openPalette();
+});
+function PaletteHost() {
+  const pages = GROUPS.flatMap(([, items]) => items.map(([name]) => ({ kind: "page", text: t(`nav.${name}`), hash: link([name]) })));
+  return loadedPalette.value && html`<${loadedPalette.value.Palette} pages=${pages} />`;
 }
 
 function TokenDialog() {
@@ -138,7 +162,7 @@ function App() {
   return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); main.current.focus(); }}>${t("nav.skip")}</a>
     <div class="shell"><${Side} />${isMenuOpen.value && html`<button type="button" class="veil" aria-label=${t("act.close")} onClick=${() => { isMenuOpen.value = false; }}></button>`}
       <div class="main"><${Bar} /><${Strips} /><main class="content" ref=${main} tabindex="-1" id="main"><${Fragment} key=${rounds.value}><${View} /><//></main></div></div>
-    <${TokenDialog} /><div class="toasts" role="status" aria-live="polite">${notices.value.map((one) => html`<div key=${one.id}>${one.text}</div>`)}</div>`;
+    <${TokenDialog} /><${PaletteHost} /><div class="toasts" role="status" aria-live="polite">${notices.value.map((one) => html`<div key=${one.id}>${one.text}</div>`)}</div>`;
 }
 
 addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });

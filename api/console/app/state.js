@@ -2,7 +2,7 @@
 // scripts cannot read stands for it.
 import { computed, effect, signal } from "./html.js";
 
-const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme" };
+const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme", views: "sametrack.views" };
 const OLD_TOKEN = "sametrack.token"; // earlier releases stored the token here
 
 function readStored(key) {
@@ -50,6 +50,21 @@ export function chooseLang(value) {
 export function chooseTheme(value) {
   chosenTheme.value = value;
   writeStored(KEYS.theme, value);
+}
+
+// Saved views of this browser: [{name, hash}], the newest first. An address holds the whole view.
+const MOST_VIEWS = 50;
+export const savedViews = signal(readViews());
+function readViews() {
+  try { return JSON.parse(readStored(KEYS.views) ?? "[]").filter((view) => typeof view.name === "string" && String(view.hash).startsWith("#/")); } catch { return []; }
+}
+export function saveView(name, hash) {
+  savedViews.value = [{ name, hash }, ...savedViews.value.filter((view) => view.hash !== hash)].slice(0, MOST_VIEWS);
+  writeStored(KEYS.views, JSON.stringify(savedViews.value));
+}
+export function forgetView(hash) {
+  savedViews.value = savedViews.value.filter((view) => view.hash !== hash);
+  writeStored(KEYS.views, JSON.stringify(savedViews.value));
 }
 
 let counter = 0;

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api.params.scan import PrintableText, QueryModel
 from api.responses.envelope import JsonResponse, conditional_response, record_parameters
-from api.responses.errors import OK
+from api.responses.errors import OK, NotFoundError
 from api.routes.dependencies import (
     EvidenceDep,
     ScanServiceDep,
@@ -25,12 +25,15 @@ from api.schemas.responses import (
     COMPARISONS_RESPONSES,
     EXPORT_RESPONSES,
     JOB_READS_RESPONSES,
+    REPORT_RESPONSES,
     SERIES_RESPONSES,
     STORAGE_RESPONSES,
 )
 from api.services.exports.build import DownloadFormat, build_file
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName
+from api.services.job_document import to_job_document
+from api.services.report import report_page
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
@@ -59,6 +62,14 @@ class ExportQuery(QueryModel):
     table: TableName = Field(description="table of the response. 表格名称")
     form: DownloadFormat = Field(description="file format. 文件格式")
     bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")
+
+
+class ReportQuery(QueryModel):
+    """Query of a report."""
+
+    language: Literal["en", "zh"] = Field(
+        "en", description="language that the page shows first. 页面默认语言"
+    )
 
 
 @router.get(
@@ -102,6 +113,38 @@ async def sametrack_job_reads(
         request.scope,
         {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo},
     )
+
+
+@exporting.get(
+    "/api/v1/sametrack/jobs/{job_id}/report",
+    summary="Report of a job as one file (HTML)",
+    response_class=Response,
+    responses=REPORT_RESPONSES,
+)
+async def sametrack_job_report(
+    request: Request,
+    job_id: JobId,
+    query: Annotated[ReportQuery, Query()],
+    scan_service: ScanServiceDep,
+    evidence: EvidenceDep,
+) -> Response:
+    """Return the result of a scan as one self-contained page that needs no service. 任务报告.
+
+    The page holds both languages, contacts nobody and has no script. Answers 404 for a job without
+    a ranking.
+    """
+    record_parameters(request.scope, {"job_id": job_id, **query.model_dump()})
+    scan = await run_sync(scan_service.job, job_id)
+    if scan.result is None or "kind" in scan.result:
+        raise NotFoundError("The job has no ranking to report")
+    job = to_job_document(scan, is_demo=scan_service.world.is_demo)
+    page = await run_sync(partial(report_page, evidence, job, language=query.language))
+    name = f"sametrack-{job_id[:8]}.html"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    }
+    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
 @router.get(

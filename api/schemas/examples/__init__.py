@@ -65,6 +65,7 @@ EXAMPLES: dict[str, Document] = {
     },
     f"sametrack_job_comparisons_{_JOB}_comparisons_get": {"job_id": _JOB_ID},
     f"sametrack_job_preview_{_JOB}_preview_get": {"job_id": _JOB_ID},
+    f"sametrack_job_report_{_JOB}_report_get": {"job_id": _JOB_ID, "language": "zh"},
     f"sametrack_job_reads_{_JOB}_reads_get": {"job_id": _JOB_ID},
     f"sametrack_job_ranking_{_JOB}_ranking_get": {"job_id": _JOB_ID, "sort_by": "latest"},
     "sametrack_series_api_v1_sametrack_series__kind___entity_id__get": {

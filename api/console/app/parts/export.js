@@ -2,7 +2,7 @@
 import { PATHS, address, fetchFile } from "../api.js";
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { notify } from "../state.js";
+import { lang, notify } from "../state.js";
 import { CheckField, Pop } from "./ui.js";
 
 const FORMS = ["csv", "xlsx", "parquet", "json"];
@@ -31,6 +31,23 @@ export function FileMenu({ fetchForm, name, note, label }) {
   return html`<${Pop} label=${label ?? t("export.title")}>
     ${FORMS.map((form) => html`<button key=${form} type="button" class="button little" disabled=${busy !== null} onClick=${() => save(form)}>${t(`export.${form}`)}</button>`)}
     <${CheckField} label=${t("export.bom")} value=${bom} onChange=${setBom} /><p class="tiny soft">${note}</p><//>`;
+}
+
+// The result as one page that needs no service, to hand on.
+export function ShareButton({ jobId }) {
+  const [busy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    try {
+      const answer = await fetchFile(address(`${PATHS.jobList}/${jobId}/report`, { language: lang.value }));
+      download(await answer.blob(), `sametrack-${jobId.slice(0, 8)}.html`);
+    } catch (error) {
+      notify(error.message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return html`<button type="button" class="button little" disabled=${busy} title=${t("export.share_note")} onClick=${save}>${t("export.share")}</button>`;
 }
 
 export function download(blob, name) {

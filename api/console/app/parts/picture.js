@@ -7,7 +7,7 @@ import { session } from "../state.js";
 import { Icon } from "./ui.js";
 
 const missing = new Set(); // pictures that the service did not have: not asked for twice by one page
-const ICONS = { video: "play", track: "note", account: "person" };
+const ICONS = { video: "image", track: "note", account: "person" };
 const NAME_LETTERS = 60;
 
 // `kind`: video, track or account; `name`: what it is called, for the alternative text.

@@ -4,15 +4,17 @@ import { html, signal, useEffect, useState } from "../html.js";
 import { either, t, termsOf } from "../i18n.js";
 import { loadLimits, limitsOf } from "../limits.js";
 import { CheckField, Card, ErrorNote, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
+import { TrackFile } from "../parts/track_file.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { Recent } from "./recent.js";
 
-const MOST_TRACKS = 10;
+const BATCH = 10; // tracks of one request
+const MOST_TRACKS = 50; // more are a catalogue
 const SONG_LIST = /\/share\/(playlist|album|artist)\?/; // one link that stands for several tracks
 const USUAL = ["count", "candidate_limit"];
 const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
-const draft = signal({ text: "", given: {} }); // survives switching to another view
+export const draft = signal({ text: "", given: {} }); // survives switching to another view
 
 export const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
@@ -38,15 +40,14 @@ export function HotView() {
   const tooMany = lines.length > MOST_TRACKS;
   const set = (name, value) => { draft.value = { ...draft.value, given: { ...given, [name]: value } }; };
   const isBatch = lines.length > 1 || SONG_LIST.test(text);
-  const planned = isBatch ? { method: "POST", place: PATHS.batch, body: { inputs: lines, ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
+  const planned = isBatch ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
   const start = async (event) => {
     event.preventDefault();
     setError(null);
     setBusy(true);
     try {
-      const envelope = await request(planned.place, { method: "POST", body: planned.body, isShown: true });
-      if (isBatch) openBatch(envelope.data);
-      else go(["job", envelope.data.job_id]);
+      if (isBatch) openBatch(await startBatches(lines, given));
+      else go(["job", (await request(planned.place, { method: "POST", body: planned.body, isShown: true })).data.job_id]);
     } catch (failed) {
       setError(failed);
     } finally {
@@ -57,7 +58,8 @@ export function HotView() {
     <form class="card" onSubmit=${start}>
       <div class="field"><label for=${id}>${t("hot.tracks")}</label>
         <textarea id=${id} rows="4" value=${text} placeholder=${t("hot.placeholder")} aria-describedby=${`${id}h`} aria-invalid=${tooMany ? "true" : undefined} onInput=${(event) => { draft.value = { text: event.currentTarget.value, given }; }} onKeyDown=${(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form.requestSubmit(); }}></textarea>
-        <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length })}</span></div>
+        <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length, most: MOST_TRACKS })}</span></div>
+      <${TrackFile} onTracks=${(tracks) => { draft.value = { ...draft.value, text: [...new Set([...linesOf(draft.value.text), ...tracks])].join("\n") }; }} />
       <div class="grid">
         ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
         <${SelectField} label=${t("param.sort_by")} value=${given.sort_by ?? "hot_score"} options=${termsOf("sort", "hot_score")} onChange=${(value) => set("sort_by", value)} />
@@ -77,6 +79,17 @@ export function HotView() {
     </form>
     <${Raw} planned=${lines.length ? planned : undefined} />
     <${Recent} />`;
+}
+
+// Starts all tracks, as many requests as it takes; the first refusal ends it.
+async function startBatches(lines, given) {
+  const found = { items: [], notes: [] };
+  for (let at = 0; at < lines.length; at += BATCH) {
+    const { data } = await request(PATHS.batch, { method: "POST", body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(given) }, isShown: true });
+    found.items.push(...data.items);
+    found.notes.push(...data.notes);
+  }
+  return found;
 }
 
 export const failedInputs = signal([]);

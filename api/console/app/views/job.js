@@ -5,6 +5,7 @@ import { html, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
 import { JobWatch, isOver } from "../job.js";
 import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
+import { ShareButton } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
 import { go, link } from "../router.js";
 import { notify } from "../state.js";
@@ -14,12 +15,13 @@ import { Result } from "./result/result.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
 const REFRESH_MS = 3000;
+const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
 const SHORT = 40; // longer inputs are pasted text, not a title
 const TRACK = /https?:|\d{15}/; // an input that is a track; others are song names
 const notifyJobs = new Set(); // jobs to notify about
 
-export function useJob(jobId) {
-  const watch = useMemo(() => new JobWatch(jobId, { onEnd: announce }), [jobId]);
+export function useJob(jobId, isStreamed = true) {
+  const watch = useMemo(() => new JobWatch(jobId, { onEnd: announce, isStreamed }), [jobId]);
   useEffect(() => { watch.run(); return () => watch.stop(); }, [watch]);
   return watch;
 }
@@ -35,7 +37,7 @@ export function JobView({ jobId, query }) {
   const preview = usePreview(job);
   const title = job?.result?.music?.title ?? job?.result?.keyword ?? preview?.music?.title ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
-      <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
+      <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
     ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />`}
@@ -52,11 +54,11 @@ export function BatchView({ ids }) {
   return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
     ${leftOut.value.map((note) => html`<div class="note warn" key=${note.message}><p><${Foreign} text=${either(note.message, note.message_zh)} /></p></div>`)}
     ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h2><${Foreign} text=${item.input} /></h2><p><${Prose} text=${item.error?.detail} /></p><p><b>${t("error.next")}</b> <${Prose} text=${item.error?.hint} /></p></div>`)}
-    <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} />`)}</div><${Raw} />`;
+    <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} isStreamed=${ids.length <= MOST_STREAMS} />`)}</div><${Raw} />`;
 }
 
-function BatchPanel({ jobId }) {
-  const watch = useJob(jobId);
+function BatchPanel({ jobId, isStreamed }) {
+  const watch = useJob(jobId, isStreamed);
   const { job, error } = watch.state.value;
   const result = job?.result;
   return html`<section class="card"><header><h2 class="one-line" style=${{ maxWidth: "36ch" }}><${Foreign} text=${result?.music?.title ?? job?.input ?? jobId} /></h2>${job && html`<${Status} status=${job.status} />`}</header>

@@ -1,0 +1,109 @@
+"""The command palette finds pages, saved views, tracks and scans; a file brings tracks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.stage import Stage
+from tests.visitor import View, Visitors
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def scanned(stage: Stage, track: dict[str, Any]) -> dict[str, Any]:
+    """A track that was scanned."""
+    stage.ended(stage.ask(track["music_id"], music_id=track["music_id"], candidate_limit=15))
+    return track
+
+
+def test_a_page_is_opened_by_keys_alone(visitors: Visitors) -> None:
+    view = visitors.open()
+    view.page.keyboard.press("Control+k")
+    expect(view.page.locator("[role=combobox]")).to_be_focused()
+    view.page.keyboard.type("oper")
+    expect(view.page.locator("[role=option]")).to_have_count(1)
+    assert view.axe() == []
+    view.page.keyboard.press("Enter")
+    expect(view.page.locator("main h1")).to_have_text("Operations")
+    expect(view.page.locator("dialog.palette")).not_to_be_visible()
+    assert is_clean(view)
+
+
+def test_a_scanned_track_is_found_by_a_part_of_its_title(
+    visitors: Visitors, scanned: dict[str, Any]
+) -> None:
+    view = visitors.open(locale="zh-CN", color_scheme="dark")
+    view.page.locator("button.find").click()
+    expect(view.page.locator("[role=combobox]")).to_be_focused()
+    view.page.keyboard.type(scanned["title"][:2])
+    found = view.page.locator("[role=option]", has_text=scanned["title"])
+    expect(found.first).to_be_visible()
+    assert view.axe() == []
+    found.first.click()
+    expect(view.page.locator("main h2").first).to_have_text(scanned["title"])
+    assert is_clean(view)
+
+
+def test_a_view_is_saved_found_and_forgotten(visitors: Visitors) -> None:
+    view = visitors.open("#/reference")
+    save = view.page.locator("header button[aria-pressed]")
+    save.click()
+    expect(save).to_have_attribute("aria-pressed", "true")
+    view.go("#/hot")  # loaded again: the browser keeps it
+    view.page.keyboard.press("Control+k")
+    expect(view.page.locator("[role=combobox]")).to_be_focused()
+    view.page.locator("[role=option]").first.click()
+    expect(view.page.locator("main h1")).to_have_text("Parameter quick reference")
+    save.click()
+    expect(save).to_have_attribute("aria-pressed", "false")
+    assert is_clean(view)
+
+
+def test_a_pasted_link_offers_a_scan(visitors: Visitors, track: dict[str, Any]) -> None:
+    view = visitors.open("#/operator")
+    view.page.keyboard.press("Control+k")
+    expect(view.page.locator("[role=combobox]")).to_be_focused()
+    view.page.keyboard.insert_text(track["share_link"])
+    view.page.keyboard.press("Enter")
+    expect(view.page.locator("textarea")).to_have_value(track["share_link"])
+
+
+def test_tracks_come_from_a_file_once_each(
+    visitors: Visitors, track: dict[str, Any], tmp_path: Path
+) -> None:
+    table = tmp_path / "tracks.csv"
+    link, music_id = track["share_link"], track["music_id"]
+    table.write_text(f"title,link\na,{link}\nb,{music_id},100\nnone\n{link}", encoding="utf-8")
+    view = visitors.open("#/hot")
+    view.page.set_input_files("input[type=file]", table)
+    expect(view.page.locator("textarea")).to_have_value(f"{link}\n{music_id}")
+    assert is_clean(view)
+
+
+def test_more_tracks_than_one_request_holds_are_started(
+    visitors: Visitors, track: dict[str, Any]
+) -> None:
+    view = visitors.open("#/hot")
+    ids = [str(int(track["music_id"]) + step) for step in range(12)]
+    view.page.route("**/fetch_music_hot_videos_batch", lambda route: route.fulfill(json=_refused()))
+    with view.page.expect_request("**/fetch_music_hot_videos_batch") as first:
+        view.page.locator("textarea").fill("\n".join(ids))
+        view.page.locator("button[type=submit].main-act").first.click()
+    body: Any = first.value.post_data_json
+    assert body["inputs"] == ids[:10]
+    expect(view.page.locator(".note.bad")).to_have_count(2)  # one refusal of each of two requests
+
+
+def _refused() -> dict[str, Any]:
+    error = {"type": "invalid_music_input", "detail": "no track", "hint": "paste a link"}
+    item = {"input": "1", "ok": False, "job_id": None, "error": error}
+    return {"data": {"items": [item], "notes": []}}
+
+
+def is_clean(view: View) -> bool:
+    assert view.faults == []
+    assert view.broken_rules() == []
+    return True
