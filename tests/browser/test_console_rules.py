@@ -28,8 +28,8 @@ MARKUP = (
     "\\u003cscript\\u003e",
 )  # fmt: skip
 PLACES = (
-    "hot", "search", "compare", "chart", "profile", "posts", "metrics", "time", "reference", "operator",
-    "sql", f"job/{JOB_ID}", "nowhere",
+    "hot", "search", "compare", "chart", "profile", "posts", "metrics", "time", "reference",
+    "operator", "sql", f"job/{JOB_ID}", "nowhere",
 )  # fmt: skip
 HOSTILE = [f"{text}{number or ''}" for number in range(10) for text in MARKUP]
 
