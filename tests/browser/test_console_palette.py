@@ -69,6 +69,7 @@ def test_a_pasted_link_offers_a_scan(visitors: Visitors, track: dict[str, Any]) 
     view.page.keyboard.insert_text(track["share_link"])
     view.page.keyboard.press("Enter")
     expect(view.page.locator("textarea")).to_have_value(track["share_link"])
+    assert is_clean(view)
 
 
 def test_tracks_come_from_a_file_once_each(
