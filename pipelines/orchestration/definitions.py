@@ -47,7 +47,7 @@ _SCAN_STEPS = (
     collecting.author_first_screens,
     collecting.hashtag_first_screens,
     collecting.search_pages,
-    collecting.candidates,
+    collecting.candidate_pool,
     collecting.video_details,
     concluding.confirmed_videos,
     concluding.account_profiles,
@@ -57,7 +57,7 @@ _SCAN_STEPS = (
 )
 _KEYWORD_STEPS = (
     collecting.search_pages,
-    collecting.candidates,
+    collecting.candidate_pool,
     collecting.video_details,
     concluding.job_results,
 )

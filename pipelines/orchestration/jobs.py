@@ -21,7 +21,7 @@ from dagster import (
 )
 from pydantic import Field
 
-from pipelines.orchestration.assets.collect import CANDIDATES, SEARCH_PAGES, VIDEO_DETAILS
+from pipelines.orchestration.assets.collect import CANDIDATE_POOL, SEARCH_PAGES, VIDEO_DETAILS
 from pipelines.orchestration.assets.conclude import JOB_RESULTS, SEARCH_RELATED
 from pipelines.orchestration.assets.discovery import DISCOVERED
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
@@ -50,7 +50,7 @@ scan = define_asset_job(
 
 keyword_search = define_asset_job(
     "keyword_search",
-    selection=_only(SEARCH_PAGES, CANDIDATES, VIDEO_DETAILS, SEARCH_RELATED, JOB_RESULTS),
+    selection=_only(SEARCH_PAGES, CANDIDATE_POOL, VIDEO_DETAILS, SEARCH_RELATED, JOB_RESULTS),
     description="Search by a song's name alone. It relates videos by text and confirms nothing.",
 )
 

@@ -29,9 +29,8 @@ def read_profiles(session: ScanRun) -> int:
     the reading and becomes the stop reason; the remaining accounts are reported as not reached.
     """
     found = session.state
-    videos = [entry.video for entry in found.confirmed.values()]
-    accounts = accounts_by_likes(videos)
-    wanted = accounts[: session.parameters.account_profile_limit]
+    accounts = confirmed_accounts(session)
+    wanted = wanted_profiles(session)
     oldest = session.clock() - PROFILE_MAX_AGE
     found.profiles = session.journal.once(
         "known_accounts", _ACCOUNTS, partial(_known_accounts, session, wanted, oldest)
@@ -48,6 +47,16 @@ def read_profiles(session: ScanRun) -> int:
     )  # fmt: skip
     session.count()
     return len(found.profiles)
+
+
+def confirmed_accounts(session: ScanRun) -> tuple[str, ...]:
+    """Return the accounts behind the confirmed videos, those with most linked likes first."""
+    return accounts_by_likes([entry.video for entry in session.state.confirmed.values()])
+
+
+def wanted_profiles(session: ScanRun) -> tuple[str, ...]:
+    """Return the accounts whose profiles the scan reads."""
+    return confirmed_accounts(session)[: session.parameters.account_profile_limit]
 
 
 def _known_accounts(

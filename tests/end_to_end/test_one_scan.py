@@ -187,3 +187,30 @@ def seconds_of(encoded: bytes) -> float:
         stream = container.streams.audio[0]
         samples = sum(int(frame.samples) for frame in container.decode(stream))
         return samples / stream.rate
+
+
+def test_each_step_has_its_rows_in_a_table_of_its_own(scanned: Scanned) -> None:
+    job_id, music_id = scanned.document["job_id"], scanned.track["music_id"]
+
+    def rows(table: str) -> list[dict[str, Any]]:
+        return scanned.stage.rows(f"select * from marts.{table} where job_id = '{job_id}'")
+
+    assert {row["source_entity_id"] for row in rows("music_first_screen")} == {music_id}
+    listed = {
+        row["aweme_id"]
+        for table in ("music_first_screen", "author_first_screens", "hashtag_first_screens")
+        for row in rows(table)
+    }
+    pool = {row["aweme_id"] for row in rows("candidate_pool")}
+    searched = {
+        row["aweme_id"]
+        for row in rows("candidate_pool")
+        if row["source_surface"].startswith("search")
+    }
+    assert pool <= listed | searched
+    details = {row["aweme_id"]: row["outcome"] for row in rows("video_details")}
+    assert details.keys() == pool
+    assert pool <= {row["aweme_id"] for row in rows("candidates")}  # the rounds add others
+    accounts = {row["sec_uid"] for row in rows("account_profiles") if row["profile_observed_at"]}
+    assert accounts <= {row["sec_uid"] for row in rows("account_summaries")}
+    assert len(accounts) == scanned.document["progress"]["account_profile_count"] > 0

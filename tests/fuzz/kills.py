@@ -2,8 +2,9 @@
 
 `python -m tests.fuzz.kills [--moments 100] [--seed N]`. A scan is killed as often as its attempts
 allow. After each kill every observation that was committed is still there; at last the job has
-completed with the result of an undisturbed scan, and its runs agree. One kill in three is aimed at
-the time while sounds are compared. Prints the seed, so that a run can be repeated.
+completed with the result and the rows of an undisturbed scan, and its runs agree; in the end no
+table has two rows of one key. One kill in three is aimed at the time while sounds are compared.
+Prints the seed, so that a run can be repeated.
 """
 
 import argparse
@@ -22,11 +23,24 @@ from pipelines.orchestration.runs.run_identity import run_id
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL_STATUSES, MAX_ATTEMPTS, Job
+from warehouse.tables import TABLES
 
 SEED, SIZE, LATENCY_MS = 5, 0.1, 5
-CANDIDATES = 15
+CANDIDATES, PROFILES = 15, 5
 LISTENING = "confirmed_videos"
 AIMED_SHARE = 1 / 3
+STEP_ROWS = {
+    "marts.music_first_screen": "source_entity_id, position, aweme_id, music_id",
+    "marts.author_first_screens": "source_entity_id, position, aweme_id, music_id",
+    "marts.hashtag_first_screens": "source_entity_id, position, aweme_id, music_id",
+    "marts.candidate_pool": "position, aweme_id, source_surface, source_entity_id",
+    "marts.video_details": "aweme_id, outcome, reason, music_id, sec_uid",
+    "marts.account_profiles": "position, sec_uid, profile_observed_at is null as is_unknown",
+    "marts.candidates": "aweme_id, outcome, reason",
+    "marts.audio_comparisons": "reference_aweme_id, candidate_aweme_id, verdict, reason, score",
+    "marts.rankings": "rank, aweme_id, link_type",
+}
+"""What each step writes, apart from ids of the job and times."""
 VICTIMS = ("worker", "scan process", "listening child", "service")
 RUN_OF = {
     "completed": DagsterRunStatus.SUCCESS,
@@ -72,7 +86,7 @@ class Hunt:
             music_id=self.music_id,
             refresh=True,
             candidate_limit=CANDIDATES,
-            account_profile_limit=0,  # it follows `count`, and profiles are read again later only
+            account_profile_limit=PROFILES,
             count=1 + self.number % 500,
         )
 
@@ -82,19 +96,32 @@ class Hunt:
         self.stage.engine.refresh()
         document = read_result_document(self.stage.engine, job.job_id)
         assert document is not None
-        verdicts = self.stage.rows(
-            "select aweme_id, outcome, reason from marts.candidates where job_id = $id "
-            "order by aweme_id",
-            id=job.job_id,
-        )
         return {
+            **{table: self.rows_of(job, table, columns) for table, columns in STEP_ROWS.items()},
             "confirmed": [
                 (video["aweme_id"], video["link_type"], video["source_music_id"])
                 for video in document["ranked"]
             ],
-            "verdicts": [(row["aweme_id"], row["outcome"], row["reason"]) for row in verdicts],
             "coverage": _coverage(document["coverage"]),
         }
+
+    def rows_of(self, job: Job, table: str, columns: str) -> list[dict[str, Any]]:
+        """The rows of a job in a table, in one order, each as often as it is there."""
+        return self.stage.rows(
+            f"select {columns} from {table} where job_id = $id order by all", id=job.job_id
+        )
+
+    def duplicates(self) -> dict[str, int]:
+        """Keys that more than one row has, by table."""
+        self.stage.engine.refresh()
+        counts = {
+            table.name: self.stage.rows(
+                f"select count(*) as n from (select {', '.join(table.key)} from {table.name} "
+                "group by all having count(*) > 1)"
+            )[0]["n"]
+            for table in TABLES
+        }
+        return {name: count for name, count in counts.items() if count}
 
     def kept(self) -> set[str]:
         """Captures that were committed."""
@@ -207,7 +234,9 @@ def _coverage(coverage: dict[str, Any]) -> dict[str, Any]:
 
     return {
         **coverage,
-        "sources": [plain(entry) for entry in coverage["sources"]],
+        "sources": [
+            plain(entry) for entry in coverage["sources"] if entry["surface"] != "user_info"
+        ],  # profiles are read again after ten minutes only
         "decisions": [plain(entry) for entry in coverage["decisions"]],
         # the id of the job decides which videos an audit draws; here none are drawn
         "audit": {name: value for name, value in coverage["audit"].items() if name != "seed"},
@@ -229,6 +258,7 @@ def hunt(root: Path, *, moments: int, seed: int) -> Hunt:
         while (left := moments - found.killed.total()) > 0:
             status = found.kill_scan(min(left, MAX_ATTEMPTS - 1))
             print(f"     job {status}", flush=True)
+        assert not found.duplicates()
         return found
 
 

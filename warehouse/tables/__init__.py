@@ -5,7 +5,6 @@ exports, completion) from `RELATIONS`. New columns are added at the end of a tab
 is raised: opening a store adds them. A view of the star stores nothing: change it freely.
 """
 
-from warehouse.tables.chart_marts import CHART_MARTS
 from warehouse.tables.column import (
     BOOLEAN,
     BYTES,
@@ -18,7 +17,7 @@ from warehouse.tables.column import (
     Column,
     Table,
 )
-from warehouse.tables.marts import MARTS
+from warehouse.tables.marts import CHART_MARTS, MARTS
 from warehouse.tables.raw import RAW
 from warehouse.tables.star import STAR
 

@@ -21,18 +21,19 @@ from pipelines.orchestration.assets.decorators import (
     scan_assets,
 )
 from pipelines.orchestration.assets.descriptions import deps_on
-from pipelines.orchestration.assets.metadata import coverage_metadata, step_metadata
+from pipelines.orchestration.assets.metadata import ROWS, coverage_metadata, step_metadata
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import conclude
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import rows as mart_rows
+from pipelines.scan.marts import step_rows
 from pipelines.scan.profiles import read_profiles
 from pipelines.scan.scan_run import ScanRun
 from warehouse.lake.packing import pack_document
 
 CONFIRMED = AssetKey(["marts", "confirmed_videos"])
 AUDIO_COMPARISONS = AssetKey(["marts", "audio_comparisons"])
-ACCOUNT_PROFILES = AssetKey(["raw", "account_profiles"])
+ACCOUNT_PROFILES = AssetKey(["marts", "account_profiles"])
 COVERAGE = AssetKey(["marts", "coverage"])
 RANKINGS = AssetKey(["marts", "rankings"])
 JOB_RESULTS = AssetKey(["marts", "job_results"])
@@ -76,6 +77,7 @@ def _results(counts: Mapping[str, int]) -> Iterator[Result]:
         AUDIO_COMPARISONS,
     ),
     _audio_part("audio_comparisons", "Every compared pair with its evidence, also rejected ones."),
+    _audio_part("candidates", "Every candidate of all rounds with its outcome.", AUDIO_COMPARISONS),
     _audio_part("expansion_rounds", "Music ids that each round of the scan verified.", CONFIRMED),
 )
 def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
@@ -84,7 +86,7 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         counts = session.complete_step("confirmed_videos", partial(_confirm, session))
         outcomes = mart_rows.outcome_counts(session)
         for noun, count in counts.items():
-            found = outcomes if noun == "confirmed_videos" else {}
+            found = outcomes if noun == "candidates" else {}
             yield MaterializeResult(
                 asset_key=["marts", noun], metadata={"dagster/row_count": count, **found}
             )
@@ -93,7 +95,6 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
 def _confirm(session: ScanRun) -> dict[str, int]:
     """Confirm videos and write the marts of it; return their counts of rows."""
     confirm_videos(session)
-    session.append("candidates", mart_rows.candidate_rows(session))
     marts = mart_rows.confirmation_rows(session)
     for noun, rows in marts.items():
         session.append(noun, rows)
@@ -104,14 +105,17 @@ def _confirm(session: ScanRun) -> dict[str, int]:
 def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:
-        counts = session.complete_step(
-            "account_profiles", lambda: {"profiles_known": read_profiles(session)}
-        )
+        counts = session.complete_step("account_profiles", partial(_read_profiles, session))
         return MaterializeResult(
-            metadata=counts
-            | coverage_metadata(session)
-            | step_metadata(session, "account_profiles")
+            metadata=step_metadata(session, counts) | coverage_metadata(session)
         )
+
+
+def _read_profiles(session: ScanRun) -> dict[str, int]:
+    known = read_profiles(session)
+    rows = step_rows.profile_rows(session)
+    session.append("account_profiles", rows)
+    return {"profiles_known": known, ROWS: len(rows)}
 
 
 @scan_assets(

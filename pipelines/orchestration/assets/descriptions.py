@@ -26,15 +26,8 @@ from pipelines.orchestration.assets.lineage import COLUMNS_FROM
 from warehouse.tables import BY_NAME, Column, Table
 from warehouse.tables.dictionary import TYPE_LABELS
 
-WRITES: Mapping[str, str] = {
-    "raw/music_first_screen": "raw.capture_items",
-    "raw/author_first_screens": "raw.capture_items",
-    "raw/hashtag_first_screens": "raw.capture_items",
-    "raw/video_details": "raw.videos",
-    "raw/account_profiles": "raw.accounts",
-    "raw/watched_screens": "raw.capture_items",
-}
-"""Steps of a scan that are not tables themselves, with the table of most of their rows."""
+WRITES: Mapping[str, str] = {"raw/watched_screens": "raw.capture_items"}
+"""Assets that are no tables themselves, with the table of most of their rows."""
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -158,6 +151,6 @@ def _meaning(table: Table, column: Column) -> str:
 
 
 def _dep(source: str) -> TableColumnDep:
-    """Parse `raw.videos.digg_count`, or a step: `raw/music_first_screen.aweme_id`."""
+    """Parse `raw.videos.digg_count`."""
     name, _, column = source.rpartition(".")
-    return TableColumnDep(AssetKey(name.replace(".", "/").split("/")), column)
+    return TableColumnDep(AssetKey(name.split(".")), column)

@@ -5,7 +5,9 @@ A computed column (a verdict, a distance, a rank) has no entry.
 
 from collections.abc import Mapping
 
-_SCREENS = ("raw/music_first_screen", "raw/author_first_screens", "raw/hashtag_first_screens")
+_SCREENS = (
+    "marts.music_first_screen", "marts.author_first_screens", "marts.hashtag_first_screens",
+)  # fmt: skip
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 
@@ -14,12 +16,19 @@ def _same(table: str, *columns: str) -> dict[str, tuple[str, ...]]:
 
 
 COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "marts.candidates": {
-        "aweme_id": tuple(f"{step}.aweme_id" for step in _SCREENS),
-        "source_surface": tuple(f"{step}.surface" for step in _SCREENS),
-        "source_entity_id": tuple(f"{step}.entity_id" for step in _SCREENS),
-        "music_id": ("raw/music_first_screen.aweme_id",),
+    "marts.candidate_pool": {
+        "source_surface": tuple(f"{table}.surface" for table in _SCREENS),
+        **{
+            column: tuple(f"{table}.{column}" for table in _SCREENS)
+            for column in ("aweme_id", "source_entity_id", "music_id")
+        },
     },
+    "marts.video_details": _same("marts.candidate_pool", "aweme_id"),
+    "marts.candidates": {
+        **_same("marts.candidate_pool", "aweme_id", "source_surface", "source_entity_id"),
+        "music_id": ("marts.video_details.music_id",),
+    },
+    "marts.account_profiles": _same("marts.confirmed_videos", "sec_uid"),
     "marts.audio_comparisons": {
         "track_music_id": ("raw.tracks.music_id",),
         "reference_aweme_id": ("raw.sounds.aweme_id",),
@@ -122,4 +131,4 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         for table in ("raw.videos", "raw.accounts", "raw.hashtags")
     },
 }
-"""Sources by table and column: `layer.table.column`, or `layer/step.column`."""
+"""Sources by table and column: `layer.table.column`."""

@@ -1,14 +1,9 @@
 """Metadata of a run for Dagster's UI. Conversion only.
 
 Text from outside is shown as text, never as markup: titles go through `MetadataValue.text`.
-
-What a step without a table of its own reads goes into the tables of all observations. Its job and
-the surfaces that it reads select its rows there, by a query that its run shows. The rounds of
-`confirmed_videos` read the same surfaces for the same job, so after them the query finds their rows
-too.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dagster import (
@@ -23,10 +18,12 @@ from dagster import (
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.checkpoints import CHECKPOINTS
 from warehouse.records.coverage import merge_coverage
-from warehouse.records.videos import LIST_SURFACES, Track
+from warehouse.records.videos import Track
 
 type RunMetadata = dict[str, Any]  # what Dagster converts; its own name for it is private
 
+ROWS = "rows"
+"""Name of the count of rows that a step wrote to its table."""
 _COVERAGE_COLUMNS = TableSchema(
     columns=[
         TableColumn("surface", "string"),
@@ -34,29 +31,6 @@ _COVERAGE_COLUMNS = TableSchema(
         TableColumn("stop_reason", "string"),
     ]
 )
-
-
-def _listed(surfaces: Collection[str]) -> str:
-    return ", ".join(f"'{surface}'" for surface in sorted(surfaces))
-
-
-def _items_of(*surfaces: str) -> str:
-    return (
-        "select items.*\n"
-        "from seen.capture_items as items join raw.captures as captures using (capture_id)\n"
-        f"where captures.job_id = '{{job}}' and captures.surface in ({_listed(surfaces)})"
-    )
-
-
-STEP_ROWS: Mapping[str, str] = {
-    "music_first_screen": _items_of("music_list", "trends_list", "music_page", "music_app"),
-    "author_first_screens": _items_of("user_posts", "user_page"),
-    "hashtag_first_screens": _items_of("hashtag_list", "hashtag_page"),
-    "video_details": "select *\nfrom seen.videos\n"
-    f"where job_id = '{{job}}' and surface not in ({_listed(LIST_SURFACES)})",
-    "account_profiles": "select *\nfrom seen.accounts\nwhere job_id = '{job}'",
-}
-"""Queries by step; `{job}` is the job."""
 
 
 def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
@@ -99,21 +73,10 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
     }
 
 
-def rows_of_step(step: str, job_id: str) -> str:
-    """Return the query for the rows of a step."""
-    return STEP_ROWS[step].format(job=job_id)
-
-
-def step_metadata(session: ScanRun, step: str) -> RunMetadata:
-    """Return the query for what a step has written, and the checkpoint that has its state.
-
-    What another request captured moments before is used again and keeps the job of that request.
-    """
-    job_id = session.job.job_id
-    return {
-        "rows": MetadataValue.md(f"```sql\n{rows_of_step(step, job_id)}\n```"),
-        **checkpoint_metadata(session),
-    }
+def step_metadata(session: ScanRun, counts: Mapping[str, int]) -> RunMetadata:
+    """Return the counts of a step, its rows as Dagster's row count, and where its state is."""
+    named = {"dagster/row_count" if name == ROWS else name: n for name, n in counts.items()}
+    return {**named, **checkpoint_metadata(session)}
 
 
 def checkpoint_metadata(session: ScanRun) -> RunMetadata:

@@ -14,17 +14,18 @@ from warehouse.tables import TABLES, Table
 GROUP = "lake"
 FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.payloads": (
-        "raw/tracks", "raw/music_first_screen", "raw/author_first_screens",
-        "raw/hashtag_first_screens", "raw/search_pages", "raw/video_details", "raw/watched_screens",
+        "raw/tracks", "marts/music_first_screen", "marts/author_first_screens",
+        "marts/hashtag_first_screens", "raw/search_pages", "marts/video_details",
+        "raw/watched_screens",
     ),
     "raw.captures": ("raw/payloads",),
     "raw.capture_items": ("raw/captures",),
     "raw.videos": ("raw/captures",),
-    "raw.accounts": ("raw/captures", "raw/account_profiles"),
+    "raw.accounts": ("raw/captures", "marts/account_profiles"),
     "raw.hashtags": ("raw/captures",),
     "raw.chart_issues": ("raw/captures",),
     "raw.chart_songs": ("raw/captures",),
-    "raw.sounds": ("raw/video_details",),
+    "raw.sounds": ("marts/video_details",),
     "marts.annotations": ("marts/audio_comparisons",),
 }  # fmt: skip
 """The steps and tables that the rows of each table come from."""

@@ -117,6 +117,7 @@ def confirmation_rows(session: ScanRun) -> dict[str, list[MartRow]]:
     """Return the rows of the audio verification by mart, in order of their dependencies."""
     return {
         "audio_comparisons": comparison_rows(session),
+        "candidates": candidate_rows(session),
         "confirmed_videos": confirmed_rows(session),
         "variants": variant_rows(session),
         "expansion_rounds": round_rows(session),

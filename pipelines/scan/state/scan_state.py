@@ -160,7 +160,7 @@ def _states() -> TypeAdapter[ScanState]:
     return TypeAdapter(ScanState)
 
 
-_STEPS_REVISION = "2"
+_STEPS_REVISION = "3"
 """Raised when a step counts something else: the names of its counts are not in the schema."""
 
 

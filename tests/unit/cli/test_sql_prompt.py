@@ -66,8 +66,8 @@ def test_columns_of_other_tables_are_not_offered() -> None:
 
 
 def test_a_completion_replaces_the_word_before_the_cursor() -> None:
-    found = list(SqlCompleter().get_completions(Document("from marts.cand"), CompleteEvent()))
-    assert [(one.text, one.start_position) for one in found] == [("marts.candidates", -10)]
+    found = list(SqlCompleter().get_completions(Document("from marts.variant"), CompleteEvent()))
+    assert [(one.text, one.start_position) for one in found] == [("marts.variants", -13)]
 
 
 def test_statements_of_several_lines_are_answered_and_an_error_ends_nothing(

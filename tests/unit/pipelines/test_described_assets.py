@@ -21,9 +21,9 @@ from warehouse.tables.row_rules import (
 )
 
 READ_FROM_OUTSIDE = {
-    "raw/tracks", "raw/music_first_screen", "raw/author_first_screens", "raw/hashtag_first_screens",
-    "raw/search_pages", "raw/video_details", "raw/account_profiles", "raw/chart_issues",
-    "raw/chart_songs", "marts/surface_health",
+    "raw/tracks", "marts/music_first_screen", "marts/author_first_screens",
+    "marts/hashtag_first_screens", "raw/search_pages", "marts/video_details",
+    "marts/account_profiles", "raw/chart_issues", "raw/chart_songs", "marts/surface_health",
 }  # fmt: skip
 GRAPH = build_definitions(console_url="http://127.0.0.1:8780/").resolve_asset_graph()
 KEYS = sorted(GRAPH.get_all_asset_keys(), key=AssetKey.to_user_string)
@@ -58,8 +58,8 @@ def test_kinds_say_what_reads_the_platform_compares_sounds_and_runs_sql() -> Non
     assert having("http") == READ_FROM_OUTSIDE
     assert having("sql") == {f"marts/{path.stem}" for path in (FOLDER / "scan").glob("*.sql")}
     assert having("numpy") == {
-        "marts/audio_comparisons", "marts/confirmed_videos", "marts/expansion_rounds",
-        "marts/variants",
+        "marts/audio_comparisons", "marts/candidates", "marts/confirmed_videos",
+        "marts/expansion_rounds", "marts/variants",
     }  # fmt: skip
 
 

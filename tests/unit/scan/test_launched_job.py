@@ -94,13 +94,13 @@ def test_what_stands_before_some_steps_needs_nothing_more(steps: set[str]) -> No
 
 def test_the_order_of_the_steps_is_the_one_that_the_assets_declare() -> None:
     assert SCAN.before({"tracks"}) == frozenset()
-    assert SCAN.before({"candidates"}) == {
+    assert SCAN.before({"candidate_pool"}) == {
         "tracks", "music_first_screen", "author_first_screens", "hashtag_first_screens",
         "search_pages",
     }  # fmt: skip
     assert SCAN.before({"job_results"}) == SCAN.needs.keys() - {"job_results"}
     assert GRAPHS["keyword_search"].before({"job_results"}) == {
-        "search_pages", "candidates", "video_details",
+        "search_pages", "candidate_pool", "video_details",
     }  # fmt: skip
 
 

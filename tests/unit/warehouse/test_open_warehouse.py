@@ -192,7 +192,7 @@ def test_a_notebook_completes_tables_and_columns(wh: Warehouse) -> None:
 
 def test_what_is_shown_is_readable_and_harmless(wh: Warehouse) -> None:
     assert "world 'sandbox', demo data" in repr(wh)
-    assert repr(wh.marts).startswith("<marts: account_days, account_summaries, ")
+    assert repr(wh.marts).startswith("<marts: account_days, account_profiles, ")
     text = repr(wh.sql("select null as a, '<b>' as b, repeat('x', 99) as c"))
     assert "—" in text
     assert "(1 rows)" in text

@@ -16,9 +16,8 @@ from warehouse.tables.column import (
     refer,
     required,
 )
-from warehouse.tables.coverage_marts import COVERAGE_MARTS
 
-MARTS: tuple[Table, ...] = (
+CONCLUSIONS: tuple[Table, ...] = (
     Table(
         "marts.candidates",
         "job and candidate video: its source and its outcome",
@@ -234,7 +233,6 @@ MARTS: tuple[Table, ...] = (
             ),
         ),
     ),
-    *COVERAGE_MARTS,
     Table(
         "marts.rankings",
         "job and ranked video",
