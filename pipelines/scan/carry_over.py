@@ -3,17 +3,23 @@
 from pipelines.scan import conclude
 from pipelines.scan.marts import rows as mart_rows
 from pipelines.scan.scan_run import ScanRun
+from warehouse.tables.marts.steps import STEP_MARTS
 
-_KEPT_BY_THE_OTHER = "audio_comparisons"
-"""Each comparison has one row, under the job that made it; later rows name it by its id."""
+_KEPT_BY_THE_OTHER = {"audio_comparisons"} | {
+    table.name.removeprefix("marts.") for table in STEP_MARTS
+}
+"""Marts whose rows stay with the job that read and compared.
+
+Each comparison has one row, which later rows name by its id; and what a step read first cannot be
+told from a state after it.
+"""
 
 
 def carry_over(session: ScanRun) -> None:
     """Write the rows of the finished steps under this job too, and store a first checkpoint."""
     state = session.state
-    written, state.written = state.written - {_KEPT_BY_THE_OTHER}, set()
+    written, state.written = state.written - _KEPT_BY_THE_OTHER, set()
     rows = {
-        "candidates": mart_rows.candidate_rows(session),
         **mart_rows.confirmation_rows(session),
         "coverage": mart_rows.coverage_rows(session),
         "coverage_estimates": mart_rows.estimate_rows(
