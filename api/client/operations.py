@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         AnnotationVerdict,
         ChartLinkDecision,
         JobStatus,
+        NoteKind,
         SeriesKind,
         SortBy,
     )
@@ -344,6 +345,23 @@ class Operations:
         self, comparison_id: str, verdict: AnnotationVerdict, *, note: str | None = None
     ) -> extensions.AnnotationsData:
         """Annotate a pair with a user judgement. It changes no verdict."""
+
+    @operation("GET", f"{OWN}/notes")
+    def notes(
+        self, *, kind: NoteKind | None = None, limit: int | None = None
+    ) -> extensions.NotesData:
+        """Return notes and tags on tracks, videos and pairs, the newest first."""
+
+    @operation("POST", f"{OWN}/notes", sent_as={"entity_id": "id"})
+    def write_note(
+        self,
+        kind: NoteKind,
+        entity_id: str,
+        *,
+        note: str | None = None,
+        tags: Sequence[str] = (),
+    ) -> extensions.NoteData:
+        """Replace the note and the tags of something; without both they are deleted."""
 
     @operation("GET", f"{OWN}/series/{{kind}}/{{entity_id}}")
     def series(self, kind: SeriesKind, entity_id: str) -> extensions.SeriesData:

@@ -16,6 +16,7 @@ from pipelines.parameters.scan import SORT_ORDERS
 from pipelines.reads.series import SeriesKind
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import JobStatus
+from warehouse.records.notes import NOTE_KINDS
 
 type JsonSchema = OpenApiDocument
 
@@ -23,6 +24,7 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "AnnotationVerdict": ANNOTATION_VERDICTS,
     "ChartLinkDecision": get_args(SongLinkChoice),
     "JobStatus": get_args(JobStatus),
+    "NoteKind": NOTE_KINDS,
     "SeriesKind": get_args(SeriesKind),
     "SortBy": SORT_ORDERS,
 }

@@ -95,6 +95,8 @@ SUMMARIES_ZH: Mapping[str, str] = {
     "sametrack_comparison_png": "比对图 (PNG)",
     "sametrack_comparison_excerpt": "比对片段试听 (MP3)",
     "sametrack_job_report": "任务报告 (HTML)",
+    "sametrack_notes": "备注与标签",
+    "sametrack_note": "保存备注与标签",
     "sametrack_picture": "封面或头像 (JPEG)",
     "sametrack_annotate": "人工标注",
     "sametrack_annotations": "人工标注列表",

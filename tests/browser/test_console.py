@@ -91,6 +91,25 @@ def test_rows_show_covers_with_an_alternative_text(view: View, track: dict[str, 
     assert is_clean(view)
 
 
+def test_a_track_gets_a_note_and_tags(view: View, track: dict[str, Any]) -> None:
+    scan(view, track)
+    view.page.locator("main .note-pad button").first.click()
+    fields = view.page.locator("dialog[open] input")
+    fields.nth(0).fill("<b>ask</b> the label")
+    fields.nth(1).fill("六月， June, June")
+    assert view.axe() == []
+    view.page.locator("dialog[open] button[type=submit]").click()
+    tags = view.page.locator("main .note-pad").first.locator(".badge")
+    expect(tags).to_have_text(["六月", "June"])
+    expect(view.page.locator("main .note-pad").first).to_contain_text("<b>ask</b> the label")
+    view.page.locator("main .note-pad button").first.click()
+    for at in range(2):
+        fields.nth(at).fill("")
+    view.page.locator("dialog[open] button[type=submit]").click()
+    expect(tags).to_have_count(0)
+    assert is_clean(view)
+
+
 def test_back_returns_to_the_tab_before(view: View, track: dict[str, Any]) -> None:
     scan(view, track)
     view.page.locator('[data-tab="coverage"]').click()

@@ -204,6 +204,8 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.annotations("{comparison_id}")
         client.annotate("{comparison_id}", "same")
         client.series("{kind}", "{entity_id}")  # type: ignore[arg-type]  # the place of any kind
+        client.notes()
+        client.write_note("track", TRACK)
         client.storage()
         client.doctor()
         client.reference()

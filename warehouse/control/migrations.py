@@ -192,6 +192,19 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=10,
+        meaning="notes and tags of users",
+        statements=(
+            """
+            create table user_notes (
+                kind varchar not null, entity_id varchar not null, note text,
+                tags text not null, updated_at double precision not null,
+                primary key (kind, entity_id)
+            )
+            """,
+        ),
+    ),
 )
 
 

@@ -83,6 +83,16 @@ SCAN_PREVIEWS = Table(
     Column("document", LargeBinary, nullable=False),
 )
 
+NOTES = Table(
+    "user_notes",
+    METADATA,
+    Column("kind", String, primary_key=True),
+    Column("entity_id", String, primary_key=True),
+    Column("note", Text),
+    Column("tags", Text, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
 WORKERS = Table(
     "workers",
     METADATA,

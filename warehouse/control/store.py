@@ -19,6 +19,7 @@ from warehouse.control.hosts.surface_answers import SurfaceAnswerRows
 from warehouse.control.job_claims import JobClaimRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
+from warehouse.control.notes.rows import NoteRows
 from warehouse.control.queue_counts import QueueCountRows
 from warehouse.control.scan_journal import ScanJournalRows
 from warehouse.control.schema import MARKS
@@ -40,6 +41,7 @@ class ControlStore(
     WatchlistRows,
     WatchlistRunRows,
     CatalogRows,
+    NoteRows,
     SharedRows,
     QueueCountRows,
     ErasureRows,

@@ -66,6 +66,10 @@ MeasureDocument = TypedDict("MeasureDocument",
 NamedQueryDocument = TypedDict("NamedQueryDocument", {"name": "str", "subject": "str",
     "title": "str", "title_zh": "str", "description": "str", "description_zh": "str",
     "parameters": "list[QueryParameterDocument]", "sql": "str"})
+NoteDocument = TypedDict("NoteDocument", {"kind": 'Literal["track", "video", "pair"]', "id": "str",
+    "note": "str | None", "tags": "list[str]", "updated_at": "str"})
+NoteList = TypedDict("NoteList", {"notes": "list[NoteDocument]", "returned_count": "int",
+    "is_demo_data": "bool"})
 PlotPaths = TypedDict("PlotPaths", {"svg": "str | None", "png": "str | None"})
 QueryLibrary = TypedDict("QueryLibrary", {"queries": "list[NamedQueryDocument]",
     "returned_count": "int", "is_demo_data": "bool"})
@@ -195,6 +199,8 @@ type ChartSongData = ChartSongComparison
 type ChartLinksData = LinkDecisionList
 type ComparisonData = ComparisonDocument
 type AnnotationsData = AnnotationList
+type NotesData = NoteList
+type NoteData = NoteList
 type SeriesData = Series
 type StorageData = Storage
 type QueriesData = QueryLibrary

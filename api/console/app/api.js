@@ -18,6 +18,7 @@ export const PATHS = {
   reference: "/api/v1/sametrack/reference",
   series: "/api/v1/sametrack/series",
   exports: "/api/v1/sametrack/export",
+  notes: "/api/v1/sametrack/notes",
   pictures: "/api/v1/sametrack/pictures",
   queries: "/api/v1/sametrack/queries",
   sql: "/api/v1/sametrack/sql",

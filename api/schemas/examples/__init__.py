@@ -72,6 +72,9 @@ EXAMPLES: dict[str, Document] = {
         "kind": "track",
         "entity_id": _SEEN_MUSIC_ID,
     },
+    "sametrack_note_api_v1_sametrack_notes_post": {
+        "body": {"kind": "track", "id": _MUSIC_ID, "note": "ask the label", "tags": ["June"]},
+    },
     "sametrack_picture_api_v1_sametrack_pictures__kind___entity_id__get": {
         "kind": "track",
         "entity_id": _SEEN_MUSIC_ID,

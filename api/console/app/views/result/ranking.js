@@ -7,6 +7,7 @@ import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../
 import { ColumnChoice, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
+import { NotePad } from "../../parts/notes.js";
 import { PlayButton } from "../../parts/play.js";
 import { link, replaceAddress } from "../../router.js";
 
@@ -83,6 +84,7 @@ function allColumns() {
     { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>${row.music?.created_at && html`<div class="tiny soft">${row.music.born_with ? t("track.born_here") : t("track.born", { day: day(row.music.created_at) })}</div>`}` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
     { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
+    { key: "note", label: t("note.text"), render: (row) => html`<${NotePad} kind="video" id=${row.aweme_id} isShort />` },
   ];
 }
 

@@ -4,6 +4,7 @@ import { html, useState } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
 import { Badge, Empty, Figures, Panel, Prose, Tabs } from "../../parts/ui.js";
+import { NotePad } from "../../parts/notes.js";
 import { Picture } from "../../parts/picture.js";
 import { PlayButton } from "../../parts/play.js";
 import { PlainTable, Table } from "../../parts/table.js";
@@ -63,7 +64,7 @@ function Summary({ result, isByName, job }) {
     ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
     : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], estimateFigure(result.coverage)];
   return html`<div class="stack">
-    ${!isByName && result.music && html`<div class="row small"><${Picture} kind="track" id=${result.music_id} name=${result.music.title} /><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a><a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a></div>`}
+    ${!isByName && result.music && html`<div class="row small"><${Picture} kind="track" id=${result.music_id} name=${result.music.title} /><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a><a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a><${NotePad} kind="track" id=${result.music_id} /></div>`}
     <${Figures} items=${items} />
     ${isByName && html`<div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>`}
     <${Notes} notes=${[...fewerNote(result, isByName), ...job.notes]} /></div>`;

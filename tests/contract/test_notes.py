@@ -1,0 +1,67 @@
+"""Notes and tags are stored beside what they are on, replaced as a whole and deleted when empty."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.responses.documents import Envelope
+from api.schemas.extensions.notes import NoteList
+from tests.reads import Desk
+
+PLACE = "/api/v1/sametrack/notes"
+TRACK = {"kind": "track", "id": "7300000000000000001"}
+
+
+@pytest.fixture
+def visitor(reads: Desk) -> TestClient:
+    for note in reads.control.notes(limit=100):
+        reads.control.write_note(note.kind, note.entity_id, text=None, tags=())
+    return reads.client()
+
+
+def notes(answer: Any) -> list[tuple[str, str, str | None, list[str]]]:
+    assert answer.status_code == 200
+    found = Envelope[NoteList].model_validate(answer.json()).data["notes"]
+    return [(one["kind"], one["id"], one["note"], one["tags"]) for one in found]
+
+
+def test_the_last_note_counts_and_tags_stand_once(visitor: TestClient) -> None:
+    visitor.post(PLACE, json={**TRACK, "note": "first", "tags": ["a"]})
+    written = visitor.post(
+        PLACE, json={**TRACK, "note": " 问厂牌 ", "tags": ["六月", " 六月 ", "b"]}
+    )
+    expected = [("track", TRACK["id"], "问厂牌", ["六月", "b"])]
+    assert notes(written) == expected
+    assert notes(visitor.get(PLACE)) == expected
+
+
+def test_an_empty_note_is_deleted(visitor: TestClient) -> None:
+    visitor.post(PLACE, json={**TRACK, "tags": ["a"]})
+    assert notes(visitor.post(PLACE, json={**TRACK, "note": " ", "tags": [" "]})) == []
+
+
+def test_notes_of_one_kind_are_listed_alone(visitor: TestClient) -> None:
+    visitor.post(PLACE, json={**TRACK, "tags": ["a"]})
+    visitor.post(PLACE, json={"kind": "pair", "id": "p", "note": "louder"})
+    assert [one[0] for one in notes(visitor.get(PLACE, params={"kind": "pair"}))] == ["pair"]
+    assert len(notes(visitor.get(PLACE))) == 2
+    assert len(notes(visitor.get(PLACE, params={"limit": 1}))) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "song", "id": "1"},
+        {"kind": "track"},
+        {"kind": "track", "id": ""},
+        {**TRACK, "note": "x" * 501},
+        {**TRACK, "tags": ["x"] * 21},
+        {**TRACK, "tags": ["x" * 41]},
+        {**TRACK, "tags": "x"},
+        {**TRACK, "label": "x"},
+    ],
+)
+def test_a_bad_note_is_refused(visitor: TestClient, body: dict[str, Any]) -> None:
+    assert visitor.post(PLACE, json=body).status_code == 400
+    assert notes(visitor.get(PLACE)) == []

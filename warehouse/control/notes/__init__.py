@@ -1,0 +1,1 @@
+"""Notes and tags of users in the control store."""
