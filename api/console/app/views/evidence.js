@@ -4,7 +4,7 @@ import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
 import { NotePad } from "../parts/notes.js";
-import { Player } from "../parts/player.js";
+import { Player } from "../parts/sound/player.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";

@@ -7,7 +7,7 @@ import { Badge, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
-import { PlayButton } from "../../parts/play.js";
+import { PlayButton } from "../../parts/sound/play.js";
 import { link } from "../../router.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };

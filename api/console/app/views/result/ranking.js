@@ -8,7 +8,7 @@ import { ColumnChoice, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
 import { NotePad } from "../../parts/notes.js";
-import { PlayButton } from "../../parts/play.js";
+import { PlayButton } from "../../parts/sound/play.js";
 import { link, replaceAddress } from "../../router.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };

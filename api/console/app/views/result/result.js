@@ -6,7 +6,7 @@ import { PATHS } from "../../api.js";
 import { Badge, Empty, Figures, Panel, Prose, Tabs } from "../../parts/ui.js";
 import { NotePad } from "../../parts/notes.js";
 import { Picture } from "../../parts/picture.js";
-import { PlayButton } from "../../parts/play.js";
+import { PlayButton } from "../../parts/sound/play.js";
 import { PlainTable, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { go, link } from "../../router.js";

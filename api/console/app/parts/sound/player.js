@@ -1,13 +1,13 @@
 // A/B player: both clips run at once and one of them is audible, so that switching changes only the
 // volume and keeps the position. It uses Web Audio because audio elements cannot switch that precisely,
 // and the usual waveform library sets markup, which the page's Trusted Types policy forbids.
-import { fetchFile } from "../api.js";
-import { decimal } from "../format.js";
-import { html, useEffect, useMemo, useRef, useState } from "../html.js";
-import { t } from "../i18n.js";
-import { theme } from "../state.js";
+import { fetchFile } from "../../api.js";
+import { decimal } from "../../format.js";
+import { html, useEffect, useMemo, useRef, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { theme } from "../../state.js";
 import { stretched, undoing } from "./stretch.js";
-import { CheckField, ErrorNote, Icon, Loading, Segment } from "./ui.js";
+import { CheckField, ErrorNote, Icon, Loading, Segment } from "../ui.js";
 
 const FADE_S = 0.012;
 const LEAST_STRETCH = 0.005; // less is not heard over ten seconds

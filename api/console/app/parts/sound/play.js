@@ -1,9 +1,9 @@
 // Plays the kept excerpt of a compared video in its row; one at a time.
-import { PATHS, fetchBlob } from "../api.js";
-import { html, signal } from "../html.js";
-import { t } from "../i18n.js";
-import { notify } from "../state.js";
-import { Icon } from "./ui.js";
+import { PATHS, fetchBlob } from "../../api.js";
+import { html, signal } from "../../html.js";
+import { t } from "../../i18n.js";
+import { notify } from "../../state.js";
+import { Icon } from "../ui.js";
 
 const playing = signal(null); // the comparison that is heard
 let sound = null;
