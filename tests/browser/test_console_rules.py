@@ -219,7 +219,9 @@ def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(
     )
     assert made == [55_125, pytest.approx(550, abs=3)]  # 440 Hz for 1.25 s
     undone = ask_module(
-        view, "parts/sound/stretch.js", "[m.undoing(1.25, 0), m.undoing(1.25, 3.863), m.undoing(2, null)]"
+        view,
+        "parts/sound/stretch.js",
+        "[m.undoing(1.25, 0), m.undoing(1.25, 3.863), m.undoing(2, null)]",
     )
     assert [(one["rate"], one["factor"]) for one in undone] == [
         (1, 1.25), (pytest.approx(0.8, abs=1e-3), pytest.approx(1, abs=1e-3)), (0.5, 1),

@@ -10,7 +10,7 @@ from api.schemas.responses import (
     header_specs,
 )
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
-from warehouse.records.notes import NoteKind
+from warehouse.control.notes.records import NoteKind
 
 
 class NoteDocument(ClosedDocument):

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from sqlalchemy import delete, insert, select
 
 from warehouse.control.database import Database
+from warehouse.control.notes.records import Note, NoteKind
 from warehouse.control.schema import NOTES
-from warehouse.records.notes import Note, NoteKind
 
 
 class NoteRows:
