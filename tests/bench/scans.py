@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 
+from pipelines.scan.state.scan_state import pack_state, unpack_state
 from tests.bench.running import Figure, Told, Workspace
 from tests.stage import Stage, open_stage, wait_for
 
@@ -70,7 +71,22 @@ def _whole_scan(stage: Stage, api: httpx2.Client, music_id: str) -> Iterator[Fig
     yield "  upstream in flight", f"{split['upstream_s']:.1f} s", ""
     yield "  decoding and measuring in flight", f"{split['listening_s']:.1f} s", ""
     yield "  neither", f"{split['own_s']:.2f} s ({own:.1%})", "under 10 %"
+    yield from _checkpoints(stage, job["job_id"])
     yield "  the platform's own CPU", f"{_cpu(after) - _cpu(before):.1f} s", "apart"
+
+
+def _checkpoints(stage: Stage, job_id: str) -> Iterator[Figure]:
+    """How many states a scan keeps, how large they are, and what packing them takes of it."""
+    text = "select state from raw.scan_checkpoints where job_id = $id order by number"
+    packed = [row["state"] for row in stage.rows(text, id=job_id)]
+    states = [unpack_state(one) for one in packed]
+    began = time.perf_counter()
+    for state in states:
+        pack_state(state)
+    spent = (time.perf_counter() - began) * 1000
+    largest = max(map(len, packed)) / 1000
+    yield "  checkpoints / the largest", f"{len(packed)} / {largest:.0f} kB", ""
+    yield "  packing all checkpoints", f"{spent:.0f} ms", ""
 
 
 def _cpu(answer: dict[str, Any]) -> float:

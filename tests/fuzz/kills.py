@@ -3,8 +3,9 @@
 `python -m tests.fuzz.kills [--moments 100] [--seed N]`. A scan is killed as often as its attempts
 allow. After each kill every observation that was committed is still there; at last the job has
 completed with the result and the rows of an undisturbed scan, and its runs agree; in the end no
-table has two rows of one key. One kill in three is aimed at the time while sounds are compared.
-Prints the seed, so that a run can be repeated.
+table has two rows of one key. One kill in three is aimed at the time while sounds are compared, and
+some at stages that are over in no time. Prints the seed, so that a run can be repeated, and how
+many kills met each stage.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import random
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,13 +24,12 @@ from dagster import DagsterRunStatus
 from pipelines.orchestration.runs.run_identity import run_id
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.queries.results import read_result_document
-from warehouse.records.jobs import FINAL_STATUSES, MAX_ATTEMPTS, Job
+from warehouse.records.jobs import FINAL_STATUSES, MAX_ATTEMPTS, STAGES, Job
 from warehouse.tables import TABLES
 
 SEED, SIZE, LATENCY_MS = 5, 0.1, 5
 CANDIDATES, PROFILES = 15, 5
 LISTENING = "confirmed_videos"
-AIMED_SHARE = 1 / 3
 STEP_ROWS = {
     "marts.music_first_screen": "source_entity_id, position, aweme_id, music_id",
     "marts.author_first_screens": "source_entity_id, position, aweme_id, music_id",
@@ -49,6 +50,26 @@ RUN_OF = {
 }
 
 
+@dataclass(frozen=True)
+class Aim:
+    """Which stage a kill is aimed at; by what share of them, and what holds the scan there.
+
+    `surface`: it is left unanswered until the kill, because the stage would be over in no time.
+    """
+
+    stage: str | None
+    share: float
+    surface: str | None = None
+
+
+ANY, AT_LISTENING = Aim(None, 1 / 2), Aim(LISTENING, 1 / 3)
+AT_LINK = Aim("resolving", 1 / 12, "short_link")
+AT_PROFILES = Aim("account_profiles", 1 / 12, "user_info")
+AIMS = (ANY, AT_LISTENING, AT_LINK, AT_PROFILES)
+LATER_AIMS = (ANY, AT_LISTENING)
+"""What a job that goes on can be met at: it has the other stages behind it."""
+
+
 @dataclass
 class Hunt:
     """A stage with everything running, and what an undisturbed scan confirms."""
@@ -67,27 +88,38 @@ class Hunt:
         self.stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
         self.stage.start_worker()
         self.stage.start_api()
-        self.music_id = self.stage.world("/_world/tracks")["tracks"][0]["music_id"]
+        self.track = self.stage.world("/_world/tracks")["tracks"][0]
         self.stage.ended(self.ask())  # from now on the warehouse knows the sounds
         self.expected = self.outcome(self.stage.ended(self.ask()))
 
     def measure(self) -> None:
-        """Scan once more, to know for how long a kill meets a scan."""
+        """Scan undisturbed as each kill will meet a scan, and take the time of it."""
+        for aim in (AT_LINK, AT_PROFILES):
+            self.compare(self.stage.ended(self.ask(aim)))
         job_id = self.ask()
         self.compare(self.stage.ended(job_id))
         spent = self.stage.stopwatch(job_id)
         self.duration_s, self.listening_s = spent["total_s"], spent["listening_s"]
 
-    def ask(self) -> str:
-        """A scan that reads everything again; each is a wish of its own."""
+    def ask(self, aim: Aim = ANY) -> str:
+        """A scan that reads everything again; each is a wish of its own.
+
+        Where a link leads, and profiles, are read again later only, unless a kill is aimed there.
+        """
         self.number += 1
+        music_id, link = self.track["music_id"], self.track["share_link"]
+        if aim is AT_LINK:  # nobody remembers where it leads
+            self.stage.control.cache_link(link, "music", music_id, ttl_s=-1.0)
+        if aim is AT_PROFILES:
+            jobs = [job.job_id for job in self.stage.control.jobs(limit=1000)]
+            self.stage.engine.lake.delete("raw.accounts", "job_id", jobs)
         return self.stage.ask(
-            self.music_id,
-            music_id=self.music_id,
+            link if aim is AT_LINK else music_id,
+            music_id=None if aim is AT_LINK else music_id,
             refresh=True,
             candidate_limit=CANDIDATES,
             account_profile_limit=PROFILES,
-            count=1 + self.number % 500,
+            count=100 + self.number % 400,  # more than there are, so all are ranked
         )
 
     def outcome(self, job: Job) -> dict[str, Any]:
@@ -129,24 +161,32 @@ class Hunt:
 
     def kill_scan(self, kills: int) -> str:
         """Scan, kill a random process so many times meanwhile, and return how the job ended."""
-        job_id = self.ask()
+        first = aim = self._choose(AIMS)
+        if first.surface is not None:
+            self.stage.hold(first.surface, after=0)
+        job_id = self.ask(first)
         for _ in range(kills):
-            if not self.await_moment(job_id):
+            if not self.await_moment(job_id, aim):
                 break
             self.kill_one(job_id, self.chance.choice(VICTIMS))
+            aim = self._choose(LATER_AIMS)
+        self.stage.settle()
         return self.judge(job_id)
 
-    def await_moment(self, job_id: str) -> bool:
+    def _choose(self, aims: Sequence[Aim]) -> Aim:
+        return self.chance.choices(aims, [aim.share for aim in aims])[0]
+
+    def await_moment(self, job_id: str, aim: Aim) -> bool:
         """Wait for a random moment of a running scan; False if it has ended before."""
 
         def running() -> Job | None:
             job = self.stage.job(job_id)
-            is_listening = job.progress.stage == LISTENING or not is_aimed
-            return job if job.finished_at or (job.status == "running" and is_listening) else None
+            is_there = aim.stage in {None, job.progress.stage}
+            return job if job.finished_at or (job.status == "running" and is_there) else None
 
-        is_aimed = self.chance.random() < AIMED_SHARE
         wait_for(running)
-        time.sleep(self.chance.uniform(0.0, self.listening_s if is_aimed else self.duration_s))
+        longest_s = {ANY: self.duration_s, AT_LISTENING: self.listening_s}.get(aim, 0.2)
+        time.sleep(self.chance.uniform(0.0, longest_s))
         return self.stage.job(job_id).finished_at is None
 
     def strike(self, job_id: str, victim: str) -> str:
@@ -232,12 +272,14 @@ def _coverage(coverage: dict[str, Any]) -> dict[str, Any]:
     def plain(entry: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in entry.items() if name not in left_out}
 
+    def plain_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # profiles are read again after ten minutes only, or when a kill is aimed there
+        return [plain(row) for row in rows if row["surface"] != "user_info"]
+
     return {
         **coverage,
-        "sources": [
-            plain(entry) for entry in coverage["sources"] if entry["surface"] != "user_info"
-        ],  # profiles are read again after ten minutes only
-        "decisions": [plain(entry) for entry in coverage["decisions"]],
+        "sources": plain_rows(coverage["sources"]),
+        "decisions": plain_rows(coverage["decisions"]),
         # the id of the job decides which videos an audit draws; here none are drawn
         "audit": {name: value for name, value in coverage["audit"].items() if name != "seed"},
     }
@@ -269,8 +311,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = hunt(Path(folder), moments=options.moments, seed=options.seed)
-    for name, times in [*sorted(found.killed.items()), *sorted(found.stages.items())]:
-        print(f"{times:5} x {name}")
+    for victim in VICTIMS:
+        print(f"{found.killed[victim]:5} x {victim}")
+    for stage in STAGES:
+        print(f"{found.stages[stage]:5} x {stage}")
 
 
 if __name__ == "__main__":
