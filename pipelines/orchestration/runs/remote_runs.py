@@ -6,6 +6,7 @@ writes its own end (`run_session.py`).
 
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -39,21 +40,28 @@ _CODE = RepositoryPythonOrigin(
     sys.executable,
     ModuleCodePointer("pipelines.definitions", "defs", str(Path(__file__).parents[3])),
 )
-_NOT_BEGUN = (
-    DagsterRunStatus.NOT_STARTED,
-    DagsterRunStatus.QUEUED,
-    DagsterRunStatus.STARTING,
-)
+START_LIMIT_S = 180.0
+"""A run that was launched and has not begun by then is lost: nobody else would notice."""
+_IN_QUEUE = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.QUEUED)
 
 
 class RemoteScanHandle:
     """A job that is prepared here and then runs elsewhere."""
 
-    def __init__(self, launched: str, prepared: Future[ScanEnd], instance: DagsterInstance) -> None:
+    def __init__(
+        self,
+        launched: str,
+        prepared: Future[ScanEnd],
+        instance: DagsterInstance,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._run_id = launched
         self._prepared = prepared
         self._instance = instance
+        self._clock = clock
         self._status: DagsterRunStatus | None = None
+        self._launched_at: float | None = None
         self._looked_at = float("-inf")
 
     def done(self) -> bool:
@@ -76,17 +84,22 @@ class RemoteScanHandle:
             self._instance.report_run_canceled(run)
 
     def needs_heartbeat(self) -> bool:
-        """Whether the run has not begun yet; from then on it sends its own heartbeats."""
+        """Whether the run has not begun yet and still may; then it sends its own heartbeats."""
         if not self._prepared.done():
             return True
-        return self._look() in _NOT_BEGUN
+        status = self._look()
+        if status != DagsterRunStatus.STARTING:
+            return status in _IN_QUEUE
+        if self._launched_at is None:
+            self._launched_at = self._clock()
+        return self._clock() - self._launched_at < START_LIMIT_S
 
     def has_begun(self) -> bool:
         """Return True: a remote run checks for cancellation itself."""
         return True
 
     def _look(self) -> DagsterRunStatus | None:
-        now = time.monotonic()
+        now = self._clock()
         if now - self._looked_at >= RUN_POLL_S:
             self._looked_at = now
             run = self._instance.get_run_by_id(self._run_id)

@@ -1,0 +1,68 @@
+"""The worker answers for a remote run until it begins, but not for ever."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+
+import pytest
+from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
+
+from pipelines.orchestration.runs.remote_runs import (
+    RUN_POLL_S,
+    START_LIMIT_S,
+    RemoteScanHandle,
+)
+from pipelines.orchestration.worker.job_run import ScanEnd
+from tests.fake_clock import FakeClock
+from tests.fake_runs import empty_scan
+
+RUN = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"
+
+
+@pytest.fixture
+def instance() -> Iterator[DagsterInstance]:
+    with DagsterInstance.ephemeral() as opened:
+        yield opened
+
+
+def handle_of(instance: DagsterInstance, clock: FakeClock) -> RemoteScanHandle:
+    prepared: Future[ScanEnd] = Future()
+    prepared.set_result(ScanEnd("handed_over"))
+    return RemoteScanHandle(RUN, prepared, instance, clock=clock.monotonic)
+
+
+def begin(instance: DagsterInstance, kind: DagsterEventType) -> None:
+    event = DagsterEvent(event_type_value=kind.value, job_name=empty_scan.name)
+    instance.report_dagster_event(event, run_id=RUN)
+
+
+def test_a_run_in_the_queue_may_wait_as_long_as_it_takes(instance: DagsterInstance) -> None:
+    instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.NOT_STARTED)
+    clock = FakeClock()
+    handle = handle_of(instance, clock)
+    clock.advance(10 * START_LIMIT_S)
+    assert handle.needs_heartbeat()
+
+
+def test_a_launched_run_that_never_begins_is_given_up(instance: DagsterInstance) -> None:
+    instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.STARTING)
+    clock = FakeClock()
+    handle = handle_of(instance, clock)
+    assert handle.needs_heartbeat()
+    clock.advance(START_LIMIT_S - 1)
+    assert handle.needs_heartbeat()
+    clock.advance(1)
+    assert not handle.needs_heartbeat()
+
+
+def test_a_run_that_has_begun_sends_its_own_heartbeats(instance: DagsterInstance) -> None:
+    instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.STARTING)
+    clock = FakeClock()
+    handle = handle_of(instance, clock)
+    assert handle.needs_heartbeat()
+    begin(instance, DagsterEventType.RUN_START)
+    clock.advance(RUN_POLL_S)
+    assert not handle.needs_heartbeat()
+    assert not handle.done()
+    begin(instance, DagsterEventType.RUN_SUCCESS)
+    clock.advance(RUN_POLL_S)
+    assert handle.done()
