@@ -40,7 +40,7 @@ class Settings(BaseSettings):
     mobileapp_adb_port: int = Field(5037, ge=1, le=65535, description="port of the adb server")
     data_home: Path = Field(Path("warehouse/data"), description="folder of all stores")
     control_url: str | None = Field(None, description="control store; default: SQLite in the home")
-    dagster_url: str | None = Field(
+    dagster_storage_url: str | None = Field(
         None, description="Dagster's runs and events in PostgreSQL; default: files in the home"
     )
     lake_url: str | None = Field(None, description="lake root; default: a folder in the home")

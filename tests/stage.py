@@ -238,7 +238,7 @@ class Stage:
                 "SANDBOX_PORT": str(self.port),
                 "SANDBOX_CALENDAR": "fixed",
                 "CONTROL_URL": "",
-                "DAGSTER_URL": "",
+                "DAGSTER_STORAGE_URL": "",
                 "LAKE_URL": "",
                 "WORKER_RUNS": "1",
                 "HEARTBEAT_S": "0.3",

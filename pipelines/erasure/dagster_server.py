@@ -1,4 +1,4 @@
-"""Erase an account from Dagster's storage on a PostgreSQL server (`DAGSTER_URL`).
+"""Erase an account from Dagster's storage on a PostgreSQL server (`DAGSTER_STORAGE_URL`).
 
 The rows go; the pages that held them are the server's, and overwritten after its next vacuum.
 """

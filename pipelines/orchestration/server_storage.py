@@ -1,4 +1,4 @@
-"""Dagster's storages on a PostgreSQL server (`DAGSTER_URL`), with the extra `postgres`.
+"""Dagster's storages on a PostgreSQL server (`DAGSTER_STORAGE_URL`), with the extra `postgres`.
 
 Not here: when they are used, and the files that are used otherwise (`storage.py`).
 """

@@ -1,4 +1,4 @@
-"""Dagster's storages: SQLite in the home of a world, or PostgreSQL with `DAGSTER_URL`.
+"""Dagster's storages: SQLite in the home of a world, or PostgreSQL with `DAGSTER_STORAGE_URL`.
 
 Configured in `dagster.yaml`, so every Dagster process loads it. SQLite gets persistent connections:
 by default Dagster opens, checkpoints and closes the file for each event, which took a third of a
@@ -62,18 +62,18 @@ def dagster_server() -> str | None:
             (both have a table `jobs`), or the extra `postgres` is missing.
     """
     settings = Settings()
-    if not settings.dagster_url:
+    if not settings.dagster_storage_url:
         return None
-    if not settings.dagster_url.startswith("postgresql"):
+    if not settings.dagster_storage_url.startswith("postgresql"):
         raise WarehouseUnavailableError(
-            "DAGSTER_URL is no address of PostgreSQL",
-            hint="DAGSTER_URL is postgresql://<user>:<password>@<host>/<database>",
+            "DAGSTER_STORAGE_URL is no address of PostgreSQL",
+            hint="DAGSTER_STORAGE_URL is postgresql://<user>:<password>@<host>/<database>",
         )
-    need_extra("postgres", "DAGSTER_URL", error=WarehouseUnavailableError)
-    url = make_url(settings.dagster_url).set(drivername="postgresql")
+    need_extra("postgres", "DAGSTER_STORAGE_URL", error=WarehouseUnavailableError)
+    url = make_url(settings.dagster_storage_url).set(drivername="postgresql")
     if settings.control_url and make_url(settings.control_url).set(drivername="postgresql") == url:
         raise WarehouseUnavailableError(
-            "DAGSTER_URL and CONTROL_URL are the same database",
+            "DAGSTER_STORAGE_URL and CONTROL_URL are the same database",
             hint="Give Dagster a database of its own: both have a table `jobs`",
         )
     return url.render_as_string(hide_password=False)

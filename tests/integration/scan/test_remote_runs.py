@@ -19,8 +19,8 @@ def on_server(
     tmp_path: Path, sound_cache: Path, postgres_urls: Iterator[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Stage]:
     """A world whose control store and whose Dagster storages are in PostgreSQL."""
-    urls = {"CONTROL_URL": next(postgres_urls), "DAGSTER_URL": next(postgres_urls)}
-    monkeypatch.setenv("DAGSTER_URL", urls["DAGSTER_URL"])
+    urls = {"CONTROL_URL": next(postgres_urls), "DAGSTER_STORAGE_URL": next(postgres_urls)}
+    monkeypatch.setenv("DAGSTER_STORAGE_URL", urls["DAGSTER_STORAGE_URL"])
     with open_stage(tmp_path, sound_cache, settings=urls) as built:
         yield built
 

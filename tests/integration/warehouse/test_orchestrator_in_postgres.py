@@ -81,11 +81,11 @@ def test_the_launcher_of_the_extra_celery_is_importable() -> None:
 @pytest.fixture
 def home(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home whose Dagster storages are on a server."""
-    monkeypatch.setenv("DAGSTER_URL", postgres_url)
+    monkeypatch.setenv("DAGSTER_STORAGE_URL", postgres_url)
     return open_home(tmp_path, "sandbox")
 
 
-def test_dagster_url_puts_all_of_dagsters_storages_on_the_server(home: Home) -> None:
+def test_dagster_storage_url_puts_all_of_dagsters_storages_on_the_server(home: Home) -> None:
     with open_instance(home) as instance, open_instance(home) as other:
         assert isinstance(instance.event_log_storage, PostgresEventLogStorage)
         assert isinstance(instance.run_storage, PostgresRunStorage)
@@ -137,6 +137,6 @@ def test_an_address_that_cannot_serve_is_refused(
     monkeypatch: pytest.MonkeyPatch, address: str, said: str
 ) -> None:
     monkeypatch.setenv("CONTROL_URL", "postgresql+psycopg://u:p@127.0.0.1/one")
-    monkeypatch.setenv("DAGSTER_URL", address)
+    monkeypatch.setenv("DAGSTER_STORAGE_URL", address)
     with pytest.raises(WarehouseUnavailableError, match=said):
         dagster_server()

@@ -27,7 +27,7 @@ def backup(dest: Destination) -> None:
         dest,
         control_url=settings.control_url or home.control_url,
         lake_url=settings.lake_url or home.lake_url,
-        dagster_url=settings.dagster_url,
+        dagster_url=settings.dagster_storage_url,
     )
     size = manifest.size_bytes / MEGABYTE
     out.print(
@@ -44,10 +44,10 @@ def restore(source: Source) -> None:
     from warehouse.maintenance.restore import restore_backup  # noqa: PLC0415 -- loads Delta
 
     settings = Settings()
-    if settings.control_url or settings.lake_url or settings.dagster_url:
+    if settings.control_url or settings.lake_url or settings.dagster_storage_url:
         raise InvalidParameterError(
-            "A backup is restored into DATA_HOME, but CONTROL_URL, LAKE_URL or DAGSTER_URL point "
-            "elsewhere",
+            "A backup is restored into DATA_HOME, but CONTROL_URL, LAKE_URL or "
+            "DAGSTER_STORAGE_URL point elsewhere",
             hint="unset them, or restore that store with its own tools",
         )
     world = choose_profile(settings).name
