@@ -80,6 +80,7 @@ class Hunt:
     expected: dict[str, Any] = field(default_factory=dict)
     duration_s: float = 1.0
     listening_s: float = 1.0
+    aims_first: list[Aim] = field(default_factory=lambda: [AT_PROFILES, AT_LINK])
     killed: Counter[str] = field(default_factory=Counter)
     stages: Counter[str] = field(default_factory=Counter)
 
@@ -161,7 +162,7 @@ class Hunt:
 
     def kill_scan(self, kills: int) -> str:
         """Scan, kill a random process so many times meanwhile, and return how the job ended."""
-        first = aim = self._choose(AIMS)
+        first = aim = self.aims_first.pop() if self.aims_first else self._choose(AIMS)
         if first.surface is not None:
             self.stage.hold(first.surface, after=0)
         job_id = self.ask(first)

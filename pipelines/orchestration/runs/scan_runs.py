@@ -29,7 +29,10 @@ from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
-from pipelines.orchestration.worker.low_priority import lower_process_priority
+from pipelines.orchestration.worker.low_priority import (
+    lower_process_priority,
+    lower_session_priority,
+)
 from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.scan.runtime import Runtime, open_runtime
 from pipelines.scan.scan_run import ScanRun
@@ -87,6 +90,8 @@ def warm(settings: Settings) -> None:
         current_scan,
         {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS},
     )
+    if settings.worker_gives_way:  # not before: on a busy machine, warming up would take minutes
+        lower_session_priority(leader=os.getppid())
 
 
 def _end_at_once_when_asked() -> None:

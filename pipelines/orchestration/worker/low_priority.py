@@ -39,14 +39,15 @@ def restore_session_priority(proc: Path = _SELF) -> bool:
     return _set_session_niceness(0, proc)
 
 
-def lower_session_priority(proc: Path = _SELF) -> bool:
+def lower_session_priority(proc: Path = _SELF, *, leader: int | None = None) -> bool:
     """Lower the priority of this process's session; return False if that is not possible.
 
     Linux shares the CPU among sessions first (sched(7), autogroup), and niceness counts only
     within a session: next to a service in its own session, nice scans would get as much CPU as
-    the service. A session led by another process, such as a terminal, is left unchanged.
+    the service. A session led by another process than `leader` (by default this process), such as
+    a terminal, is left unchanged.
     """
-    if os.getsid(0) != os.getpid():
+    if os.getsid(0) != (os.getpid() if leader is None else leader):
         return False
     return _set_session_niceness(NICENESS, proc)
 

@@ -69,7 +69,7 @@ def share_between(
 
 
 class ShareGuard:
-    """Measures the share once per window; restores the priority once it is below the floor.
+    """Measures the share once per window; restores the priority when it falls below the floor.
 
     Args:
         tell: Called with True when the process starves, and with False when it does no more.
@@ -98,8 +98,8 @@ class ShareGuard:
         share = share_between(before, times, window_s=self.window_s)
         is_starved = share is not None and share < FLOOR
         self._tell(is_starved)
-        if is_starved and not self._has_tried:
-            self._has_tried = True
+        had_tried, self._has_tried = self._has_tried, is_starved
+        if is_starved and not had_tried:
             is_restored = self._restore()
             log.warning("too little processor time", share=share, priority_restored=is_restored)
 

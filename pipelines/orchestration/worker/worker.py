@@ -36,10 +36,7 @@ from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.catalog import CatalogThread
 from pipelines.orchestration.worker.heartbeats import HeartbeatThread, SilenceWatch
 from pipelines.orchestration.worker.job_run import ScanEnd
-from pipelines.orchestration.worker.low_priority import (
-    lower_session_priority,
-    restore_session_priority,
-)
+from pipelines.orchestration.worker.low_priority import restore_session_priority
 from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
 from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.platform.providers import choose_profile
@@ -350,7 +347,7 @@ class Worker:
 def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_logging()
-    if settings.worker_gives_way and lower_session_priority():
+    if settings.worker_gives_way and os.getsid(0) == os.getpid():  # its scans lower the session
         guard_share(lambda _is_starved: None, restore=restore_session_priority)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):

@@ -91,7 +91,7 @@ def test_who_wants_next_to_nothing_has_no_share() -> None:
     assert share_between(nothing, ProcessorTimes(0.1, 0.9), window_s=10.0) == pytest.approx(0.1)
 
 
-def test_a_starved_process_takes_its_priority_back_once_and_says_so_until_it_is_over() -> None:
+def test_a_starved_process_takes_its_priority_back_and_says_so_until_it_is_over() -> None:
     reports = Reports()
     reports.window(ran=5.0, waited=1.0)
     assert (reports.told, reports.restored) == ([False], 0)
@@ -100,6 +100,8 @@ def test_a_starved_process_takes_its_priority_back_once_and_says_so_until_it_is_
     assert (reports.told, reports.restored) == ([False, True, True], 1)
     reports.window(ran=4.0, waited=5.0)
     assert (reports.told, reports.restored) == ([False, True, True, False], 1)
+    reports.window(ran=0.2, waited=9.0)  # whoever lowered the priority again
+    assert (reports.told[-1], reports.restored) == (True, 2)
 
 
 def test_at_the_floor_nobody_starves() -> None:
