@@ -395,6 +395,10 @@ class Operations:
     def doctor(self) -> extensions.DoctorData:
         """Return readiness checks and the last probe of each surface."""
 
+    @operation("GET", f"{OWN}/example")
+    def example(self) -> extensions.ExampleData:
+        """Return a track of the current world to begin with."""
+
     @operation("GET", f"{OWN}/reference")
     def reference(self) -> extensions.ReferenceData:
         """Return all operations, parameters and errors in English and Chinese."""

@@ -10,7 +10,7 @@ from api.responses.errors import (
     PARTIAL_CONTENT,
 )
 from api.schemas.chart import ChartHistoryDocument
-from api.schemas.extensions.doctor import DoctorReport
+from api.schemas.extensions.doctor import DoctorReport, ExampleDocument
 from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series, Storage
 from api.schemas.extensions.reference import Reference
@@ -216,6 +216,11 @@ PICTURE_RESPONSES: ResponseSpecs = {
 }
 DOCTOR_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[DoctorReport], "Last probe of every surface", "ETag"),
+    **_UNCHANGED,
+    **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
+}
+EXAMPLE_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[ExampleDocument], "A track to begin with", "ETag"),
     **_UNCHANGED,
     **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
 }

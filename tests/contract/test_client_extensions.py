@@ -208,6 +208,7 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.write_note("track", TRACK)
         client.storage()
         client.doctor()
+        client.example()
         client.reference()
         client.queries()
         client.tables()

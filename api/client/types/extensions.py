@@ -41,6 +41,8 @@ DoctorReport = TypedDict("DoctorReport", {"surfaces": "list[SurfaceReport]",
     "observed_at": "str | None", "circuits": "list[CircuitReport]", "robots": "list[RobotsReport]",
     "is_demo_data": "bool", "ready": "bool", "checks": "list[HealthCheck]"})
 EndpointName = TypedDict("EndpointName", {"number": "int", "name": "str", "short": "str"})
+ExampleDocument = TypedDict("ExampleDocument", {"input": "str | None", "title": "str | None",
+    "is_demo_data": "bool"})
 ExcerptDocument = TypedDict("ExcerptDocument", {"path": "str", "start_s": "float",
     "duration_s": "float"})
 Excerpts = TypedDict("Excerpts", {"reference": "ExcerptDocument | None",
@@ -207,4 +209,5 @@ type QueriesData = QueryLibrary
 type TablesData = TableList
 type SqlData = SqlAnswer
 type DoctorData = DoctorReport
+type ExampleData = ExampleDocument
 type ReferenceData = Reference

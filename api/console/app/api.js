@@ -17,6 +17,7 @@ export const PATHS = {
   doctor: "/api/v1/sametrack/doctor",
   reference: "/api/v1/sametrack/reference",
   series: "/api/v1/sametrack/series",
+  example: "/api/v1/sametrack/example",
   exports: "/api/v1/sametrack/export",
   notes: "/api/v1/sametrack/notes",
   pictures: "/api/v1/sametrack/pictures",

@@ -1,12 +1,15 @@
-"""The last diagnosis of the platform's surfaces. Reads stored probes and contacts no host."""
+"""The last diagnosis of the platform, and a track to begin with. No platform is contacted."""
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from api.responses.envelope import conditional_response
-from api.routes.dependencies import ReadinessDep, no_query_parameters
-from api.schemas.responses import DOCTOR_RESPONSES
+from api.routes.dependencies import ReadinessDep, SourcesDep, no_query_parameters
+from api.schemas.extensions.doctor import ExampleDocument
+from api.schemas.responses import DOCTOR_RESPONSES, EXAMPLE_RESPONSES
+from pipelines.doctor.probes.canaries import example_track
+from warehouse.queries.surface_health import read_known_ids
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
 
@@ -23,3 +26,24 @@ async def sametrack_doctor(request: Request, readiness: ReadinessDep) -> Respons
     Probes are made by `sametrack doctor` and by the orchestrator's job `canaries`.
     """
     return conditional_response(request.scope, await run_sync(readiness.report))
+
+
+@router.get(
+    "/api/v1/sametrack/example",
+    summary="A track to begin with",
+    response_model=None,
+    responses=EXAMPLE_RESPONSES,
+)
+async def sametrack_example(request: Request, sources: SourcesDep) -> Response:
+    """Return a track of the current world: configured, of the sandbox, or observed. 示例音乐."""
+
+    def find() -> ExampleDocument:
+        profile = sources.profile
+        found = example_track(
+            sources.settings,
+            sandbox_port=profile.port if profile.use_sandbox_port else None,
+            known=read_known_ids(sources.engine),
+        )
+        return {"input": found.input, "title": found.title, "is_demo_data": sources.is_demo}
+
+    return conditional_response(request.scope, await run_sync(find))

@@ -24,3 +24,11 @@ class DoctorReport(PlatformReport):
 
     ready: bool
     checks: list[HealthCheck]
+
+
+class ExampleDocument(ClosedDocument):
+    """A track to begin with; `input` null: none is known."""
+
+    input: str | None
+    title: str | None
+    is_demo_data: bool

@@ -31,6 +31,14 @@ KEPT = 4
 _WORLD_S = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class ExampleTrack:
+    """A link or an id to begin with, and the title of its track; None if unknown."""
+
+    input: str | None
+    title: str | None
+
+
 @dataclass(slots=True)
 class Canaries:
     """Known ids by kind, best first. The `sound` of a video is a URL that expires.
@@ -106,6 +114,26 @@ def add_sandbox_ids(canaries: Canaries, *, port: int) -> None:
     for track in tracks:
         for kind, name in _WORLD_NAMES.items():
             canaries.offer(kind, track.get(name))
+
+
+def example_track(
+    settings: Settings, *, sandbox_port: int | None, known: Mapping[str, str | None]
+) -> ExampleTrack:
+    """Return a track to begin with: configured, of the sandbox, or observed before.
+
+    Args:
+        settings: They may name a track.
+        sandbox_port: Port of the sandbox if it is the platform; nothing else is contacted.
+        known: Observed ids by kind.
+    """
+    canaries = Canaries()
+    add_configured_ids(canaries, settings)
+    if sandbox_port is not None:
+        add_sandbox_ids(canaries, port=sandbox_port)
+    add_observed_ids(canaries, {"music_id": known.get("music_id")})
+    first = (*canaries.of("link")[:1], *canaries.of("music_id")[:1], None)[0]
+    title = canaries.of("term")[:1] if sandbox_port is not None else ()
+    return ExampleTrack(first, next(iter(title), None))
 
 
 _WORLD_NAMES: Mapping[CanaryKind, str] = {

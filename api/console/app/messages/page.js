@@ -39,6 +39,7 @@ export default {
   "export.parquet": ["Parquet", "Parquet"],
   "export.share": ["Share as a file", "导出分享页"],
   "export.share_note": ["One HTML file with the ranking, the evidence and the coverage, which needs no service", "一个 HTML 文件，含排行、依据与覆盖范围，无需连接服务即可打开"],
+  "export.shown": ["Save the {number} shown (CSV)", "保存所示 {number} 条（CSV）"],
   "export.title": ["Export", "导出"],
   "export.unfiltered": ["Export all {number}, unfiltered", "导出全部 {number} 条（不筛选）"],
   "export.xlsx": ["Excel (XLSX)", "Excel (XLSX)"],

@@ -1,11 +1,35 @@
 // Export menu of a table: the service builds the file, the page saves it.
 import { PATHS, address, fetchFile } from "../api.js";
+import { count } from "../format.js";
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { lang, notify } from "../state.js";
+import { isDemo, lang, notify } from "../state.js";
 import { CheckField, Pop } from "./ui.js";
 
 const FORMS = ["csv", "xlsx", "parquet", "json"];
+
+const VIDEO_FIELDS = [
+  ["rank", (row) => row.rank], ["aweme_id", (row) => row.aweme_id], ["desc", (row) => row.desc], ["share_url", (row) => row.share_url],
+  ["sec_uid", (row) => row.author?.sec_uid], ["nickname", (row) => row.author?.nickname], ["link_type", (row) => row.link_type], ["source_music_id", (row) => row.source_music_id],
+  ["create_time", (row) => (row.create_time ? new Date(row.create_time * 1000).toISOString() : null)], ["digg_count", (row) => row.statistics?.digg_count], ["comment_count", (row) => row.statistics?.comment_count],
+  ["collect_count", (row) => row.statistics?.collect_count], ["share_count", (row) => row.statistics?.share_count], ["hot_score", (row) => row.hot_score], ["observed_at", (row) => row.observed_at],
+];
+// A text that a spreadsheet would run as a formula begins with an apostrophe, as in the service's files.
+function cell(value) {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+export function videosCsv(rows) {
+  const fields = VIDEO_FIELDS.filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
+  return [fields.map(([name]) => name), ...rows.map((row) => fields.map(([, read]) => read(row)))].map((line) => line.map(cell).join(",")).join("\r\n");
+}
+
+// Saves exactly the rows that are shown, in their order.
+export function SaveRows({ rows, name }) {
+  const save = () => download(new Blob(["\ufeff", videosCsv(rows)], { type: "text/csv" }), `sametrack-${isDemo.value ? "demo-" : ""}${name}.csv`);
+  return html`<button type="button" class="button little" disabled=${!rows.length} onClick=${save}>${t("export.shown", { number: count(rows.length) })}</button>`;
+}
 
 // `source`: path and query of the response to export; `table`: name of its table.
 export function ExportMenu({ source, table, label }) {

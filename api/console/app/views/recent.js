@@ -4,7 +4,8 @@ import { Foreign, moment, visible } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { link } from "../router.js";
-import { Card, Empty, ErrorNote, Loading, Status } from "../parts/ui.js";
+import { Intro } from "./intro.js";
+import { Card, ErrorNote, Loading, Status } from "../parts/ui.js";
 
 export function Recent({ limit = 8 }) {
   const [state, setState] = useState({});
@@ -13,10 +14,10 @@ export function Recent({ limit = 8 }) {
     request(PATHS.jobList, { query: { limit }, signal: stopping.signal }).then((envelope) => setState(envelope.data), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
   }, [limit]);
+  if (state.jobs && !state.jobs.length) return html`<${Intro} />`;
   return html`<${Card} title=${t("recent.title")} aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}>
     ${state.error && html`<${ErrorNote} error=${state.error} />`}
     ${!state.jobs && !state.error && html`<${Loading} />`}
-    ${state.jobs && !state.jobs.length && html`<${Empty} title=${t("recent.empty")}>${t("recent.empty_hint")}<//>`}
     ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} tracks=${state.tracks} />`}<//>`;
 }
 

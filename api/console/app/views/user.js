@@ -8,7 +8,7 @@ import { Bars } from "../parts/charts.js";
 import { Picture } from "../parts/picture.js";
 import { Raw } from "../parts/raw.js";
 import { Table } from "../parts/table.js";
-import { ExportMenu } from "../parts/export.js";
+import { ExportMenu, SaveRows } from "../parts/export.js";
 import { link, replaceAddress } from "../router.js";
 import { VideoCard, VideoCell } from "./result/ranking.js";
 
@@ -88,7 +88,7 @@ export function PostsView({ query }) {
   return html`<${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read"><div class="grid"><${SelectField} label=${t("posts.order")} value=${order} onChange=${setOrder} options=${[["0", t("posts.newest")], ["1", t("posts.hottest")]]} /></div><//>
     <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><${ExportMenu} source=${address(PATHS.posts, asked(state.id))} table="videos" label=${pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined} /></div>
+    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><div class="row">${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}<${ExportMenu} source=${address(PATHS.posts, asked(state.id))} table="videos" label=${pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined} /></div></div>
       ${rows.length ? html`<${Table} rows=${rows} columns=${postColumns()} keyOf=${(row) => row.aweme_id} caption=${t("nav.posts")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
       <div class="row">${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}</div><${OtherViews} id=${state.id} not="posts" />`}
     ${!last && !state.busy && !state.error && html`<${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>`}<${Raw} />`;

@@ -3,7 +3,7 @@ import { PATHS, request } from "../../api.js";
 import { Foreign, count, decimal, safeLink } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
-import { Badge, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
@@ -20,9 +20,22 @@ export function ComparedVideo({ id, musicId, video }) {
     <div class="tiny soft">${video?.sec_uid && html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
 }
 
+const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
+// The pair of each candidate that decided: the stronger verdict, then the higher score.
+export function bestPairs(pairs) {
+  const best = new Map();
+  const isBetter = (one, other) => STRENGTH[one.verdict] - STRENGTH[other.verdict] || (one.score ?? 0) - (other.score ?? 0);
+  for (const pair of pairs) {
+    const known = best.get(pair.candidate_aweme_id);
+    if (!known || isBetter(pair, known) > 0) best.set(pair.candidate_aweme_id, pair);
+  }
+  return [...best.values()];
+}
+
 export function Comparisons({ job }) {
   const [state, setState] = useState({});
   const [verdict, setVerdict] = useState("");
+  const [isWhole, setWhole] = useState(false); // every pair, not only the best of each candidate
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
   useEffect(() => {
     const stopping = new AbortController();
@@ -32,7 +45,8 @@ export function Comparisons({ job }) {
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
   if (!state.pairs) return html`<${Loading} />`;
   if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
-  const rows = state.pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
+  const pairs = isWhole ? state.pairs : bestPairs(state.pairs);
+  const rows = pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
   const figure = (key, digits) => ({ key, label: t(`measure.${key}`), num: true, render: (row) => decimal(row[key], digits) });
   const columns = [
     { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
@@ -43,6 +57,6 @@ export function Comparisons({ job }) {
   ];
   const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${labelOf("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
   return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" /></div>
-    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(state.pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}</div>
+    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${setWhole} /></div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
 }

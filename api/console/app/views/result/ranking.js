@@ -5,7 +5,7 @@ import { html, useEffect, useMemo, useState } from "../../html.js";
 import { labelOf, t, termsOf } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
 import { ColumnChoice, Table } from "../../parts/table.js";
-import { ExportMenu } from "../../parts/export.js";
+import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
 import { NotePad } from "../../parts/notes.js";
 import { PlayButton } from "../../parts/sound/play.js";
@@ -51,7 +51,7 @@ export function Ranking({ job, query }) {
       <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />
     </div>
     <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
-      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} /><${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${rows.length < result.aweme_list.length ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div>
+      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${rows.length < result.aweme_list.length && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${rows.length < result.aweme_list.length ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div>
     <${ErrorNote} error=${error} />
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.order} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
 }

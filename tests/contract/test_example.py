@@ -1,0 +1,33 @@
+"""A track to begin with is one that is known, never an invented id."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.responses.documents import Envelope
+from api.schemas.extensions.doctor import ExampleDocument
+from pipelines.doctor.probes.canaries import example_track
+from pipelines.settings import Settings
+from tests.reads import Desk, open_reads
+
+MUSIC_ID = "7300000000000000001"
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path, canary_music_id=MUSIC_ID) as desk:
+        yield desk
+
+
+def test_the_configured_track_is_offered(configured: Desk) -> None:
+    answer = configured.client().get("/api/v1/sametrack/example")
+    found = Envelope[ExampleDocument].model_validate(answer.json()).data
+    assert found == {"input": MUSIC_ID, "title": None, "is_demo_data": True}
+
+
+def test_an_observed_track_stands_in_and_nothing_is_made_up() -> None:
+    settings = Settings(_env_file=None)
+    known = example_track(settings, sandbox_port=None, known={"music_id": "12345"})
+    assert (known.input, known.title) == ("12345", None)
+    assert example_track(settings, sandbox_port=None, known={}).input is None
