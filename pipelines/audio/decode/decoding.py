@@ -5,6 +5,7 @@ at most `max_seconds`. Every refusal has a stable reason word. Not here: feature
 their memory limits (`decoder_process.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ CODECS = frozenset(
 )
 SHORTEST_S = 5.5
 _SILENCE_RMS = 10 ** (-60 / 20)
+_CANCELLED = 0.01  # of a channel's energy: its mean with the other keeps 20 dB less, they cancel
 _HIGHEST_SAMPLE = np.float32(4.0)  # float files may hold any value; real audio stays below this
 _RATES_HZ = range(8_000, 192_001)
 _BAD_PACKETS_ALLOWED = 50
@@ -60,7 +62,9 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
         if is_altered(file.read(HEAD_BYTES)):
             raise DecodeRefusedError("altered_by_host")
     try:
-        decoded = _decode_stream(path, limits)
+        decoded, is_cancelled = _decode_stream(path, limits, mixed=True)
+        if is_cancelled:
+            decoded, _ = _decode_stream(path, limits, mixed=False)
     except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:
         raise DecodeRefusedError("undecodable") from exc
     return _check_audible(decoded)
@@ -81,7 +85,8 @@ def check_file(path: Path, limits: DecodeLimits) -> None:
         raise DecodeRefusedError("file_too_large")
 
 
-def _decode_stream(path: Path, limits: DecodeLimits) -> DecodedAudio:
+def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[DecodedAudio, bool]:
+    """Decode the mean of the channels, or the first; return whether the channels cancel."""
     options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
     # The explicit protocol stops FFmpeg from interpreting a name such as "concat:a|b".
     with av.open(f"file:{path.absolute()}", options=options) as container:
@@ -92,20 +97,24 @@ def _decode_stream(path: Path, limits: DecodeLimits) -> DecodedAudio:
         if codec not in CODECS:
             raise DecodeRefusedError("unsupported_codec")
         stream.codec_context.thread_count = 1
-        pieces, rate = _decoded_pieces(container, stream, limits.max_seconds)
-    return DecodedAudio(np.concatenate(pieces), rate, codec)
+        pieces, rate, energy = _decoded_pieces(container, stream, limits.max_seconds, mixed=mixed)
+    samples = np.concatenate(pieces)
+    is_cancelled = float(np.vdot(samples, samples)) < _CANCELLED * energy
+    return DecodedAudio(samples, rate, codec), is_cancelled
 
 
 def _decoded_pieces(
-    container: av.container.InputContainer, stream: AudioStream, max_seconds: float
-) -> tuple[list[NDArray[np.float32]], int]:
+    container: av.container.InputContainer, stream: AudioStream, max_seconds: float, *, mixed: bool
+) -> tuple[list[NDArray[np.float32]], int, float]:
     """Decode up to `max_seconds`, skipping a few broken packets as players do.
+
+    Returns the pieces, the sample rate, and the energy of the first of several channels.
 
     Frames are copied immediately because FFmpeg reuses their buffers. Gaps in timestamps are
     ignored: they are not gaps in the audio.
     """
     pieces: list[NDArray[np.float32]] = []
-    count, rate, bad = 0, 0, 0
+    count, rate, bad, energy = 0, 0, 0, 0.0
     for packet in container.demux(stream):
         try:
             frames = packet.decode()
@@ -116,13 +125,15 @@ def _decoded_pieces(
             continue
         for frame in frames:
             rate = _checked_rate(frame, rate)
-            pieces.append(_mono(frame))
+            mono, first_energy = _mono(frame, mixed=mixed)
+            pieces.append(mono)
+            energy += first_energy
             count += len(pieces[-1])
         if count and count >= max_seconds * rate:
             break
     if not count:
         raise DecodeRefusedError("undecodable")
-    return pieces, rate
+    return pieces, rate, energy
 
 
 def _checked_rate(frame: AudioFrame, before: int) -> int:
@@ -134,23 +145,35 @@ def _checked_rate(frame: AudioFrame, before: int) -> int:
     return rate
 
 
-def _mono(frame: AudioFrame) -> NDArray[np.float32]:
-    """Return the mean of the channels as a copy."""
+def _mono(frame: AudioFrame, *, mixed: bool) -> tuple[NDArray[np.float32], float]:
+    """Return the mean of the channels, or the first, and the energy of the first of several."""
     if frame.format.name == "fltp":  # AAC, MP3, Opus, Vorbis: a third of the generic path's cost
-        first, *others = (np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes)
-        mixed = first.copy()
-        for other in others:
-            mixed += other
-        return mixed / np.float32(1 + len(others)) if others else mixed
+        planes = [np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes]
+        return _channel_mean(planes, mixed=mixed)
     raw = frame.to_ndarray()
     if not frame.format.is_planar:
         raw = raw.reshape(-1, frame.layout.nb_channels).T
-    mono = raw.mean(axis=0, dtype=np.float32)
+    levels = raw.astype(np.float32)
     if raw.dtype == np.uint8:
-        mono = (mono - np.float32(128)) / np.float32(128)
+        levels = (levels - np.float32(128)) / np.float32(128)
     elif raw.dtype.kind == "i":
-        mono /= np.float32(2 ** (8 * raw.dtype.itemsize - 1))
-    return mono
+        levels /= np.float32(2 ** (8 * raw.dtype.itemsize - 1))
+    return _channel_mean(list(levels), mixed=mixed)
+
+
+def _channel_mean(
+    channels: Sequence[NDArray[np.float32]], *, mixed: bool
+) -> tuple[NDArray[np.float32], float]:
+    first, *others = channels
+    total = first.copy()
+    if not others:
+        return total, 0.0
+    energy = float(np.vdot(first, first))
+    if not mixed:
+        return total, energy
+    for other in others:
+        total += other
+    return total / np.float32(len(channels)), energy
 
 
 def _clip_outliers(samples: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -209,31 +209,45 @@ def _count(
 
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")
-def largest_sum(
+def largest_certainty(
     phases: NDArray[np.float64],
     hertz: NDArray[np.float64],
+    tones: NDArray[np.int64],
     reach_s: float,
     step_s: float,
     enough: float,
 ) -> float:
-    """Return the largest |sum exp(i (phase + 2 pi f d))| over delays d within `reach_s`.
+    """Return the largest |sum m| / sqrt(sum |m|^2) over delays d within `reach_s`.
+
+    m is the mean of exp(i (phase + 2 pi f d)) over the pairs of one tone.
 
     Args:
         phases: Phase differences in radians (n,).
         hertz: Their frequencies (n,).
+        tones: Number of the tone of each pair, in ascending order (n,).
         reach_s: Maximum delay in either direction.
         step_s: Step between delays.
-        enough: Stop at the first sum that reaches this value.
+        enough: Stop at the first value that reaches this one.
     """
+    ends = np.append(np.flatnonzero(np.diff(tones)) + 1, len(tones))
     turning = np.exp(1j * (phases - 2 * np.pi * hertz * reach_s))
     step = np.exp(2j * np.pi * hertz * step_s)
+    first = 0
+    for end in ends:
+        turning[first:end] /= end - first
+        first = end
     best = 0.0
     for _ in range(int(2 * reach_s / step_s) + 1):
-        total = 0j
-        for pair in range(len(turning)):
-            total += turning[pair]
-            turning[pair] *= step[pair]
-        best = max(best, total.real**2 + total.imag**2)
+        total, energy, first = 0j, 1e-12, 0
+        for end in ends:
+            mean = 0j
+            for pair in range(first, end):
+                mean += turning[pair]
+                turning[pair] *= step[pair]
+            total += mean
+            energy += mean.real**2 + mean.imag**2
+            first = end
+        best = max(best, (total.real**2 + total.imag**2) / energy)
         if best >= enough * enough:
             break
     return float(np.sqrt(best))

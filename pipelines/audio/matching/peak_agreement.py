@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FINE_HOP_S
 from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.matching.kernels import lag_histograms, largest_sum, matching_peaks
+from pipelines.audio.matching.kernels import lag_histograms, largest_certainty, matching_peaks
 
 TOLERANCE_HZ = 0.35 * 22_050 / 2048
 _SEARCH = round(0.25 / FINE_HOP_S)
@@ -32,7 +32,7 @@ _TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
 _FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
 CERTAIN = 5.25
-"""R / sqrt(n) that chance does not reach: p = exp(-5.25^2) for each of about 1500 delays."""
+"""A certainty that chance does not reach: p = exp(-5.25^2) for each of about 1500 delays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +80,15 @@ def match_peaks(
 
 
 def phase_certainty(match: PeakMatch) -> float:
-    """Return the certainty that the phases of matching peaks follow one delay: R / sqrt(n).
+    """Return the certainty that the phases of matching peaks follow one delay.
 
-    R is the largest |sum exp(i (difference + 2 pi f delay))| of the n pairs over all delays within
-    the lag's uncertainty, with equal clocks or with the clock ratio that the pairs' frequencies
-    suggest (film at another frame rate runs 0.1 % off). Chance gives about 2.5 and almost never 4,
-    the same recording 4 to 15; 0 if there are too few pairs. The search stops at about 5.25.
+    It is the largest |sum m| / sqrt(sum |m|^2) over all delays within the lag's uncertainty, with m
+    the mean of exp(i (difference + 2 pi f delay)) over the pairs of one tone. Tones count, not
+    pairs: a sampled instrument repeats one phase with each note, so the pairs of a tone that two
+    such instruments share are no independent evidence. Clocks are equal, or have the ratio that the
+    pairs' frequencies suggest (film at another frame rate runs 0.1 % off). Chance gives about 2.5
+    and almost never 4; n tones give at most sqrt(n). 0 if there are too few pairs. The search stops
+    at about 5.25.
     """
     pairs = matching_peaks(
         match.reference.frames,
@@ -98,6 +101,7 @@ def phase_certainty(match: PeakMatch) -> float:
     if len(pairs) < _FEWEST_PAIRS:
         return 0.0
     pairs = pairs[:: math.ceil(len(pairs) / _MOST_PAIRS)]
+    pairs = pairs[np.argsort(_tones(match.candidate.hertz[pairs[:, 1]]), kind="stable")]
     left, right = pairs[:, 0], pairs[:, 1]
     ratio = np.median(np.log(match.candidate.hertz[right] / match.reference.hertz[left]))
     best = _certainty(match, left, right, 0.0, CERTAIN)
@@ -112,16 +116,29 @@ def phase_certainty(match: PeakMatch) -> float:
 def _certainty(
     match: PeakMatch, left: NDArray[np.int64], right: NDArray[np.int64], slope: float, enough: float
 ) -> float:
-    """Return R / sqrt(n) of the pairs if the candidate's clock runs 1 + `slope` times as fast."""
+    """Return the certainty if the candidate's clock runs 1 + `slope` times as fast.
+
+    The pairs are in the order of their tones.
+    """
     reference, candidate = match.reference, match.candidate
     hertz = 0.5 * (reference.hertz[left].astype(np.float64) + candidate.hertz[right])
     late = (reference.frames[left] - match.lag) - candidate.moments[right]
     turns = (candidate.phases[right] - reference.phases[left].astype(np.float64)) / 256
     seconds = candidate.frames[right] * FINE_HOP_S
     turns += hertz * (FINE_HOP_S * late - slope * (seconds - seconds.mean()))
-    root = math.sqrt(len(left))
-    reach_s = 1.25 * FINE_HOP_S
-    return largest_sum(2 * np.pi * turns, hertz, reach_s, _DELAY_STEP_S, enough * root) / root
+    return largest_certainty(
+        2 * np.pi * turns,
+        hertz,
+        _tones(candidate.hertz[right]),
+        1.25 * FINE_HOP_S,
+        _DELAY_STEP_S,
+        enough,
+    )
+
+
+def _tones(hertz: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return a number for the tone of each peak: peaks in one band of 7.5 Hz are one tone."""
+    return np.floor(hertz / (2 * TOLERANCE_HZ)).astype(np.int64)
 
 
 def drifting_share(match: PeakMatch) -> float:

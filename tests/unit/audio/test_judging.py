@@ -1,6 +1,7 @@
 """One pair judged: which numbers lead to which verdict, on sounds made for one question each."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,6 +136,23 @@ def test_a_harmony_that_never_moves_agrees_with_nothing() -> None:
     evidence = judge_unchanged(drone, drone, LIMITS)
     assert outcome(evidence) == ("rejected", "distances_above_limits")
     assert evidence.peak_agreement == 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sampled_notes_that_repeat_one_phase_each_count_as_often_as_there_are_tones(
+    seed: int,
+) -> None:
+    numbers = np.random.default_rng(100 + seed)
+    tone = numbers.integers(0, 60, len(PEAKS.frames))
+    played = replace(PEAKS, hertz=numbers.uniform(300, 4000, 60)[tone])
+    other_samples = replace(played, phases=played.phases + numbers.uniform(0, 256, 60)[tone])
+    reference = sound(CHROMA, MEL_DB, played)
+    rendered = judge_unchanged(reference, sound(CHROMA, MEL_DB, other_samples), LIMITS)
+    again = judge_unchanged(reference, reference, LIMITS)
+    assert rendered.peak_agreement is not None
+    assert again.peak_agreement is not None
+    assert rendered.peak_agreement < 0.3
+    assert again.peak_agreement > 0.9
 
 
 def test_notes_without_the_phases_of_a_recording_count_a_tenth() -> None:

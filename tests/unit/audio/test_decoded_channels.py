@@ -1,0 +1,47 @@
+"""What is decoded from several channels: their mean, unless they cancel each other."""
+
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
+
+RATE = 8_000
+
+
+def write_stereo(path: Path, left: np.ndarray, right: np.ndarray) -> Path:
+    """Two channels of samples in -1..1 as 16 bit WAV."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(np.rint(32_767 * np.stack([left, right], axis=1)).astype("<i2").tobytes())
+    return path
+
+
+def noise(seed: int) -> np.ndarray:
+    """Six seconds."""
+    return np.random.default_rng(seed).uniform(-0.5, 0.5, 6 * RATE)
+
+
+@pytest.mark.parametrize("level", [1.0, 0.95])
+def test_channels_that_cancel_are_heard_as_the_first(tmp_path: Path, level: float) -> None:
+    left = noise(1)
+    heard = decode_sound(write_stereo(tmp_path / "a.wav", left, -level * left), DecodeLimits())
+    np.testing.assert_allclose(heard.samples, left - left.mean(), atol=1e-3)
+
+
+def test_channels_that_differ_are_heard_as_their_mean(tmp_path: Path) -> None:
+    left, right = noise(1), noise(2)
+    heard = decode_sound(write_stereo(tmp_path / "a.wav", left, right), DecodeLimits())
+    mean = (left + right) / 2
+    np.testing.assert_allclose(heard.samples, mean - mean.mean(), atol=1e-3)
+
+
+def test_two_silent_channels_are_silent(tmp_path: Path) -> None:
+    silence = np.zeros(6 * RATE)
+    with pytest.raises(DecodeRefusedError, match="silent"):
+        decode_sound(write_stereo(tmp_path / "a.wav", silence, silence), DecodeLimits())
