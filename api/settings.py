@@ -1,8 +1,11 @@
 """Settings of the API process: the shared ones, and those of the HTTP service itself."""
 
 import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -111,6 +114,52 @@ class ApiSettings(Settings):
         return frozenset(
             {*LOOPBACK_NAMES, self.api_host.lower(), *map(str.lower, self.allowed_hosts)}
         )
+
+
+SettingSource = Literal["default", "environment", "file"]
+_CREDENTIALS = re.compile(r"//[^/@]*@")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedSetting:
+    """A setting by its upper-case name, its value as text, and where that comes from.
+
+    A secret is `***`, and so are credentials in an address; None: not set.
+    """
+
+    name: str
+    value: str | None
+    source: SettingSource
+    description: str
+
+
+def applied_settings(
+    settings: ApiSettings, *, environment: Mapping[str, str], file: Mapping[str, str | None]
+) -> list[AppliedSetting]:
+    """Return all settings as they apply, sorted by name. `file` has the values of `.env`."""
+
+    def source_of(name: str) -> SettingSource:
+        given = {key.upper() for key in environment}
+        if name in given:
+            return "environment"
+        return "file" if name in {key.upper() for key in file} else "default"
+
+    return [
+        AppliedSetting(
+            name=name.upper(),
+            value=_shown(getattr(settings, name)),
+            source=source_of(name.upper()),
+            description=field.description or "",
+        )
+        for name, field in sorted(type(settings).model_fields.items())
+    ]
+
+
+def _shown(value: object) -> str | None:
+    if value is None or isinstance(value, SecretStr):
+        return None if value is None else "***"
+    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return _CREDENTIALS.sub("//***@", text)
 
 
 def is_loopback(host: str) -> bool:

@@ -395,6 +395,10 @@ class Operations:
     def doctor(self) -> extensions.DoctorData:
         """Return readiness checks and the last probe of each surface."""
 
+    @operation("GET", f"{OWN}/settings")
+    def settings(self) -> extensions.SettingsData:
+        """Return every setting of the service, its value and where it comes from."""
+
     @operation("GET", f"{OWN}/example")
     def example(self) -> extensions.ExampleData:
         """Return a track of the current world to begin with."""

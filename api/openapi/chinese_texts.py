@@ -100,6 +100,7 @@ SUMMARIES_ZH: Mapping[str, str] = {
     "sametrack_picture": "封面或头像 (JPEG)",
     "sametrack_annotate": "人工标注",
     "sametrack_annotations": "人工标注列表",
+    "sametrack_settings": "生效的设置",
     "sametrack_example": "示例音乐",
     "sametrack_doctor": "最近一次诊断结果",
     "sametrack_reference": "参数速查",

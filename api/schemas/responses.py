@@ -10,7 +10,7 @@ from api.responses.errors import (
     PARTIAL_CONTENT,
 )
 from api.schemas.chart import ChartHistoryDocument
-from api.schemas.extensions.doctor import DoctorReport, ExampleDocument
+from api.schemas.extensions.doctor import DoctorReport, ExampleDocument, SettingList
 from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series, Storage
 from api.schemas.extensions.reference import Reference
@@ -218,6 +218,11 @@ DOCTOR_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[DoctorReport], "Last probe of every surface", "ETag"),
     **_UNCHANGED,
     **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
+}
+SETTINGS_RESPONSES: ResponseSpecs = {
+    OK: _success(Envelope[SettingList], "Settings as they apply", "ETag"),
+    **_UNCHANGED,
+    **error_responses("unknown_parameter", "profile_not_chosen"),
 }
 EXAMPLE_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[ExampleDocument], "A track to begin with", "ETag"),

@@ -209,6 +209,7 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.storage()
         client.doctor()
         client.example()
+        client.settings()
         client.reference()
         client.queries()
         client.tables()

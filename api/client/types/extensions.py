@@ -107,6 +107,10 @@ SeriesPoint = TypedDict("SeriesPoint", {"observed_at": "str", "surface": "str | 
     "aweme_count": "NotRequired[int | None]", "following_count": "NotRequired[int | None]",
     "work_count": "NotRequired[int | None]", "growth": "NotRequired[TrackGrowth]",
     "is_exact": "bool", "ranges": "dict[str, list[int]] | None"})
+SettingDocument = TypedDict("SettingDocument", {"name": "str", "value": "str | None",
+    "source": 'Literal["default", "environment", "file"]', "description": "str"})
+SettingList = TypedDict("SettingList", {"settings": "list[SettingDocument]",
+    "returned_count": "int", "is_demo_data": "bool"})
 SongLead = TypedDict("SongLead", {"lead_days": "float | None", "low_days": "float | None",
     "high_days": "float | None",
     "direction": 'Literal["platform_first", "chart_first", "undecided"] | None',
@@ -209,5 +213,6 @@ type QueriesData = QueryLibrary
 type TablesData = TableList
 type SqlData = SqlAnswer
 type DoctorData = DoctorReport
+type SettingsData = SettingList
 type ExampleData = ExampleDocument
 type ReferenceData = Reference

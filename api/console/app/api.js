@@ -22,6 +22,7 @@ export const PATHS = {
   notes: "/api/v1/sametrack/notes",
   pictures: "/api/v1/sametrack/pictures",
   queries: "/api/v1/sametrack/queries",
+  settings: "/api/v1/sametrack/settings",
   sql: "/api/v1/sametrack/sql",
   tables: "/api/v1/sametrack/tables",
   storage: "/api/v1/sametrack/storage",

@@ -1,13 +1,17 @@
 """The last diagnosis of the platform, and a track to begin with. No platform is contacted."""
 
+import os
+
 from anyio.to_thread import run_sync
+from dotenv import dotenv_values
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from api.responses.envelope import conditional_response
 from api.routes.dependencies import ReadinessDep, SourcesDep, no_query_parameters
-from api.schemas.extensions.doctor import ExampleDocument
-from api.schemas.responses import DOCTOR_RESPONSES, EXAMPLE_RESPONSES
+from api.schemas.extensions.doctor import ExampleDocument, SettingList
+from api.schemas.responses import DOCTOR_RESPONSES, EXAMPLE_RESPONSES, SETTINGS_RESPONSES
+from api.settings import applied_settings
 from pipelines.doctor.probes.canaries import example_track
 from warehouse.queries.surface_health import read_known_ids
 
@@ -47,3 +51,33 @@ async def sametrack_example(request: Request, sources: SourcesDep) -> Response:
         return {"input": found.input, "title": found.title, "is_demo_data": sources.is_demo}
 
     return conditional_response(request.scope, await run_sync(find))
+
+
+@router.get(
+    "/api/v1/sametrack/settings",
+    summary="Settings as they apply",
+    response_model=None,
+    responses=SETTINGS_RESPONSES,
+)
+async def sametrack_settings(request: Request, sources: SourcesDep) -> Response:
+    """Return every setting, its value and where it comes from; secrets stay hidden. 生效的设置."""
+
+    def read() -> SettingList:
+        found = applied_settings(
+            sources.settings, environment=os.environ, file=dotenv_values(".env")
+        )
+        return {
+            "settings": [
+                {
+                    "name": one.name,
+                    "value": one.value,
+                    "source": one.source,
+                    "description": one.description,
+                }
+                for one in found
+            ],
+            "returned_count": len(found),
+            "is_demo_data": sources.is_demo,
+        }
+
+    return conditional_response(request.scope, await run_sync(read))

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.schemas.base_models import HealthCheck
+from api.settings import SettingSource
 from pipelines.doctor.documents import CircuitReport, RobotsReport, SurfaceReport
 from pipelines.documents.fields import ClosedDocument, Timestamp
 
@@ -31,4 +32,21 @@ class ExampleDocument(ClosedDocument):
 
     input: str | None
     title: str | None
+    is_demo_data: bool
+
+
+class SettingDocument(ClosedDocument):
+    """A setting as it applies; secrets are `***`, null: not set."""
+
+    name: str
+    value: str | None
+    source: Annotated[SettingSource, Field(description="environment, `.env`, or the default")]
+    description: str
+
+
+class SettingList(ClosedDocument):
+    """All settings of the service, by name."""
+
+    settings: list[SettingDocument]
+    returned_count: int
     is_demo_data: bool

@@ -35,6 +35,8 @@ _BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
     (frozenset({"POST"}), re.compile(f"{_APP}/music_collection_jobs"), Role.SCAN),
     (frozenset({"DELETE"}), re.compile(f"{_APP}/music_collection_jobs/[^/]+"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/watchlists/[^/]+/runs"), Role.SCAN),
+    # addresses and limits of the installation
+    (READING, re.compile("/api/v1/sametrack/settings"), Role.OPERATE),
     # verdicts of people, on evidence and on songs
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/comparisons/[^/]+/annotations"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/links"), Role.SCAN),

@@ -3,7 +3,7 @@ import { PATHS, dagsterPage, request } from "../api.js";
 import { bytes, count, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
-import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField } from "../parts/ui.js";
+import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, SelectField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
 import { Watchlists } from "./watchlists/watchlists.js";
@@ -20,7 +20,7 @@ function useAnswer(path, query = {}) {
 }
 
 export function OperatorView() {
-  return html`<${Head} title=${t("operator.title")} lead=${t("operator.lead")} /><${Doctor} /><${Storage} /><${Watchlists} /><${Jobs} />`;
+  return html`<${Head} title=${t("operator.title")} lead=${t("operator.lead")} /><${Doctor} /><${Storage} /><${Watchlists} /><${Jobs} /><${Settings} />`;
 }
 
 function Doctor() {
@@ -50,4 +50,18 @@ function Jobs() {
   const { data, error } = useAnswer(PATHS.jobList, { limit: 100, status });
   return html`<${Card} title=${t("operator.jobs")}><${SelectField} label=${t("operator.status")} value=${status} onChange=${setStatus} options=${[["", t("act.all")], ...["queued", "running", "completed", "failed", "cancelled"].map((name) => [name, t(`status.${name}`)])]} />
     <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} tracks=${data.tracks} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
+}
+
+// What applies, and where it comes from. For operators alone.
+function Settings() {
+  const { data, error } = useAnswer(PATHS.settings);
+  const [isWhole, setWhole] = useState(false);
+  if (error?.status === 403) return null;
+  const rows = data?.settings.filter((one) => isWhole || one.source !== "default") ?? [];
+  return html`<${Card} title=${t("operator.settings")}><p class="small soft">${t("operator.settings_note")}</p><${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
+    ${data && html`<${CheckField} label=${t("operator.settings_all", { number: count(data.returned_count) })} value=${isWhole} onChange=${setWhole} />
+      ${rows.length ? html`<${PlainTable} rows=${rows} keyOf=${(row) => row.name} caption=${t("operator.settings")} columns=${[
+        { key: "name", label: t("operator.setting"), render: (row) => html`<code>${row.name}</code><div class="tiny soft" lang="en">${row.description}</div>` },
+        { key: "value", label: t("operator.value"), render: (row) => html`<span class="mono" style=${{ overflowWrap: "anywhere" }}>${row.value ?? "—"}</span>` },
+        { key: "source", label: t("operator.from"), render: (row) => t(`operator.from_${row.source}`) }]} />` : html`<p class="soft">${t("operator.settings_default")}</p>`}`}<//>`;
 }

@@ -1,0 +1,36 @@
+"""Settings are shown as they apply, with their origin, without secrets, to operators alone."""
+
+from api.server.access.roles import Role, required_role
+from api.settings import ApiSettings, applied_settings
+from tests.reads import Desk
+
+PLACE = "/api/v1/sametrack/settings"
+
+
+def test_each_setting_says_where_it_comes_from_and_secrets_stay_hidden() -> None:
+    settings = ApiSettings(
+        _env_file=None, own_api_token="very-secret", api_port=9000,
+        control_url="postgresql+psycopg://me:word@db/jobs", allowed_hosts=("a.example",),
+    )  # fmt: skip
+    shown = {
+        one.name: (one.value, one.source)
+        for one in applied_settings(
+            settings, environment={"api_port": "9000"}, file={"OWN_API_TOKEN": "very-secret"}
+        )
+    }
+    assert shown["API_PORT"] == ("9000", "environment")
+    assert shown["OWN_API_TOKEN"] == ("***", "file")
+    assert shown["CONTROL_URL"] == ("postgresql+psycopg://***@db/jobs", "default")
+    assert shown["ALLOWED_HOSTS"][0] == "a.example"
+    assert shown["LAKE_URL"] == (None, "default")
+    assert "very-secret" not in str(shown)
+
+
+def test_the_service_lists_all_of_them(reads: Desk) -> None:
+    data = reads.client().get(PLACE).json()["data"]
+    assert data["returned_count"] == len(ApiSettings.model_fields)
+    assert all(one["description"] for one in data["settings"])
+
+
+def test_they_are_for_operators() -> None:
+    assert required_role("GET", PLACE) is Role.OPERATE
