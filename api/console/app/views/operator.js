@@ -3,7 +3,7 @@ import { PATHS, dagsterPage, request } from "../api.js";
 import { bytes, count, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
-import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, SelectField } from "../parts/ui.js";
+import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Prose, SelectField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
 import { Watchlists } from "./watchlists/watchlists.js";
@@ -61,7 +61,7 @@ function Settings() {
   return html`<${Card} title=${t("operator.settings")}><p class="small soft">${t("operator.settings_note")}</p><${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
     ${data && html`<${CheckField} label=${t("operator.settings_all", { number: count(data.returned_count) })} value=${isWhole} onChange=${setWhole} />
       ${rows.length ? html`<${PlainTable} rows=${rows} keyOf=${(row) => row.name} caption=${t("operator.settings")} columns=${[
-        { key: "name", label: t("operator.setting"), render: (row) => html`<code>${row.name}</code><div class="tiny soft" lang="en">${row.description}</div>` },
-        { key: "value", label: t("operator.value"), render: (row) => html`<span class="mono" style=${{ overflowWrap: "anywhere" }}>${row.value ?? "—"}</span>` },
+        { key: "name", label: t("operator.setting"), render: (row) => html`<code>${row.name}</code><div class="tiny soft" lang="en"><${Prose} text=${row.description} /></div>` },
+        { key: "value", label: t("operator.value"), render: (row) => html`<span class="mono" style=${{ overflowWrap: "anywhere" }}>${row.value || "—"}</span>` },
         { key: "source", label: t("operator.from"), render: (row) => t(`operator.from_${row.source}`) }]} />` : html`<p class="soft">${t("operator.settings_default")}</p>`}`}<//>`;
 }
