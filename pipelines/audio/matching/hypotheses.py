@@ -4,6 +4,7 @@ Speed changes tempo and pitch together, as on a tape; tempo and pitch change alo
 choosing a hypothesis (`search.py`).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,19 +56,16 @@ def speed(factor: float) -> Hypothesis:
     return Hypothesis(family="speed", tempo=factor, semitones=12 * float(np.log2(factor)))
 
 
-_FASTER = [1 + step / 50 for step in range(1, 18)]
-_SLOWER = [1 - step / 50 for step in range(1, 12)]
+_FACTORS = tuple(math.exp(0.02 * step) for step in range(-34, 35) if step)
+_PITCHES = tuple(float(semitones) for semitones in range(-9, 13) if semitones)
 HYPOTHESES: tuple[Hypothesis, ...] = (
-    *(speed(factor) for factor in (*_SLOWER, 0.99, 1.01, *_FASTER)),
-    *(
-        Hypothesis(family="tempo", tempo=factor, semitones=0.0)
-        for factor in (*_SLOWER[:6], *_FASTER[:6])
-    ),
-    *(Hypothesis(family="pitch", tempo=1.0, semitones=float(n)) for n in (-3, -2, -1, 1, 2, 3)),
+    *(speed(factor) for factor in (0.99, 1.01, *_FACTORS)),
+    *(Hypothesis(family="tempo", tempo=factor, semitones=0.0) for factor in _FACTORS),
+    *(Hypothesis(family="pitch", tempo=1.0, semitones=semitones) for semitones in _PITCHES),
 )
-"""Speeds 0.78 to 1.34 and tempos 0.88 to 1.12 in steps of 0.02 (near 1, speeds in steps of 0.01),
-and pitch shifts of up to three semitones."""
-SLOWEST = min(_SLOWER)
+"""Speeds and tempos from half to double in steps of 2 %, which the refinement of 1.4 % fills (near
+1, speeds in steps of 1 %), and pitch shifts from nine semitones down to an octave up."""
+TEMPOS = tuple(sorted({one.tempo for one in HYPOTHESES}))
 
 
 def undo(features: Features, hypothesis: Hypothesis) -> Features:

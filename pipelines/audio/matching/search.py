@@ -19,14 +19,14 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import (
     BINS_PER_SEMITONE,
     HYPOTHESES,
-    SLOWEST,
+    TEMPOS,
     Hypothesis,
     interpolated,
     undo_peaks,
 )
 from pipelines.audio.matching.peak_agreement import match_peaks
 
-_REFINED_COUNT = 3
+_REFINED_COUNT = 4  # chroma cannot tell octaves apart, so two may be one guess
 _MIN_SIGNIFICANCE = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7
 _MIN_RELATIVE_SIGNIFICANCE = 0.75
 _MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
@@ -70,7 +70,7 @@ def best_hypothesis(reference: Features, candidate: Features) -> ScoredHypothesi
 def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:
     """Return the hypotheses with the most significant chroma correlation, at their best lag."""
     longest = max(reference.frames, candidate.frames) / 2
-    size = next_fast_len(_SIZE_STEP * math.ceil(longest * (1 + 1 / SLOWEST) / _SIZE_STEP))
+    size = next_fast_len(_SIZE_STEP * math.ceil(longest * (1 + 1 / TEMPOS[0]) / _SIZE_STEP))
     heard = _spectra(_coarse(candidate, 1.0), size)
     guesses: list[ScoredHypothesis] = []
     by_tempo = sorted(HYPOTHESES, key=lambda one: one.tempo)
@@ -142,7 +142,7 @@ def _spectra(chroma: NDArray[np.float32], size: int) -> _Spectra:
     return _Spectra(np.fft.fft(around, size, axis=1).astype(np.complex64), energy)
 
 
-@lru_cache(maxsize=4 * len(HYPOTHESES))
+@lru_cache(maxsize=4 * len(TEMPOS))
 def _stretched_spectra(reference: Features, tempo: float, size: int) -> _Spectra:
     """Return cached spectra: many candidates are compared with the same few references."""
     return _spectra(_coarse(reference, tempo), size)

@@ -18,7 +18,7 @@ from warehouse.records.evidence import MatchThresholds
 LIMITS = MatchThresholds()
 
 
-@pytest.mark.parametrize("factor", [0.8, 0.873, 0.985, 1.005, 1.03, 1.1, 1.33])
+@pytest.mark.parametrize("factor", [0.62, 0.8, 0.873, 0.985, 1.005, 1.03, 1.1, 1.33, 1.71])
 def test_speed_is_found_to_a_fifth_of_a_percent(
     band: Band, hear: Listener, song: Samples, reference: MeasuredSound, factor: float
 ) -> None:
@@ -30,7 +30,7 @@ def test_speed_is_found_to_a_fifth_of_a_percent(
     assert (evidence.score or 0) > 0.8
 
 
-@pytest.mark.parametrize("tempo", [0.9, 0.95, 1.07])
+@pytest.mark.parametrize("tempo", [0.67, 0.9, 0.95, 1.07, 1.4])
 def test_tempo_is_found_without_pitch(
     band: Band, hear: Listener, song: Samples, reference: MeasuredSound, tempo: float
 ) -> None:
@@ -40,7 +40,7 @@ def test_tempo_is_found_without_pitch(
     assert evidence.semitones == 0
 
 
-@pytest.mark.parametrize("semitones", [-2, 1])
+@pytest.mark.parametrize("semitones", [-8, -2, 1, 7])
 def test_pitch_is_found_without_tempo(
     band: Band, hear: Listener, song: Samples, reference: MeasuredSound, semitones: int
 ) -> None:
