@@ -35,6 +35,7 @@ SEARCH = "/api/v1/vidplat/search"
 JOBS = f"{APP}/music_collection_jobs"
 OWN = "/api/v1/sametrack"
 LISTS = f"{OWN}/watchlists"
+CATALOGS = f"{OWN}/catalogs"
 PAIR = f"{OWN}/comparisons/{{comparison_id}}"
 JOB_EVENTS = f"{OWN}/jobs/{{job_id}}/events"
 TRACK_NAMES = {"music": "music_id", "keywords": "search_keywords"}
@@ -97,6 +98,15 @@ class WatchlistChanges(WatchlistOptions, total=False):
 
     every: str
     entries: Sequence[WatchEntryGiven]
+
+
+class CatalogOptions(TypedDict, total=False):
+    """Settings of a catalogue; omitted ones stay unchanged. A budget of 0 means none."""
+
+    fresh_days: float
+    tracks_per_day: int
+    requests_per_day: int
+    candidate_limit: int
 
 
 class Operations:
@@ -311,6 +321,50 @@ class Operations:
         self, name: str, *, limit: int | None = None
     ) -> extensions.WatchDigestsData:
         """Return the digests: changes by entry with their numbers, newest first."""
+
+    @operation("GET", CATALOGS)
+    def catalogs(self) -> extensions.CatalogsData:
+        """Return all catalogues with the states of their tracks."""
+
+    @operation("GET", f"{CATALOGS}/{{name}}")
+    def catalog(self, name: str) -> extensions.CatalogData:
+        """Return where a catalogue stands: what is due, under way, and spent today."""
+
+    @operation("GET", f"{CATALOGS}/{{name}}/tracks")
+    def catalog_tracks(
+        self,
+        name: str,
+        *,
+        state: Literal["running", "failed", "fresh", "stale", "never_read"] | None = None,
+        cursor: int | None = None,
+        limit: int | None = None,
+    ) -> extensions.CatalogTracksData:
+        """Return a page of tracks with their newest results, in their order."""
+
+    @operation("POST", f"{CATALOGS}/{{name}}/tracks")
+    def import_tracks(
+        self,
+        name: str,
+        *,
+        inputs: Sequence[str] = (),
+        rows: Sequence[Mapping[str, str]] = (),
+        first_line: int = 1,
+        dry_run: bool = False,
+        **options: Unpack[CatalogOptions],
+    ) -> extensions.CatalogImportData:
+        """Add tracks, or update them; each line that is not imported is named."""
+
+    @operation("DELETE", f"{CATALOGS}/{{name}}", is_safe=False)
+    def remove_catalog(self, name: str) -> extensions.CatalogRemovedData:
+        """Remove a catalogue. Its jobs go on; results and observations are kept."""
+
+    @operation("POST", f"{CATALOGS}/{{name}}/runs")
+    def run_catalog(self, name: str) -> extensions.CatalogRunData:
+        """Have workers scan what is due, until the day's budget is spent."""
+
+    @operation("DELETE", f"{CATALOGS}/{{name}}/runs", is_safe=False)
+    def cancel_catalog(self, name: str) -> extensions.CatalogCancelledData:
+        """Stop the run and cancel its jobs. What was scanned is kept."""
 
     @operation("GET", f"{OWN}/chart/songs/{{song_key}}")
     def chart_song(self, song_key: str) -> extensions.ChartSongData:

@@ -7,6 +7,7 @@ from starlette.routing import Route
 from api.routes import chart, discovery, health, jobs, lists, music, search, users, videos
 from api.routes.extensions import (
     annotations,
+    catalogs,
     chart_platform,
     console,
     doctor,
@@ -48,6 +49,9 @@ ROUTERS = (
     watchlists.writing,
     watchlists.router,
     watchlists.listing,
+    catalogs.writing,
+    catalogs.router,
+    catalogs.listing,
     chart_platform.writing,
     chart_platform.router,
     chart_platform.listing,

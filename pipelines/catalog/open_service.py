@@ -76,7 +76,7 @@ def open_catalog_run(settings: Settings, name: str, *, at_once: int) -> Iterator
         ProfileNotChosenError: No platform profile is chosen.
         WarehouseError: A store cannot be opened.
     """
-    with _open_scans(settings) as (control, scans):
+    with open_scans(settings) as (control, scans):
         yield CatalogRun(
             name,
             control=control,
@@ -93,12 +93,12 @@ def cancel_catalog_run(settings: Settings, name: str) -> int:
         ProfileNotChosenError: No platform profile is chosen.
         InvalidParameterError: There is no such catalogue.
     """
-    with _open_scans(settings) as (control, scans):
+    with open_scans(settings) as (control, scans):
         return cancel_run(name, control=control, scans=scans)
 
 
 @contextmanager
-def _open_scans(settings: Settings) -> Iterator[tuple[ControlStore, ScanService]]:
+def open_scans(settings: Settings) -> Iterator[tuple[ControlStore, ScanService]]:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     control = open_control(settings.control_url or home.control_url, world=home.world)

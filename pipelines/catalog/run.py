@@ -22,6 +22,7 @@ from pipelines.catalog.rules.planning import (
     next_submissions,
 )
 from pipelines.catalog.rules.settling import next_job_id, refused, settled, submitted
+from pipelines.catalog.run_requests import withdraw_request
 from pipelines.catalog.service import CatalogStore, find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
@@ -289,6 +290,7 @@ def cancel_run(name: str, *, control: CatalogRunStore, scans: CatalogScans) -> i
         InvalidParameterError: There is no such catalogue.
     """
     find_catalog(control, name)
+    withdraw_request(control, name)
     control.acquire_lease(_stop_mark(name), uuid4().hex, LEASE_S)
     cancelled = 0
     for track in control.catalog_tracks(name):

@@ -206,6 +206,13 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
         client.series("{kind}", "{entity_id}")  # type: ignore[arg-type]  # the place of any kind
         client.notes()
         client.write_note("track", TRACK)
+        client.catalogs()
+        client.catalog("{name}")
+        client.catalog_tracks("{name}")
+        client.import_tracks("{name}", inputs=[TRACK])
+        client.remove_catalog("{name}")
+        client.run_catalog("{name}")
+        client.cancel_catalog("{name}")
         client.storage()
         client.doctor()
         client.example()

@@ -100,11 +100,17 @@ def test_every_operation_has_a_role_that_somebody_chose() -> None:
         ("POST", "/api/v1/vidplat/app/v3/music_collection_jobs"),
         ("DELETE", "/api/v1/vidplat/app/v3/music_collection_jobs/{job_id}"),
         ("POST", "/api/v1/sametrack/watchlists/{name}/runs"),
+        ("POST", "/api/v1/sametrack/catalogs/{name}/tracks"),
+        ("POST", "/api/v1/sametrack/catalogs/{name}/runs"),
+        ("DELETE", "/api/v1/sametrack/catalogs/{name}/runs"),
         ("POST", "/api/v1/sametrack/comparisons/{comparison_id}/annotations"),
         ("POST", "/api/v1/sametrack/chart/links"),
+        ("POST", "/api/v1/sametrack/notes"),
     }
     assert {key for key, role in found.items() if role is Role.OPERATE} == {
         ("POST", "/api/v1/sametrack/watchlists"),
         ("PATCH", "/api/v1/sametrack/watchlists/{name}"),
         ("DELETE", "/api/v1/sametrack/watchlists/{name}"),
+        ("DELETE", "/api/v1/sametrack/catalogs/{name}"),
+        ("GET", "/api/v1/sametrack/settings"),
     }

@@ -39,9 +39,8 @@ STEP_ROWS = {
     "marts.account_profiles": "position, sec_uid, profile_observed_at is null as is_unknown",
     "marts.candidates": "aweme_id, outcome, reason",
     "marts.audio_comparisons": "reference_aweme_id, candidate_aweme_id, verdict, reason, score",
-    "marts.rankings": "rank, aweme_id, link_type",
 }
-"""What each step writes, apart from ids of the job and times."""
+"""What each step writes, apart from ids of the job and times; rankings follow `count`."""
 VICTIMS = ("worker", "scan process", "listening child", "service")
 RUN_OF = {
     "completed": DagsterRunStatus.SUCCESS,

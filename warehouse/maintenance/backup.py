@@ -71,16 +71,11 @@ class Manifest:
 
 
 def write_backup(
-    home: Home,
-    target: Path,
-    *,
-    control_url: str,
-    lake_url: str,
-    dagster_storage_url: str | None = None,
+    home: Home, target: Path, *, control_url: str, lake_url: str, dagster_url: str | None = None
 ) -> Manifest:
     """Copy the stores into the folder `target`, which must not exist or be empty.
 
-    `dagster_storage_url`: the database of Dagster's runs, if they are not in the home.
+    `dagster_url`: the database of Dagster's runs, if they are not in the home.
 
     Raises:
         InvalidParameterError: `target` is not empty.
@@ -97,11 +92,7 @@ def write_backup(
         draft.mkdir(mode=0o700, parents=True)
         try:
             manifest = _fill(
-                home,
-                draft,
-                control_url=control_url,
-                lake_url=lake_url,
-                dagster_storage_url=dagster_storage_url,
+                home, draft, control_url=control_url, lake_url=lake_url, dagster_url=dagster_url
             )
             if target.exists():
                 target.rmdir()
@@ -125,9 +116,9 @@ def file_sha256(file: Path) -> str:
 
 
 def _fill(
-    home: Home, draft: Path, *, control_url: str, lake_url: str, dagster_storage_url: str | None
+    home: Home, draft: Path, *, control_url: str, lake_url: str, dagster_url: str | None
 ) -> Manifest:
-    left_out = [RUNS_NOT_INCLUDED] if dagster_storage_url else []
+    left_out = [RUNS_NOT_INCLUDED] if dagster_url else []
     if control_url.startswith("sqlite"):
         _copy_sqlite(Path(make_url(control_url).database or ""), draft / CONTROL)
     else:

@@ -18,6 +18,34 @@ AnnotationList = TypedDict("AnnotationList", {"comparison_id": "str",
     "annotations": "list[AnnotationDocument]", "counts": "AnnotationCounts",
     "is_demo_data": "bool"})
 Budget = TypedDict("Budget", {"limit": "int", "used": "int", "hosts": "list[HostBudget]"})
+CatalogCancelled = TypedDict("CatalogCancelled", {"name": "str", "cancelled_count": "int",
+    "is_demo_data": "bool"})
+CatalogDocument = TypedDict("CatalogDocument", {"name": "str",
+    "settings": "CatalogSettingsDocument", "created_at": "str", "updated_at": "str",
+    "read_at": "str", "track_count": "int", "states": "dict[str, int]", "due_count": "int",
+    "spent_today": "CatalogSpending", "same_music": "dict[str, list[str]]", "is_running": "bool",
+    "is_demo_data": "bool"})
+CatalogImport = TypedDict("CatalogImport", {"name": "str", "is_dry_run": "bool",
+    "track_count": "int", "new_count": "int", "updated_count": "int",
+    "duplicates": "list[DuplicateLineDocument]", "problems": "list[ImportProblemDocument]",
+    "lists": "list[ImportedListDocument]", "is_demo_data": "bool"})
+CatalogList = TypedDict("CatalogList", {"catalogs": "list[CatalogDocument]",
+    "returned_count": "int", "is_demo_data": "bool"})
+CatalogRemoved = TypedDict("CatalogRemoved", {"name": "str", "removed_count": "int",
+    "is_demo_data": "bool"})
+CatalogSettingsDocument = TypedDict("CatalogSettingsDocument", {"fresh_days": "float",
+    "tracks_per_day": "int | None", "requests_per_day": "int | None",
+    "parameters": "dict[str, object]"})
+CatalogSpending = TypedDict("CatalogSpending", {"tracks": "int", "requests": "int"})
+CatalogTrackDocument = TypedDict("CatalogTrackDocument", {"key": "str", "input": "str",
+    "label": "str | None", "priority": "int", "columns": "dict[str, object]",
+    "state": 'Literal["running", "failed", "fresh", "stale", "never_read"]',
+    "music_id": "str | None", "job_id": "str | None", "stage": "str | None",
+    "result_job_id": "str | None", "result_at": "str | None", "previous_job_id": "str | None",
+    "failed_at": "str | None", "error": "ErrorDocument | dict[str, object] | None"})
+CatalogTracks = TypedDict("CatalogTracks", {"name": "str", "tracks": "list[CatalogTrackDocument]",
+    "returned_count": "int", "total_count": "int", "next_cursor": "int | None",
+    "is_demo_data": "bool"})
 ChartPosition = TypedDict("ChartPosition", {"chart_date": "str", "volid": "str", "rank": "int"})
 ChartSongComparison = TypedDict("ChartSongComparison", {"song_key": "str", "title": "str",
     "artist": "str | None", "chart": "SongOnChart", "links": "list[SongLink]",
@@ -40,6 +68,8 @@ CurvePoint = TypedDict("CurvePoint", {"observed_at": "str", "work_count": "int",
 DoctorReport = TypedDict("DoctorReport", {"surfaces": "list[SurfaceReport]",
     "observed_at": "str | None", "circuits": "list[CircuitReport]", "robots": "list[RobotsReport]",
     "is_demo_data": "bool", "ready": "bool", "checks": "list[HealthCheck]"})
+DuplicateLineDocument = TypedDict("DuplicateLineDocument", {"line": "int", "first_line": "int",
+    "input": "str"})
 EndpointName = TypedDict("EndpointName", {"number": "int", "name": "str", "short": "str"})
 ExampleDocument = TypedDict("ExampleDocument", {"input": "str | None", "title": "str | None",
     "is_demo_data": "bool"})
@@ -49,6 +79,11 @@ Excerpts = TypedDict("Excerpts", {"reference": "ExcerptDocument | None",
     "candidate": "ExcerptDocument | None"})
 HealthCheck = TypedDict("HealthCheck", {"name": "str", "reason": "str | None"})
 HostBudget = TypedDict("HostBudget", {"host": "str", "used": "int", "left": "int"})
+ImportProblemDocument = TypedDict("ImportProblemDocument", {"line": "int", "input": "str | None",
+    "reason": 'Literal["no_track", "not_a_track", "rounded_number", "bad_priority", "too_many_tracks", "unreadable"]',
+    "message": "str"})
+ImportedListDocument = TypedDict("ImportedListDocument", {"line": "int", "input": "str",
+    "title": "str | None", "song_count": "int", "stated_count": "int | None"})
 JobPreview = TypedDict("JobPreview", {"job_id": "str",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]',
     "music": "TrackDocument | None", "aweme_list": "list[RankedVideo]", "returned_count": "int",
@@ -201,6 +236,13 @@ type WatchlistDeletedData = WatchlistDeleted
 type WatchRunData = WatchRunDetail
 type WatchRunsData = WatchRunList
 type WatchDigestsData = WatchDigestList
+type CatalogsData = CatalogList
+type CatalogData = CatalogDocument
+type CatalogTracksData = CatalogTracks
+type CatalogImportData = CatalogImport
+type CatalogRemovedData = CatalogRemoved
+type CatalogRunData = CatalogDocument
+type CatalogCancelledData = CatalogCancelled
 type ChartSongData = ChartSongComparison
 type ChartLinksData = LinkDecisionList
 type ComparisonData = ComparisonDocument

@@ -27,6 +27,8 @@ _SONG_KEY = "hash:890f4b7f875281c010c0ef117d421673"
 """The ids above exist in the demo data of `DATA_PROVIDER=mock`, so the requests return data."""
 _RUN_ID = "5b0d6a3e-2f0c-4a1d-8f5b-6a0c7d9e1b24"
 _WATCHLIST = {"name": "five-songs"}
+_CATALOGS = "api_v1_sametrack_catalogs__name_"
+_CATALOG = {"name": "spring-releases"}
 _WATCHLISTS = "api_v1_sametrack_watchlists__name_"
 _V3 = "api_v1_vidplat_app_v3"
 _JOB = "api_v1_sametrack_jobs__job_id_"
@@ -118,6 +120,20 @@ EXAMPLES: dict[str, Document] = {
         "run_id": _RUN_ID,
     },
     f"sametrack_watchlist_digests_{_WATCHLISTS}_digests_get": _WATCHLIST,
+    f"sametrack_catalog_import_{_CATALOGS}_tracks_post": {
+        **_CATALOG,
+        "body": {
+            "rows": [
+                {"track": _MUSIC_ID, "title": "Paper Boats", "artist": "Lin", "release": "R-17"}
+            ],
+            "tracks_per_day": 200,
+        },
+    },
+    f"sametrack_catalog_{_CATALOGS}_get": _CATALOG,
+    f"sametrack_catalog_tracks_{_CATALOGS}_tracks_get": _CATALOG,
+    f"sametrack_catalog_remove_{_CATALOGS}_delete": _CATALOG,
+    f"sametrack_catalog_run_{_CATALOGS}_runs_post": _CATALOG,
+    f"sametrack_catalog_cancel_{_CATALOGS}_runs_delete": _CATALOG,
     "sametrack_chart_song_api_v1_sametrack_chart_songs__song_key__get": {"song_key": _SONG_KEY},
     "sametrack_chart_link_api_v1_sametrack_chart_links_post": {
         "body": {

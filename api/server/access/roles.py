@@ -37,6 +37,8 @@ _BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/watchlists/[^/]+/runs"), Role.SCAN),
     # addresses and limits of the installation
     (READING, re.compile("/api/v1/sametrack/settings"), Role.OPERATE),
+    (frozenset({"POST"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/tracks"), Role.SCAN),
+    (frozenset({"POST", "DELETE"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/runs"), Role.SCAN),
     # verdicts of people, on evidence and on songs
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/comparisons/[^/]+/annotations"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/links"), Role.SCAN),

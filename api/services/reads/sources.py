@@ -68,7 +68,7 @@ class Sources:
         self.profile = profile
         self.engine = engine
         self.control = control
-        self._sounds_dir = sounds_dir
+        self.sounds_dir = sounds_dir
         self._semaphores: dict[str, asyncio.Semaphore] = {}
 
     def apart(self) -> "Sources":
@@ -78,7 +78,7 @@ class Sources:
             profile=self.profile,
             engine=self.engine,
             control=self.control,
-            sounds_dir=self._sounds_dir,
+            sounds_dir=self.sounds_dir,
         )
 
     @property
@@ -182,7 +182,7 @@ class Sources:
             lake=self.engine.lake,
             engine=self.engine,
             control=self.control,
-            sounds_dir=self._sounds_dir,
+            sounds_dir=self.sounds_dir,
             link_ttl_s=self.settings.link_ttl_days * 86_400.0,
             flush_every=_NEVER_EARLIER,
             flush_after_s=_NEVER_EARLIER,

@@ -22,6 +22,7 @@ import structlog
 from dagster import DagsterInstance
 from pebble import ProcessExpired
 
+from pipelines.catalog.background import CatalogRunThread
 from pipelines.logs import configure_logging
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
 from pipelines.orchestration.runs.reconciliation import (
@@ -356,6 +357,7 @@ def run_worker(settings: Settings) -> int:
         worker = _build_worker(settings, stack)
         stack.enter_context(MaintenanceThread(settings))
         stack.enter_context(CatalogThread(settings, worker.worker_id))
+        stack.enter_context(CatalogRunThread(settings))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
         with HeartbeatThread(worker.beat, every_s=settings.heartbeat_s):
             while not stop.wait(CLAIM_EVERY_S):

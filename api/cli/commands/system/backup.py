@@ -27,7 +27,7 @@ def backup(dest: Destination) -> None:
         dest,
         control_url=settings.control_url or home.control_url,
         lake_url=settings.lake_url or home.lake_url,
-        dagster_storage_url=settings.dagster_storage_url,
+        dagster_url=settings.dagster_storage_url,
     )
     size = manifest.size_bytes / MEGABYTE
     out.print(

@@ -1,0 +1,178 @@
+"""Schemas for catalogues, and the responses of each catalogue operation."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.responses.documents import Envelope, ErrorDocument
+from api.responses.errors import NOT_MODIFIED, OK
+from api.schemas.responses import (
+    BODY_ERRORS,
+    PARAMETER_ERRORS,
+    ResponseSpecs,
+    error_responses,
+    header_specs,
+)
+from pipelines.catalog.rules.importing import ProblemReason
+from pipelines.catalog.rules.planning import TrackState
+from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
+
+_NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
+_OptionalTime = Annotated[Timestamp | None, Field(description="ISO 8601, UTC; null: not yet")]
+
+
+class CatalogSettingsDocument(ClosedDocument):
+    """How a catalogue is scanned."""
+
+    fresh_days: Annotated[float, Field(description="days after which a result is due again")]
+    tracks_per_day: Annotated[int | None, Field(description="scans a day (UTC); null: no limit")]
+    requests_per_day: Annotated[
+        int | None, Field(description="requests a day (UTC); null: no limit")
+    ]
+    parameters: Annotated[dict[str, object], Field(description="parameters for its scans")]
+
+
+class CatalogSpending(ClosedDocument):
+    """What the scans submitted today (UTC) have cost, running ones included."""
+
+    tracks: Count
+    requests: Count
+
+
+class CatalogDocument(ClosedDocument):
+    """A catalogue and where it stands."""
+
+    name: str
+    settings: CatalogSettingsDocument
+    created_at: Timestamp
+    updated_at: Timestamp
+    read_at: Timestamp
+    track_count: Count
+    states: Annotated[dict[TrackState, int], Field(description="tracks by state")]
+    due_count: Annotated[Count, Field(description="tracks that a run would scan now")]
+    spent_today: CatalogSpending
+    same_music: Annotated[
+        dict[str, list[str]], Field(description="tracks that turned out to be one music id")
+    ]
+    is_running: Annotated[bool, Field(description="whether a run was requested or is under way")]
+    is_demo_data: bool
+
+
+class CatalogTrackDocument(ClosedDocument):
+    """A track of a catalogue."""
+
+    key: str
+    input: str
+    label: str | None
+    priority: int
+    columns: Annotated[dict[str, object], Field(description="all columns of its line")]
+    state: TrackState
+    music_id: str | None
+    job_id: Annotated[str | None, Field(description="job under way")]
+    stage: Annotated[str | None, Field(description="stage of that job")]
+    result_job_id: Annotated[str | None, Field(description="job of the newest result")]
+    result_at: _OptionalTime
+    previous_job_id: Annotated[str | None, Field(description="job of the result before it")]
+    failed_at: _OptionalTime
+    error: ErrorDocument | dict[str, object] | None
+
+
+class CatalogList(ClosedDocument):
+    """All catalogues, by name."""
+
+    catalogs: list[CatalogDocument]
+    returned_count: Count
+    is_demo_data: bool
+
+
+class CatalogTracks(ClosedDocument):
+    """A page of the tracks of a catalogue, in the order of the imports."""
+
+    name: str
+    tracks: list[CatalogTrackDocument]
+    returned_count: Count
+    total_count: Annotated[Count, Field(description="tracks in these states")]
+    next_cursor: Annotated[int | None, Field(description="null: no further page")]
+    is_demo_data: bool
+
+
+class ImportProblemDocument(ClosedDocument):
+    """A line that was not imported, and why."""
+
+    line: int
+    input: str | None
+    reason: ProblemReason
+    message: str
+
+
+class DuplicateLineDocument(ClosedDocument):
+    """A line that names the track of an earlier one."""
+
+    line: int
+    first_line: int
+    input: str
+
+
+class ImportedListDocument(ClosedDocument):
+    """A list of songs that a line named."""
+
+    line: int
+    input: str
+    title: str | None
+    song_count: Count
+    stated_count: OptionalCount
+
+
+class CatalogImport(ClosedDocument):
+    """What an import did; with `is_dry_run`, what it would do."""
+
+    name: str
+    is_dry_run: bool
+    track_count: Annotated[Count, Field(description="tracks of the catalogue, after the import")]
+    new_count: Count
+    updated_count: Count
+    duplicates: list[DuplicateLineDocument]
+    problems: list[ImportProblemDocument]
+    lists: list[ImportedListDocument]
+    is_demo_data: bool
+
+
+class CatalogRemoved(ClosedDocument):
+    """A removed catalogue. Jobs go on; results and observations stay."""
+
+    name: str
+    removed_count: Annotated[Count, Field(description="its tracks")]
+    is_demo_data: bool
+
+
+class CatalogCancelled(ClosedDocument):
+    """A stopped run."""
+
+    name: str
+    cancelled_count: Annotated[Count, Field(description="jobs that were cancelled")]
+    is_demo_data: bool
+
+
+def _responses(
+    model: object, description: str, *types: str, is_read: bool = False
+) -> ResponseSpecs:
+    names = ("ETag",) if is_read else ()
+    found: ResponseSpecs = {
+        OK: {"model": model, "description": description, "headers": header_specs(*names)},
+        **error_responses(*PARAMETER_ERRORS, *_NO_STORE, *types),
+    }
+    if is_read:
+        found[NOT_MODIFIED] = {
+            "description": "`data` matches If-None-Match",
+            "headers": header_specs("ETag"),
+        }
+    return found
+
+
+LIST_RESPONSES = _responses(Envelope[CatalogList], "Catalogues")
+READ_RESPONSES = _responses(Envelope[CatalogDocument], "Catalogue", "not_found")
+TRACKS_RESPONSES = _responses(Envelope[CatalogTracks], "Tracks", "not_found")
+IMPORT_RESPONSES = _responses(Envelope[CatalogImport], "Import", *BODY_ERRORS)
+REMOVE_RESPONSES = _responses(Envelope[CatalogRemoved], "Removed catalogue", "not_found")
+RUN_RESPONSES = _responses(Envelope[CatalogDocument], "Catalogue whose run begins", "not_found")
+CANCEL_RESPONSES = _responses(Envelope[CatalogCancelled], "Stopped run", "not_found")

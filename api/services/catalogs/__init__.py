@@ -1,0 +1,1 @@
+"""Catalogues: importing, reading, requesting runs."""

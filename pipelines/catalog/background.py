@@ -1,0 +1,117 @@
+"""Runs of catalogues that were requested: a worker makes them, a few scans at a time.
+
+A request ends when nothing is due, the day's budget is spent, or the run is cancelled. A worker
+that is killed loses nothing: another one goes on.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+import structlog
+
+from pipelines.catalog.open_service import open_scans
+from pipelines.catalog.run import CatalogRun, CatalogRunStore, CatalogScans
+from pipelines.catalog.run_requests import is_run_requested, withdraw_request
+from pipelines.settings import Settings
+
+POLL_S = 2.0
+log = structlog.get_logger("catalog")
+
+
+class CatalogRunner:
+    """Advances the requested runs of this world, each by one step at a time."""
+
+    def __init__(
+        self,
+        control: CatalogRunStore,
+        scans: CatalogScans,
+        *,
+        result_ttl: timedelta,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`result_ttl`: how long the scan service answers with a stored result."""
+        self._clock = clock
+        self._control = control
+        self._scans = scans
+        self._result_ttl = result_ttl
+        self._runs: dict[str, CatalogRun] = {}
+
+    def step(self) -> None:
+        """Begin what is requested, advance what is under way, end what is over."""
+        known = {catalog.name for catalog in self._control.catalogs()}
+        for name in sorted(known - self._runs.keys()):
+            if is_run_requested(self._control, name):
+                run = CatalogRun(
+                    name,
+                    control=self._control,
+                    scans=self._scans,
+                    result_ttl=self._result_ttl,
+                    clock=self._clock,
+                )
+                if run.begin():
+                    self._runs[name] = run
+        for name, run in list(self._runs.items()):
+            if name in known:
+                self._advance(name, run)
+            else:
+                self._end(name, run, is_over=True)
+
+    def _advance(self, name: str, run: CatalogRun) -> None:
+        progress = run.step()
+        if progress.is_over:
+            log.info("run of a catalogue ended", catalog=name, reason=progress.stop)
+            self._end(name, run, is_over=progress.stop != "taken_over")
+
+    def _end(self, name: str, run: CatalogRun, *, is_over: bool) -> None:
+        del self._runs[name]
+        run.end()
+        if is_over:
+            withdraw_request(self._control, name)
+
+    def close(self) -> None:
+        """Leave what is under way to another worker."""
+        for run in self._runs.values():
+            run.end()
+        self._runs.clear()
+
+
+class CatalogRunThread:
+    """Makes the requested runs in a background thread of a worker, on stores of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="catalog-runs", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stop.set()
+        self._thread.join(POLL_S)
+
+    def _run(self) -> None:
+        while not self._stop.wait(POLL_S):
+            try:
+                with ExitStack() as stack:
+                    runner = stack.enter_context(_open_runner(self._settings))
+                    while not self._stop.wait(POLL_S):
+                        runner.step()
+            except Exception:  # a store could not be used: again in a moment
+                log.exception("runs of catalogues interrupted")
+
+
+@contextmanager
+def _open_runner(settings: Settings) -> Iterator[CatalogRunner]:
+    with open_scans(settings) as (control, scans):
+        runner = CatalogRunner(
+            control, scans, result_ttl=timedelta(seconds=settings.result_cache_ttl)
+        )
+        try:
+            yield runner
+        finally:
+            runner.close()

@@ -1,0 +1,131 @@
+"""Catalogues over HTTP: imported, read page by page, run, stopped and removed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from api.responses.documents import Envelope, ErrorData
+from api.schemas.extensions.catalogs import (
+    CatalogCancelled,
+    CatalogDocument,
+    CatalogImport,
+    CatalogList,
+    CatalogRemoved,
+    CatalogTracks,
+)
+from tests.contract.conftest import Service
+from tests.reads import Desk
+
+PATH = "/api/v1/sametrack/catalogs"
+IDS = [f"730000000000000000{n}" for n in range(1, 8)]
+
+
+@pytest.fixture
+def client(reads: Desk, shared_service: Service) -> Iterator[TestClient]:
+    shared_service.reads = reads
+    yield shared_service.client()
+    for kept in reads.control.catalogs():
+        reads.control.delete_catalog(kept.name)
+
+
+def data(answer: Any, shape: Any) -> Any:
+    assert answer.status_code == 200, answer.text
+    Envelope[shape].model_validate(answer.json())
+    return answer.json()["data"]
+
+
+def refusal(answer: Any, status: int) -> Any:
+    assert answer.status_code == status, answer.text
+    Envelope[ErrorData].model_validate(answer.json())
+    return answer.json()["data"]["error"]
+
+
+def add(client: TestClient, **body: Any) -> Any:
+    return data(client.post(f"{PATH}/songs/tracks", json=body), CatalogImport)
+
+
+def test_rows_of_a_table_are_imported_and_each_problem_names_its_line(client: TestClient) -> None:
+    rows = [
+        {"track": IDS[0], "title": "Paper Boats", "release": "R-17"},
+        {"track": IDS[0]},
+        {"track": "no track"},
+    ]
+    found = add(client, rows=rows, first_line=501, tracks_per_day=20)
+    assert (found["new_count"], found["track_count"], found["is_dry_run"]) == (1, 1, False)
+    assert [(one["line"], one["first_line"]) for one in found["duplicates"]] == [(502, 501)]
+    assert [(one["line"], one["reason"]) for one in found["problems"]] == [(503, "not_a_track")]
+    (track,) = data(client.get(f"{PATH}/songs/tracks"), CatalogTracks)["tracks"]
+    assert (track["state"], track["label"]) == ("never_read", "Paper Boats")
+    assert track["columns"]["release"] == "R-17"
+    settings = data(client.get(f"{PATH}/songs"), CatalogDocument)["settings"]
+    assert settings["tracks_per_day"] == 20
+
+
+def test_a_dry_run_stores_nothing(client: TestClient) -> None:
+    assert add(client, inputs=IDS[:2], dry_run=True)["new_count"] == 2
+    assert data(client.get(PATH), CatalogList)["catalogs"] == []
+
+
+def test_tracks_are_read_page_by_page_and_by_state(client: TestClient) -> None:
+    add(client, inputs=IDS)
+    read, cursor = [], 0
+    while cursor is not None:
+        page = data(
+            client.get(f"{PATH}/songs/tracks", params={"cursor": cursor, "limit": 3}), CatalogTracks
+        )
+        assert page["total_count"] == 7
+        read += [track["input"] for track in page["tracks"]]
+        cursor = page["next_cursor"]
+    assert read == IDS
+    fresh = data(client.get(f"{PATH}/songs/tracks", params={"state": "fresh"}), CatalogTracks)
+    assert (fresh["tracks"], fresh["total_count"], fresh["next_cursor"]) == ([], 0, None)
+
+
+def test_a_run_is_requested_shown_and_stopped(client: TestClient) -> None:
+    add(client, inputs=IDS[:2])
+    begun = data(client.post(f"{PATH}/songs/runs"), CatalogDocument)
+    assert (begun["is_running"], begun["due_count"]) == (True, 2)
+    (listed,) = data(client.get(PATH), CatalogList)["catalogs"]
+    assert listed["is_running"] is True
+    stopped = data(client.delete(f"{PATH}/songs/runs"), CatalogCancelled)
+    assert stopped["cancelled_count"] == 0, "no worker has begun it"
+    assert data(client.get(f"{PATH}/songs"), CatalogDocument)["is_running"] is False
+
+
+def test_a_catalogue_is_removed_and_unknown_afterwards(client: TestClient) -> None:
+    add(client, inputs=IDS)
+    assert data(client.delete(f"{PATH}/songs"), CatalogRemoved)["removed_count"] == 7
+    for answer in (
+        client.get(f"{PATH}/songs"), client.delete(f"{PATH}/songs"),
+        client.get(f"{PATH}/songs/tracks"), client.post(f"{PATH}/songs/runs"),
+        client.delete(f"{PATH}/songs/runs"),
+    ):  # fmt: skip
+        assert refusal(answer, 404)["type"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"inputs": [IDS[0]], "rows": [{"track": IDS[1]}]}, {"inputs": []},
+        {"inputs": [IDS[0]], "candidate_limit": 3}, {"inputs": [IDS[0]], "nothing": 1},
+        {"rows": [{"track": 7}]}, {"inputs": [IDS[0]] * 501},
+    ],
+)  # fmt: skip
+def test_a_body_that_says_nothing_or_too_much_is_refused(
+    body: dict[str, Any], client: TestClient
+) -> None:
+    found = refusal(client.post(f"{PATH}/songs/tracks", json=body), 400)
+    assert found["type"] in {"invalid_inputs", "invalid_parameter", "unknown_parameter"}
+
+
+@pytest.mark.parametrize("query", [{"state": "lost"}, {"cursor": -1}, {"limit": 0}, {"page": 2}])
+def test_a_wrong_page_is_refused(query: dict[str, Any], client: TestClient) -> None:
+    add(client, inputs=IDS[:1])
+    assert refusal(client.get(f"{PATH}/songs/tracks", params=query), 400)["hint"]
+
+
+def test_a_name_that_is_no_file_name_is_refused(client: TestClient) -> None:
+    found = refusal(client.post(f"{PATH}/No%20name/tracks", json={"inputs": [IDS[0]]}), 400)
+    assert found["type"] == "invalid_parameter"
