@@ -140,7 +140,7 @@ def test_a_token_is_asked_for_and_sent_once_for_a_session(guarded: Visitors) -> 
     view.page.locator("dialog[open] input[type=password]").fill(TOKEN)
     view.page.locator("dialog[open] button[type=submit]").click()
     expect(view.page.locator("dialog[open]")).to_have_count(0)
-    view.page.wait_for_selector("main .empty")
+    view.page.wait_for_selector("main .intro")
     assert [url for _, url, _ in sent if "/api/" in url]
     assert not [url for _, url, _ in sent if TOKEN in url]
     with_token = [(method, url) for method, url, body in sent if TOKEN in (body or "")]
@@ -159,7 +159,8 @@ def test_a_wrong_token_is_said_and_signing_out_asks_again(guarded: Visitors) -> 
     dialog.locator("button[type=submit]").click()
     expect(dialog).to_have_count(0)
     view.page.get_by_role("button", name="Sign in").click()
-    dialog.get_by_role("button", name="Sign out").click()
+    with view.page.expect_response(lambda answer: answer.request.method == "DELETE"):
+        dialog.get_by_role("button", name="Sign out").click()
     expect(dialog.locator("input[type=password]")).to_be_visible()
     assert view.page.evaluate("fetch('/api/v1/sametrack/jobs').then(one => one.status)") == 401
 
