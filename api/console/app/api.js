@@ -13,6 +13,7 @@ export const PATHS = {
   chart: "/api/v1/music/chartsrc/top500/history",
   chartSongs: "/api/v1/sametrack/chart/songs",
   jobList: "/api/v1/sametrack/jobs",
+  catalogs: "/api/v1/sametrack/catalogs",
   comparisons: "/api/v1/sametrack/comparisons",
   doctor: "/api/v1/sametrack/doctor",
   reference: "/api/v1/sametrack/reference",

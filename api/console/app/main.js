@@ -22,6 +22,7 @@ const VIEWS = {
   profile: async () => (await import("./views/user.js")).ProfileView,
   posts: async () => (await import("./views/user.js")).PostsView,
   metrics: async () => (await import("./views/user.js")).MetricsView,
+  catalogs: async () => (await import("./views/catalogs/catalogs.js")).CatalogsView,
   chart: async () => (await import("./views/chart.js")).ChartView,
   time: async () => (await import("./views/time.js")).TimeView,
   sql: async () => (await import("./views/sql/sql.js")).SqlView,
@@ -36,7 +37,7 @@ const PROPS = {
   sql: (path, query) => ({ name: path[1] ?? "", query }),
 };
 const GROUPS = [
-  ["tracks", [["hot", "note"], ["search", "search"], ["compare", "compare"], ["chart", "chart"]]],
+  ["tracks", [["hot", "note"], ["search", "search"], ["compare", "compare"], ["catalogs", "list"], ["chart", "chart"]]],
   ["accounts", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
   ["more", [["time", "clock"], ["sql", "table"], ["reference", "book"], ["operator", "tool"]]],
 ];

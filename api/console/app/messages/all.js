@@ -1,6 +1,7 @@
 // All messages of the console, one file per area. The first part of a key names its area: no two files
 // share one. A message is its key with the English and the Chinese text.
 import accounts from "./accounts.js";
+import catalogs from "./catalogs.js";
 import chart from "./chart.js";
 import compare from "./compare.js";
 import evidence from "./evidence.js";
@@ -11,4 +12,4 @@ import scan from "./scan.js";
 import sql from "./sql.js";
 import watchlists from "./watchlists.js";
 
-export default { ...accounts, ...chart, ...compare, ...evidence, ...operator, ...page, ...result, ...scan, ...sql, ...watchlists };
+export default { ...accounts, ...catalogs, ...chart, ...compare, ...evidence, ...operator, ...page, ...result, ...scan, ...sql, ...watchlists };

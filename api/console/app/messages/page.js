@@ -53,6 +53,7 @@ export default {
   "missing.hint": ["The address may be outdated or incomplete.", "地址可能已失效或不完整。"],
   "missing.title": ["Page not found", "页面不存在"],
   "nav.chart": ["Chart history", "历史榜单"],
+  "nav.catalogs": ["Catalogues", "曲库"],
   "nav.compare": ["Compare tracks", "音乐对比"],
   "nav.dagster": ["Dagster UI", "Dagster 界面"],
   "nav.docs": ["API reference", "接口文档"],

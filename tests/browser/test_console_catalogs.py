@@ -1,0 +1,57 @@
+"""Catalogues in the console: imported from a table, read, run, stopped and removed."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.stage import Stage
+from tests.visitor import View, Visitors
+
+pytestmark = pytest.mark.browser
+
+LINES = [
+    "track;title;note",
+    '7300000000000000001;"Boats; paper";"said ""once"""',
+    "7300000000000000002;<b>Kites</b>;",
+    "no track;;",
+]
+
+
+def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, visitors: Visitors) -> None:
+    view = visitors.open("#/catalogs")
+    page, main = view.page, view.page.locator("main")
+    expect(main).to_contain_text("No catalogues")
+    page.get_by_role("button", name="Import tracks").click()
+    page.get_by_label("Name", exact=True).fill("songs")
+    page.get_by_label("Tracks", exact=True).fill("\n".join(LINES))
+    page.get_by_label("Scans a day").fill("5")
+    assert view.axe() == []
+    page.locator("form").get_by_role("button", name="Import tracks").click()
+    expect(main).to_contain_text("2 added, 0 updated, 0 duplicates, 1 lines not imported")
+    expect(main).to_contain_text("Line 4:")
+    kept = {track.given.label: track.given for track in stage.control.catalog_tracks("songs")}
+    assert kept.keys() == {"Boats; paper", "<b>Kites</b>"}
+    assert kept["Boats; paper"].columns["note"] == 'said "once"'
+    page.get_by_role("button", name="Go on without these lines").click()
+
+    expect(page).to_have_url(re.compile(r"#/catalogs\?name=songs$"))
+    expect(main).to_contain_text("<b>Kites</b>")
+    expect(main).to_contain_text("1 to 2 of 2")
+    assert view.axe() == []
+    page.get_by_label("State").select_option("failed")
+    expect(main).to_contain_text("0 to 0 of 0")
+    page.get_by_role("button", name="Scan what is due").click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Scan what is due")).to_be_visible()
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Remove the list; results stay").click()
+    expect(main).to_contain_text("No catalogues")
+    assert stage.control.catalogs() == []
+    _is_clean(view)
+
+
+def _is_clean(view: View) -> None:
+    assert view.faults == []
+    assert view.broken_rules() == []
+    assert view.hosts == {view.base.partition("//")[2]}
