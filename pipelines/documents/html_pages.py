@@ -112,3 +112,8 @@ def _css_string(text: str) -> str:
 def plain_text(text: object) -> str:
     """Return one line without control characters and without marks that change its direction."""
     return "" if text is None else str(text).translate(_PLAIN)
+
+
+def rounded_number(value: float | None) -> str:
+    """Return a number without decimals and with separators of thousands; unknown is a dash."""
+    return "—" if value is None else f"{value:,.0f}"

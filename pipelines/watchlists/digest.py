@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import orjson
 
-from pipelines.documents.html_pages import PageTemplates
+from pipelines.documents.html_pages import PageTemplates, rounded_number
 from pipelines.documents.videos import to_time
 from pipelines.watchlists.changes import WatchChanges
 from pipelines.watchlists.observations import WatchObservation
@@ -133,10 +133,6 @@ def _replace(path: Path, content: bytes) -> None:
     draft.replace(path)
 
 
-def _number(value: float | None) -> str:
-    return "—" if value is None else f"{value:,.0f}"
-
-
 def _signed(value: float | None) -> str:
     return "—" if value is None else f"{value:+,.0f}"
 
@@ -146,5 +142,5 @@ def _when(value: str | None) -> str:
 
 
 _PAGES = PageTemplates(
-    "pipelines.watchlists", filters={"number": _number, "signed": _signed, "when": _when}
+    "pipelines.watchlists", filters={"number": rounded_number, "signed": _signed, "when": _when}
 )

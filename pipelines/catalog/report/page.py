@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.catalog.report.messages import PageTexts
 from pipelines.catalog.report.tables import CatalogTables
 from pipelines.catalog.service import CatalogStatus
-from pipelines.documents.html_pages import PageTemplates
+from pipelines.documents.html_pages import PageTemplates, rounded_number
 from warehouse.records.values import Row
 
 if TYPE_CHECKING:
@@ -81,10 +81,6 @@ def _by_track(
     return {key: found[key] for key in keys}
 
 
-def _number(value: float | None) -> str:
-    return "—" if value is None else f"{value:,.0f}"
-
-
 def _day(value: datetime | None) -> str:
     return "—" if value is None else f"{value:%Y-%m-%d}"
 
@@ -94,5 +90,5 @@ def _moment(value: datetime | None) -> str:
 
 
 _PAGES = PageTemplates(
-    "pipelines.catalog.report", filters={"number": _number, "day": _day, "moment": _moment}
+    "pipelines.catalog.report", filters={"number": rounded_number, "day": _day, "moment": _moment}
 )
