@@ -1,0 +1,1 @@
+"""A seeded simulation of queue, worker and politeness in one process, without real time."""
