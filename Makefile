@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-audio bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -129,6 +129,9 @@ fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 1
 
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
+
+simulate: env ## days of jobs under faults, kills and clock jumps, each seed twice (DAYS=, SEEDS=; BUGS=1: planted bugs)
+	@$(BIN)/python -m tests.simulation --days $(or $(DAYS),10) --seeds $(or $(SEEDS),10) $(if $(BUGS),--bugs)
 
 mutants: env ## mutation tests: the tests must kill 90 % (MODULE=, SAMPLE=, SEED=)
 	@$(ONE_THREAD) $(BIN)/python -m tests.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))
