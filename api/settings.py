@@ -118,6 +118,8 @@ class ApiSettings(Settings):
 
 SettingSource = Literal["default", "environment", "file"]
 _CREDENTIALS = re.compile(r"//[^/@]*@")
+_LOCAL_FOLDERS = re.compile(r"^((?:sqlite|file)://)?/(?:[^/]*/)*(?=[^/])")
+"""Folders of this machine in front of a name: answers show none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +161,7 @@ def _shown(value: object) -> str | None:
     if value is None or isinstance(value, SecretStr):
         return None if value is None else "***"
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return _CREDENTIALS.sub("//***@", text)
+    return _LOCAL_FOLDERS.sub(r"\1…/", _CREDENTIALS.sub("//***@", text))
 
 
 def is_loopback(host: str) -> bool:

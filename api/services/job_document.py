@@ -1,6 +1,7 @@
 """The job document that clients poll, around a view of the result; what lists of jobs add to it."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from api.responses.errors import with_hint
 from api.schemas.base_models import ResultNote
@@ -18,9 +19,10 @@ from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
 from pipelines.scan.rules.results import rank_selected, view_result
 from pipelines.scan.service.service import RunningScan, ScanJob
-from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.results import read_track_names
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job, ProgressRecord
+
+if TYPE_CHECKING:
+    from warehouse.engine.duckdb_engine import Engine
 
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 POLL_AFTER_S = 1
@@ -156,8 +158,10 @@ def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
     }
 
 
-def track_names(engine: Engine | None, music_ids: Collection[str]) -> dict[str, TrackName]:
+def track_names(engine: "Engine | None", music_ids: Collection[str]) -> dict[str, TrackName]:
     """Return title and artist by music id; tracks that were never observed are left out."""
+    from warehouse.queries.results import read_track_names  # noqa: PLC0415 -- loads DuckDB
+
     if engine is None or not music_ids:
         return {}
     engine.refresh()

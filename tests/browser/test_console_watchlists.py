@@ -30,7 +30,7 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, visitors: V
     page.get_by_label("Ids or links, one per line").fill(f"{TRACK}\n")
     page.get_by_label("Rank change, at least").fill("")
     assert view.axe() == []
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("button", name="songs")).to_be_visible()
     kept = stage.control.watchlists()[0].plan
     assert (kept.every, kept.thresholds.rank_change, kept.thresholds.velocity) == (

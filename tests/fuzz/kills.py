@@ -286,7 +286,10 @@ def _coverage(coverage: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_scan(process: psutil.Process) -> bool:
-    return "spawn_main" in " ".join(process.cmdline())
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False  # it has just ended
 
 
 def hunt(root: Path, *, moments: int, seed: int) -> Hunt:

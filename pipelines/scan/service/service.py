@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, cast
 
 from pipelines.captures.inputs import InputTarget, MusicInput, read_music_input
 from pipelines.documents.result_types import JobResult, ScanPreview
@@ -17,8 +17,8 @@ from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
 from pipelines.scan.service.job_endings import WORKER_GONE, LostJobStore, end_lost_run
 from pipelines.scan.service.result_cache import ResultCache
-from pipelines.scan.state.preview import unpack_preview
 from warehouse.control import CachedLink, NewJob, StoredPreview
+from warehouse.lake.packing import unpack_document
 from warehouse.records.errors import (
     CapacityExhaustedError,
     JobNotFoundError,
@@ -260,7 +260,9 @@ class ScanService:
         stored = self._control.read_preview(job.job_id) if job.status == "running" else None
         if stored is None:
             return RunningScan(job)
-        return RunningScan(job, unpack_preview(stored.document), stored.updated_at)
+        return RunningScan(
+            job, cast("ScanPreview", unpack_document(stored.document)), stored.updated_at
+        )
 
     def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]:
         """Request cancellation; return the previous status and the job. Finished jobs are kept.

@@ -6,7 +6,6 @@ a later comparison can still take a video away. Its rows are in the order of the
 
 import time
 from collections.abc import Callable
-from typing import cast
 
 from pipelines.documents.result_types import ScanPreview
 from pipelines.documents.video_types import LinkedVideo
@@ -15,7 +14,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import ConfirmedVideo, best_comparisons, link_video
 from pipelines.scan.rules.ranking import rank_documents
 from pipelines.scan.state.scan_state import ScanState
-from warehouse.lake.packing import pack_document, unpack_document
+from warehouse.lake.packing import pack_document
 
 MOST_ROWS = 50
 EVERY_S = 2.0
@@ -103,12 +102,3 @@ class PreviewWriter:
         if shown != self._written:
             self._written = shown
             self._write(pack_document(preview))
-
-
-def unpack_preview(packed: bytes) -> ScanPreview:
-    """Return the preview that `PreviewWriter` packed.
-
-    Raises:
-        WarehouseUnavailableError: The cell is damaged.
-    """
-    return cast("ScanPreview", unpack_document(packed))

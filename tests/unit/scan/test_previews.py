@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from pipelines.documents.result_types import ScanPreview
 from pipelines.parameters.scan import ScanParameters
@@ -11,11 +12,11 @@ from pipelines.scan.state.preview import (
     MOST_ROWS,
     PreviewWriter,
     preview_document,
-    unpack_preview,
 )
 from pipelines.scan.state.scan_state import ScanState
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.lake.packing import unpack_document
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
 from warehouse.records.videos import Music, Statistics, Video, VideoDetail
 
@@ -59,6 +60,10 @@ def preview_of(state: ScanState) -> ScanPreview:
     )
 
 
+def read(packed: bytes) -> ScanPreview:
+    return cast("ScanPreview", unpack_document(packed))
+
+
 def ids(preview: ScanPreview) -> list[str]:
     return [video["aweme_id"] for video in preview["ranked"]]
 
@@ -93,11 +98,11 @@ def test_an_equal_preview_is_written_once_and_another_not_before_its_time() -> N
     writer = PreviewWriter(written.append, clock=clock.monotonic)
     for videos in ({"a": "own"}, {"a": "own", "b": "own"}):
         writer.offer(lambda videos=videos: preview_of(state_of(**videos)))  # type: ignore[misc]  # bound now
-    assert [ids(unpack_preview(one)) for one in written] == [["a"]]
+    assert [ids(read(one)) for one in written] == [["a"]]
     for _ in range(3):
         clock.advance(EVERY_S)
         writer.offer(lambda: preview_of(state_of(a="own", b="own")))
-    assert [ids(unpack_preview(one)) for one in written] == [["a"], ["b", "a"]]
+    assert [ids(read(one)) for one in written] == [["a"], ["b", "a"]]
 
 
 def open_store(root: Path) -> ControlStore:
