@@ -12,6 +12,7 @@ from tests.bench.accuracy import card_rows as rows
 from tests.bench.accuracy.card_text import CLOSING, METHOD
 from tests.bench.accuracy.clips import FAMILIES
 from tests.bench.accuracy.plots import recall_plot, score_plot
+from warehouse.records.evidence import VERDICT_REVISION
 
 type Document = dict[str, Any]
 type Section = tuple[str, tuple[str, ...], rows.Rows]
@@ -76,6 +77,7 @@ def _counts(document: Document) -> dict[str, str]:
         "groups": str(reported["groups"]["groups"]),
         "fonts": " and ".join(fonts) or "none was installed: these tracks are by the world too",
         "voice": document["sources"]["voice"],
+        "revision": VERDICT_REVISION,
     }
 
 

@@ -8,6 +8,7 @@ loops, a third scores rendered by FluidSynth (sound fonts: {fonts}).
 Narration is by {voice}, crowds are many voices at once. Clips are real AAC and MP3
 files of 6 to 40 s; the product's own decoder processes decode and measure them once, and the
 product's own functions compare them. Tracks, cuts, levels and speeds follow from fixed seeds.
+Measured with verdict revision {revision}; a matcher of another revision may judge otherwise.
 
 **Split.** A hash of its name assigns each track to one of two parts. The matcher is tuned on
 the development part only, and no labelled pair mixes the parts; this card covers the reported
