@@ -7,7 +7,13 @@ from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import ResultDocument
 from tests.account_oracle import to_account_summary
-from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
+from warehouse.records.evidence import (
+    ALGORITHM,
+    Comparison,
+    MatchThresholds,
+    PairEvidence,
+    SearchedRange,
+)  # fmt: skip
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -61,6 +67,10 @@ def _comparison(aweme_id: str, music_id: str) -> Comparison:
             verdict="confirmed", reason="whole segment within limits", segment="whole",
             chroma_distance=0.1, mfcc_distance=0.2, overlap_s=12.0, reference_start_s=0.0,
             candidate_start_s=1.5, peak_agreement=0.8, score=0.91, speed=1.0, semitones=0.0,
+            searched=SearchedRange(
+                speed=(1.0, 1.0), tempo=(1.0, 1.0), semitones=(0.0, 0.0), min_overlap_s=5.5,
+                reference_s=60.0, candidate_s=21.3,
+            ),
         ),
         limits=MatchThresholds(), algorithm=ALGORITHM, feature_version="1",
         library_version="numpy 2",

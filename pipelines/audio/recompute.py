@@ -33,7 +33,8 @@ def recompute(
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
     """Return the new values of fields that differ: by more than 1e-6, or at all if not numbers.
 
-    Evidence stored before observations existed has none, which is not a difference.
+    Evidence stored before observations existed has none, which is not a difference. What was
+    searched is no measurement and is not compared.
     """
     if again is None:
         return {} if stored.score is None else {"score": None}
@@ -41,7 +42,9 @@ def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, ob
     return {
         name: found[name]
         for name, value in asdict(stored).items()
-        if not _is_equal(value, found[name]) and (name, value) != ("observation", None)
+        if name != "searched"
+        and not _is_equal(value, found[name])
+        and (name, value) != ("observation", None)
     }
 
 

@@ -374,6 +374,31 @@ def evidence_summary(evidence: ReadOnlyDocument | None) -> str:
     )
 
 
+def searched_message(searched: ReadOnlyDocument | None) -> Message:
+    """Say which edits a comparison looked for, and how much of each sound it used."""
+    if not searched:
+        return Message("what was searched was not recorded", "未记录搜索范围")
+    used_en = (
+        f"first {searched['reference_s']:.0f} s of the reference and "
+        f"{searched['candidate_s']:.0f} s of the candidate, "
+        f"from {searched['min_overlap_s']:g} s in common"
+    )
+    used_zh = (
+        f"参考的前 {searched['reference_s']:.0f} 秒与候选的前 {searched['candidate_s']:.0f} 秒, "
+        f"共同片段不短于 {searched['min_overlap_s']:g} 秒"
+    )
+    slow, fast = searched["speed"]
+    if slow == fast:
+        return Message(f"unchanged only; {used_en}", f"仅按原速原调; {used_zh}")
+    low, high = searched["semitones"]
+    return Message(
+        f"speed or tempo × {slow:g} to {fast:g}, or pitch {low:+g} to {high:+g} semitones; "
+        f"{used_en}",
+        f"变速 (含变调或不变调) {slow:g} 至 {fast:g} 倍, 或变调 {low:+g} 至 {high:+g} 个半音; "
+        f"{used_zh}",
+    )
+
+
 def short_evidence_summary(evidence: ReadOnlyDocument) -> str:
     """Summarise evidence for a narrow column: score, chroma and MFCC distance."""
     score, chroma, mfcc = (

@@ -137,6 +137,19 @@ class VideoDocument(ClosedDocument):
     first_observed_at: Timestamp
 
 
+class SearchedDocument(ClosedDocument):
+    """Edits that a comparison looked for: smallest and largest of each. 1 and 0 are unchanged."""
+
+    speed: Annotated[list[float], Field(min_length=2, max_length=2, description="tempo and pitch")]
+    tempo: Annotated[list[float], Field(min_length=2, max_length=2, description="pitch unchanged")]
+    semitones: Annotated[
+        list[float], Field(min_length=2, max_length=2, description="tempo unchanged")
+    ]
+    min_overlap_s: Annotated[float, Field(description="shortest common stretch that counts")]
+    reference_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
+    candidate_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
+
+
 class EvidenceDocument(ClosedDocument):
     """One compared pair. Lower distances and higher scores are better."""
 
@@ -161,6 +174,15 @@ class EvidenceDocument(ClosedDocument):
         Annotated[
             RejectionLabel | None,
             Field(description="likely nature of a rejected pair; never a confirmation"),
+        ]
+    ]
+    searched: NotRequired[
+        Annotated[
+            SearchedDocument | None,
+            Field(
+                description="what was looked for; a rejection says nothing about anything beyond. "
+                "null: not compared, or not recorded"
+            ),
         ]
     ]
     limits: dict[str, float]

@@ -15,6 +15,7 @@ from pipelines.documents.video_types import (
     LinkedVideo,
     LinkType,
     MusicDocument,
+    SearchedDocument,
     ShiftedVideo,
     SoundOriginDocument,
     StatisticsDocument,
@@ -22,7 +23,7 @@ from pipelines.documents.video_types import (
     VideoDocument,
     VideoMedia,
 )
-from warehouse.records.evidence import Comparison, variant_kind
+from warehouse.records.evidence import Comparison, SearchedRange, variant_kind
 from warehouse.records.times import Birth, SoundOrigin
 from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
 
@@ -161,11 +162,25 @@ def to_evidence_document(comparison: Comparison) -> EvidenceDocument:
         "speed": pair.speed,
         "semitones": pair.semitones,
         "observation": pair.observation,
+        "searched": _searched_document(pair.searched),
         "limits": asdict(comparison.limits),
         "algorithm": comparison.algorithm,
         "feature_version": comparison.feature_version,
         "library_version": comparison.library_version,
         "reference_source": comparison.reference_source,
+    }
+
+
+def _searched_document(searched: SearchedRange | None) -> SearchedDocument | None:
+    if searched is None:
+        return None
+    return {
+        "speed": list(searched.speed),
+        "tempo": list(searched.tempo),
+        "semitones": list(searched.semitones),
+        "min_overlap_s": searched.min_overlap_s,
+        "reference_s": searched.reference_s,
+        "candidate_s": searched.candidate_s,
     }
 
 

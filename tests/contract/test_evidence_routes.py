@@ -20,7 +20,13 @@ from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
 from pipelines.audio.features.sounds import pack_features
 from warehouse.home.excerpt_files import ExcerptFolder
-from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence, find_excerpts
+from warehouse.records.evidence import (
+    ALGORITHM,
+    MatchThresholds,
+    PairEvidence,
+    SearchedRange,
+    find_excerpts,
+)
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 HERE = f"{PATH}/{COMPARISON_ID}"
@@ -32,6 +38,10 @@ PAIR = PairEvidence(
     verdict="confirmed", reason="whole_rule_met", segment="whole", chroma_distance=0.09,
     mfcc_distance=0.21, overlap_s=8.1, reference_start_s=1.2, candidate_start_s=0.1,
     peak_agreement=0.42, score=0.93, speed=1.0, semitones=0.0,
+    searched=SearchedRange(
+        speed=(1.0, 1.0), tempo=(1.0, 1.0), semitones=(0.0, 0.0), min_overlap_s=5.5,
+        reference_s=21.3, candidate_s=8.1,
+    ),
 )  # fmt: skip
 
 
@@ -55,6 +65,7 @@ def heard(service: Any, tmp_path: Path) -> Any:
         "reference_sha256": "a" * 64,
         "candidate_sha256": "b" * 64,
         **asdict(PAIR),
+        "searched": orjson.dumps(asdict(PAIR)["searched"]).decode(),
         "limits": orjson.dumps(asdict(MatchThresholds())).decode(),
         "algorithm": ALGORITHM,
         "feature_version": FEATURE_VERSION,

@@ -12,6 +12,7 @@ from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
     ReferenceSource,
+    SearchedRange,
 )
 from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
@@ -145,6 +146,7 @@ def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> R
 def comparison_from_row(row: ReadOnlyRow) -> Comparison:
     """Build a comparison from a row of `marts.audio_comparisons`."""
     pair = {field.name: row[field.name] for field in fields(PairEvidence)}
+    pair["searched"] = _searched_range(row.get("searched"))
     rest = {
         field.name: row[field.name]
         for field in fields(Comparison)
@@ -154,3 +156,12 @@ def comparison_from_row(row: ReadOnlyRow) -> Comparison:
     source: ReferenceSource = "music_service" if stored == "music_service" else "platform"
     limits = MatchThresholds(**orjson.loads(row["limits"]))
     return Comparison(pair=PairEvidence(**pair), limits=limits, reference_source=source, **rest)
+
+
+def _searched_range(stored: str | None) -> SearchedRange | None:
+    if stored is None:  # a pair that was not compared, or a row of an earlier release
+        return None
+    values = orjson.loads(stored)
+    for name in ("speed", "tempo", "semitones"):
+        values[name] = tuple(values[name])
+    return SearchedRange(**values)

@@ -40,13 +40,35 @@ class MatchThresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedRange:
+    """What a comparison looked for: its verdict says nothing about anything beyond.
+
+    Attributes:
+        speed: Smallest and largest speed searched (tempo and pitch together); 1.0 is unchanged.
+        tempo: Smallest and largest tempo searched at the same pitch.
+        semitones: Smallest and largest pitch shift searched at the same tempo.
+        min_overlap_s: Shortest common stretch that counts, in seconds.
+        reference_s: Seconds of the reference that were used, from its start.
+        candidate_s: Seconds of the candidate that were used, from its start.
+    """
+
+    speed: tuple[float, float]
+    tempo: tuple[float, float]
+    semitones: tuple[float, float]
+    min_overlap_s: float
+    reference_s: float
+    candidate_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairEvidence:
     """Comparison of one reference sound with one candidate sound.
 
     Distances are 1 - correlation (0 identical, about 1 unrelated), times are seconds, `score` is
     between 0 and 1. `speed` is candidate speed over reference speed and `semitones` the pitch shift
     of the candidate; 1.0 and 0.0 mean the pair was compared unshifted. None means not measured.
-    `observation` is the likely explanation of a rejected pair, or None.
+    `observation` is the likely explanation of a rejected pair, or None. `searched` is None for
+    pairs that were not compared, and for those of earlier releases, which did not record it.
     """
 
     verdict: Verdict
@@ -62,6 +84,7 @@ class PairEvidence:
     speed: float | None = None
     semitones: float | None = None
     observation: RejectionLabel | None = None
+    searched: SearchedRange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

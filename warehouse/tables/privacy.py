@@ -28,7 +28,7 @@ _KEPT = frozenset({
     "content_type", "data_provider", "direction", "erasure_id", "error_type", "feature_version",
     "copy_evidence", "copy_of_music_id", "created_at_check", "evidence", "source_basis",
     "created_at_source", "follower_count_source", "music_service_track_id", "reference_source",
-    "service_track_id",
+    "searched", "service_track_id",
     "hashtag_ids", "job_id", "kind", "lead_reason", "library_version", "limits", "link_id",
     "link_type", "media_type", "method", "music_id", "music_ids", "newest_job_id",
     "not_comparable_reason",

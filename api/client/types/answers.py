@@ -126,8 +126,8 @@ EvidenceDocument = TypedDict("EvidenceDocument", {"comparison_id": "str",
     "peak_agreement": "float | None", "score": "float | None", "speed": "float | None",
     "semitones": "float | None",
     "observation": 'NotRequired[Literal["likely_cover", "uncertain"] | None]',
-    "limits": "dict[str, float]", "algorithm": "str", "feature_version": "str",
-    "library_version": "str",
+    "searched": "NotRequired[SearchedDocument | None]", "limits": "dict[str, float]",
+    "algorithm": "str", "feature_version": "str", "library_version": "str",
     "reference_source": 'NotRequired[Literal["platform", "music_service"]]'})
 FilteredVideo = TypedDict("FilteredVideo", {"aweme_id": "str", "reason": "str",
     "filter_reason": "str | None", "notice": "str | None", "detail_msg": "str | None"})
@@ -235,6 +235,9 @@ SearchSummary = TypedDict("SearchSummary", {"terms": "list[str]", "cursor_pages"
     "observed_union_count": "int"})
 SearchTerm = TypedDict("SearchTerm", {"term": "str", "pages": "int", "items": "int",
     "new_items": "int", "last_cursor": "int | None", "finished": "bool", "stop_reason": "str"})
+SearchedDocument = TypedDict("SearchedDocument", {"speed": "list[float]", "tempo": "list[float]",
+    "semitones": "list[float]", "min_overlap_s": "float", "reference_s": "float",
+    "candidate_s": "float"})
 SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
     "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",

@@ -75,6 +75,7 @@ _MESSAGES = {
     "relevance": messages.relevance_message,
     "observation": messages.observation_message,
     "evidence": messages.evidence_summary,
+    "searched": messages.searched_message,
     "by_name": messages.BY_NAME,
     "recall_of": messages.RECALL_OF,
     "true_labels": messages.TRUE_LABELS,

@@ -65,6 +65,8 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 """Speeds and tempos from half to double in steps of 2 %, which the refinement of 1.4 % fills (near
 1, speeds in steps of 1 %), and pitch shifts from nine semitones down to an octave up."""
+SEARCHED_TEMPOS = (0.5, 2.0)
+SEARCHED_SEMITONES = (_PITCHES[0], _PITCHES[-1])
 TEMPOS = tuple(sorted({one.tempo for one in HYPOTHESES}))
 
 

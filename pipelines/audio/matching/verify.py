@@ -4,6 +4,7 @@ Not here: files, storage, the choice of which sounds to compare.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from pipelines.audio.matching.group_verdict import (
     GroupPair,
     GroupVerdict,
 )
+from pipelines.audio.matching.hypotheses import SEARCHED_SEMITONES, SEARCHED_TEMPOS
 from pipelines.audio.matching.judging import judge_unchanged, judge_variant
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
 from pipelines.audio.matching.rejection_hints import add_rejection_hint
-from warehouse.records.evidence import MatchThresholds, PairEvidence, Verdict
+from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange, Verdict
 
 __all__ = [
     "GroupPair",
@@ -47,7 +49,7 @@ def compare_pair(
 
     A candidate that passes only after a speed, tempo or pitch hypothesis is undone is a
     `variant`, never `confirmed`. A rejected pair keeps the better score of both comparisons and a
-    hint on what it may be.
+    hint on what it may be. The evidence says which edits were looked for.
     """
     for role, heard in (("reference", reference), ("candidate", candidate)):
         if isinstance(heard, NotComparable):
@@ -55,11 +57,31 @@ def compare_pair(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     evidence = judge_unchanged(reference.features, candidate.features, limits)
-    if search and evidence.verdict == "rejected":
+    is_searched = search and evidence.verdict == "rejected"
+    if is_searched:
         variant = judge_variant(reference.features, candidate.features, limits)
         if variant is not None:
             evidence = max(evidence, variant, key=_credibility)
-    return add_rejection_hint(evidence, limits)
+    searched = _searched_range(reference, candidate, limits, is_searched=is_searched)
+    return replace(add_rejection_hint(evidence, limits), searched=searched)
+
+
+def _searched_range(
+    reference: MeasuredSound,
+    candidate: MeasuredSound,
+    limits: MatchThresholds,
+    *,
+    is_searched: bool,
+) -> SearchedRange:
+    tempos = SEARCHED_TEMPOS if is_searched else (1.0, 1.0)
+    return SearchedRange(
+        speed=tempos,
+        tempo=tempos,
+        semitones=SEARCHED_SEMITONES if is_searched else (0.0, 0.0),
+        min_overlap_s=limits.local_overlap_s,
+        reference_s=round(reference.duration_s, 1),
+        candidate_s=round(candidate.duration_s, 1),
+    )
 
 
 def agreeing_references(

@@ -94,6 +94,7 @@ def comparison_rows(session: ScanRun) -> list[MartRow]:
 
 
 def _comparison_row(session: ScanRun, entry: Comparison, shas: Mapping[str, str]) -> MartRow:
+    searched = entry.pair.searched
     return {
         "comparison_id": entry.comparison_id,
         "job_id": session.job.job_id,
@@ -105,6 +106,7 @@ def _comparison_row(session: ScanRun, entry: Comparison, shas: Mapping[str, str]
         "reference_sha256": shas.get(entry.reference_aweme_id),
         "candidate_sha256": shas.get(entry.candidate_aweme_id),
         **asdict(entry.pair),
+        "searched": None if searched is None else orjson.dumps(asdict(searched)).decode(),
         "limits": orjson.dumps(asdict(entry.limits)).decode(),
         "algorithm": entry.algorithm,
         "feature_version": entry.feature_version,

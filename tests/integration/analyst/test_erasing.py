@@ -147,7 +147,8 @@ def add_marts(lake: Any) -> None:
         "chroma_distance": 0.1, "mfcc_distance": 0.1, "overlap_s": 9.0, "reference_start_s": 0.0,
         "candidate_start_s": 0.0, "peak_agreement": 0.9, "score": 0.9, "speed": 1.0,
         "semitones": 0.0, "limits": "{}", "algorithm": "a", "feature_version": "f",
-        "library_version": "l", "observation": None, "reference_source": "platform",
+        "library_version": "l", "observation": None, "searched": None,
+        "reference_source": "platform",
     }  # fmt: skip
     lake.append("marts.audio_comparisons", [comparison])
     annotation: dict[str, object] = {

@@ -14,7 +14,7 @@ from warehouse.lake.record_rows import account_row, comparison_from_row, track_r
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries import results as queries
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.evidence import MatchThresholds, PairEvidence
+from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -175,7 +175,7 @@ def test_candidates_show_what_became_of_them(lake: Lake, engine: Engine) -> None
 
 def comparison(name: str, candidate_id: str, score: float | None) -> dict[str, object]:
     measured = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s")
-    more = ("candidate_start_s", "peak_agreement", "speed", "semitones", "observation")
+    more = ("candidate_start_s", "peak_agreement", "speed", "semitones", "observation", "searched")
     hashes = ("reference_sha256", "candidate_sha256")
     return {
         **dict.fromkeys((*measured, *more, *hashes)),
@@ -229,12 +229,19 @@ def test_coverage_is_read_as_a_ledger(lake: Lake, engine: Engine) -> None:
 
 
 def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) -> None:
-    pair = PairEvidence(verdict="rejected", reason="score_below_threshold", score=0.5, speed=1.0)
+    searched = SearchedRange(
+        speed=(0.5, 2.0), tempo=(0.5, 2.0), semitones=(-9.0, 12.0), min_overlap_s=5.5,
+        reference_s=60.0, candidate_s=9.1,
+    )  # fmt: skip
+    pair = PairEvidence(
+        verdict="rejected", reason="score_below_threshold", score=0.5, speed=1.0, searched=searched
+    )
     row = {
         "reference_sha256": None, "candidate_sha256": None, "reference_source": "music_service",
         "comparison_id": "c", "job_id": "j", "track_music_id": "7", "reference_aweme_id": "1",
         "candidate_aweme_id": "2", "reference_music_id": "7", "candidate_music_id": "8",
-        **asdict(pair), "limits": json.dumps(asdict(MatchThresholds(match_threshold=0.7))),
+        **asdict(pair), "searched": json.dumps(asdict(searched)),
+        "limits": json.dumps(asdict(MatchThresholds(match_threshold=0.7))),
         "algorithm": "a", "feature_version": "2", "library_version": "numpy 2",
     }  # fmt: skip
     lake.append("marts.audio_comparisons", [row])

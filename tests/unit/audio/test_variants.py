@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,5 +136,36 @@ def test_the_numbers_of_a_verdict_are_plain(
     band: Band, hear: Listener, song: Samples, reference: MeasuredSound, factor: float
 ) -> None:
     evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
-    kinds = {type(value) for value in asdict(evidence).values()}
-    assert kinds <= {str, float, type(None)}
+    numbers = asdict(evidence)
+    numbers |= numbers.pop("searched")
+    assert {type(value) for value in numbers.values()} <= {str, float, tuple, type(None)}
+    assert orjson.loads(orjson.dumps(numbers))["score"] == evidence.score
+
+
+def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+) -> None:
+    other, fast = hear(band.track(2)), hear(band.resampled(song, 1.1))
+    seconds = round(reference.duration_s, 1)
+    for candidate in (other, fast):
+        searched = compare_pair(reference, candidate, limits=LIMITS).searched
+        assert searched is not None
+        assert (searched.speed, searched.tempo, searched.semitones) == (
+            (0.5, 2),
+            (0.5, 2),
+            (-9, 12),
+        )
+        assert (searched.reference_s, searched.min_overlap_s) == (seconds, 5.5)
+        assert searched.candidate_s == round(candidate.duration_s, 1)
+
+
+def test_what_was_compared_unchanged_only_claims_no_search(
+    hear: Listener, band: Band, reference: MeasuredSound
+) -> None:
+    confirmed = compare_pair(reference, reference, limits=LIMITS)
+    unsearched = compare_pair(reference, hear(band.track(2)), limits=LIMITS, search=False)
+    silent = NotComparable(sha256=None, reason="silent")
+    for evidence in (confirmed, unsearched):
+        assert evidence.searched is not None
+        assert (evidence.searched.speed, evidence.searched.semitones) == ((1, 1), (0, 0))
+    assert compare_pair(reference, silent, limits=LIMITS).searched is None

@@ -86,6 +86,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             COMMITTED,
             nullable("observation", TEXT, "likely_cover or uncertain, of rejected pairs"),
             nullable("reference_source", TEXT, "platform or music_service; null means platform"),
+            nullable("searched", TEXT, "edits, overlap and seconds of sound searched, as JSON"),
         ),
         examples=(
             Example(
@@ -118,7 +119,7 @@ CONCLUSIONS: tuple[Table, ...] = (
                 "reference_aweme_id": "a song of the music service is no video",
             },
         ),
-        version=3,
+        version=4,  # searched
     ),
     Table(
         "marts.annotations",

@@ -12,7 +12,7 @@ from rich.table import Table
 from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
-from api.cli.commands.audio.explain import explain, verdict_words
+from api.cli.commands.audio.explain import explain, searched_text, verdict_words
 from api.cli.terminal import err, exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -84,6 +84,8 @@ def compare(
     style = VERDICT_STYLE[verdict.verdict]
     label = verdict_words(verdict.best.evidence) if verdict.best else verdict.verdict
     out.print(f"[{style}]{label}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
+    if verdict.best and verdict.best.evidence.searched:
+        out.print(searched_text(verdict.best.evidence.searched), soft_wrap=True)
 
 
 @audio_app.command("bench")

@@ -16,7 +16,14 @@ from api.services.evidence.service import EvidenceService
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
-from warehouse.records.evidence import ALGORITHM, EXCERPT_ROLES, MatchThresholds, PairEvidence
+from pipelines.documents.messages import searched_message
+from warehouse.records.evidence import (
+    ALGORITHM,
+    EXCERPT_ROLES,
+    MatchThresholds,
+    PairEvidence,
+    SearchedRange,
+)
 from warehouse.records.values import Document
 
 _FORMS = ("svg", "png")
@@ -155,11 +162,18 @@ def _show(explanation: Explanation, again: Document | None) -> None:
     out.print(table)
     evidence = explanation.evidence
     out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(evidence.reason)}")
+    if evidence.searched is not None:
+        out.print(searched_text(evidence.searched), soft_wrap=True)
     if again is not None and again["is_equal"]:
         out.print("measured again from the stored features: all values are equal")
     elif again is not None:
         fields = ", ".join(again["deviations"])
         err.print(f"[yellow]measured again; these values differ:[/] {safe(fields)}")
+
+
+def searched_text(searched: SearchedRange) -> str:
+    """Return the line that says what a comparison looked for."""
+    return f"[dim]searched: {safe(searched_message(asdict(searched)).en)}[/]"
 
 
 def verdict_words(evidence: PairEvidence) -> str:

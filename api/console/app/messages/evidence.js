@@ -36,6 +36,16 @@ export default {
   ],
   "evidence.of_service": ["song of the music service", "音乐服务原曲"],
   "evidence.reference": ["Reference", "参考"],
+  "evidence.searched": ["Searched", "搜索范围"],
+  "evidence.searched_edits": [
+    "Speed or tempo × {slow} to {fast}, or pitch {low} to {high} semitones.",
+    "变速（含变调或不变调）{slow} 至 {fast} 倍，或变调 {low} 至 {high} 个半音。",
+  ],
+  "evidence.searched_unchanged": ["Only the original speed and pitch.", "仅按原速原调。"],
+  "evidence.searched_used": [
+    "The first {reference} s of the reference and {candidate} s of the candidate, from {overlap} s in common.",
+    "参考的前 {reference} 秒与候选的前 {candidate} 秒，共同片段不短于 {overlap} 秒。",
+  ],
   "evidence.speed": ["The candidate plays at {factor} times the speed.", "候选的播放速度为参考的 {factor} 倍。"],
   "evidence.title": ["Evidence", "匹配依据"],
   "evidence.unchanged": ["Matched at the original speed and pitch.", "按原速原调匹配，无需变速或变调。"],

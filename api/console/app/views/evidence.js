@@ -34,7 +34,13 @@ function Verdict({ pair }) {
   return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}<${NotePad} kind="pair" id=${evidence.comparison_id} /></div>
     <p>${changes.length ? changes.join(" ") : isFound && evidence.speed !== null ? t("evidence.unchanged") : t("evidence.no_alignment")}</p>
     <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd><${ComparedVideo} id=${evidence.reference_aweme_id} musicId=${evidence.reference_music_id} video=${pair.videos[evidence.reference_aweme_id]} />${evidence.reference_source === "music_service" && html` <${Badge} tone="info">${t("evidence.of_service")}<//>`}</dd><dt>${t("evidence.candidate")}</dt><dd><${ComparedVideo} id=${evidence.candidate_aweme_id} musicId=${evidence.candidate_music_id} video=${pair.videos[evidence.candidate_aweme_id]} /></dd>
-      <dt>${t("evidence.matched")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd><dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
+      <dt>${t("evidence.matched")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd>${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}<dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
+}
+
+// What the comparison looked for: a rejection says nothing about anything beyond.
+function searchedText({ speed: [slow, fast], semitones: [low, high], min_overlap_s: overlap, reference_s: reference, candidate_s: candidate }) {
+  const edits = slow === fast ? t("evidence.searched_unchanged") : t("evidence.searched_edits", { slow, fast, low, high: `+${high}` });
+  return `${edits} ${t("evidence.searched_used", { overlap, reference: decimal(reference, 0), candidate: decimal(candidate, 0) })}`;
 }
 
 function Measures({ pair }) {
