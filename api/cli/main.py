@@ -5,6 +5,7 @@ import sys
 
 import typer
 
+import pipelines  # noqa: F401 - limits the threads of numeric libraries before they are loaded
 from api.cli.command_table import CommandGroup
 from api.cli.interrupts import Interrupted
 from api.cli.terminal import (

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from pipelines import ONE_THREAD_VARIABLES
 from pipelines.audio.decode.decoder_process import FRAME, DecoderReply
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.sounds import (
@@ -40,7 +41,6 @@ _INHERITED_VARIABLES = (
     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV",
 )
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _MALLOC_SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 """Keep freed memory in the child: every sound needs about the same amount, and returning pages to
 the kernel and faulting them in again takes a quarter more time."""
@@ -261,4 +261,4 @@ def _child_environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name in _INHERITED_VARIABLES or name.startswith("PYTHON")
     }
-    return kept | dict.fromkeys(_ONE_THREAD, "1") | _MALLOC_SETTINGS
+    return kept | dict.fromkeys(ONE_THREAD_VARIABLES, "1") | _MALLOC_SETTINGS
