@@ -68,7 +68,8 @@ def _comparison(aweme_id: str, music_id: str) -> Comparison:
             chroma_distance=0.1, mfcc_distance=0.2, overlap_s=12.0, reference_start_s=0.0,
             candidate_start_s=1.5, peak_agreement=0.8, score=0.91, speed=1.0, semitones=0.0,
             searched=SearchedRange(
-                speed=(1.0, 1.0), tempo=(1.0, 1.0), semitones=(0.0, 0.0), min_overlap_s=5.5,
+                speed=(1.0, 1.0), tempo=(1.0, 1.0), semitones=(0.0, 0.0),
+                tempo_with_pitch=(1.0, 1.0), min_overlap_s=5.5,
                 reference_s=60.0, candidate_s=21.3,
             ),
         ),

@@ -159,6 +159,7 @@ VARIANTS: Mapping[str, Message] = {
     "speed": Message("changed speed", "变速 (音高随之变化)"),
     "tempo": Message("changed tempo", "变速不变调"),
     "pitch": Message("changed pitch", "变调不变速"),
+    "tempo_pitch": Message("changed tempo and pitch", "变速且变调"),
 }
 
 OBSERVATIONS: Mapping[str, Message] = {
@@ -177,6 +178,9 @@ REASONS: Mapping[str, Message] = {
     ),
     "tempo_variant": Message("the same recording at another tempo", "同一录音, 变速不变调"),
     "pitch_variant": Message("the same recording at another pitch", "同一录音, 变调不变速"),
+    "tempo_pitch_variant": Message(
+        "the same recording with tempo and pitch changed independently", "同一录音, 分别变速和变调"
+    ),
     "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
     "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
     "no_reference_sound": Message("the reference audio could not be read", "无法读取参考音频"),
@@ -391,11 +395,12 @@ def searched_message(searched: ReadOnlyDocument | None) -> Message:
     if slow == fast:
         return Message(f"unchanged only; {used_en}", f"仅按原速原调; {used_zh}")
     low, high = searched["semitones"]
+    least, most = searched["tempo_with_pitch"]
     return Message(
-        f"speed or tempo × {slow:g} to {fast:g}, or pitch {low:+g} to {high:+g} semitones; "
-        f"{used_en}",
-        f"变速 (含变调或不变调) {slow:g} 至 {fast:g} 倍, 或变调 {low:+g} 至 {high:+g} 个半音; "
-        f"{used_zh}",
+        f"speed or tempo × {slow:g} to {fast:g}, pitch {low:+g} to {high:+g} semitones, "
+        f"both × {least:g} to {most:g}; {used_en}",
+        f"变速 (含变调或不变调) {slow:g} 至 {fast:g} 倍, 变调 {low:+g} 至 {high:+g} 个半音, "
+        f"两者同时 {least:g} 至 {most:g} 倍; {used_zh}",
     )
 
 

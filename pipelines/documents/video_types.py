@@ -145,6 +145,10 @@ class SearchedDocument(ClosedDocument):
     semitones: Annotated[
         list[float], Field(min_length=2, max_length=2, description="tempo unchanged")
     ]
+    tempo_with_pitch: Annotated[
+        list[float],
+        Field(min_length=2, max_length=2, description="tempos searched with any of these shifts"),
+    ]
     min_overlap_s: Annotated[float, Field(description="shortest common stretch that counts")]
     reference_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
     candidate_s: Annotated[float, Field(description="seconds used, from the start of the sound")]

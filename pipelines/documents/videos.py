@@ -178,6 +178,7 @@ def _searched_document(searched: SearchedRange | None) -> SearchedDocument | Non
         "speed": list(searched.speed),
         "tempo": list(searched.tempo),
         "semitones": list(searched.semitones),
+        "tempo_with_pitch": list(searched.tempo_with_pitch),
         "min_overlap_s": searched.min_overlap_s,
         "reference_s": searched.reference_s,
         "candidate_s": searched.candidate_s,

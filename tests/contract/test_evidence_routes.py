@@ -39,7 +39,8 @@ PAIR = PairEvidence(
     mfcc_distance=0.21, overlap_s=8.1, reference_start_s=1.2, candidate_start_s=0.1,
     peak_agreement=0.42, score=0.93, speed=1.0, semitones=0.0,
     searched=SearchedRange(
-        speed=(1.0, 1.0), tempo=(1.0, 1.0), semitones=(0.0, 0.0), min_overlap_s=5.5,
+        speed=(1.0, 1.0), tempo=(1.0, 1.0), semitones=(0.0, 0.0),
+                tempo_with_pitch=(1.0, 1.0), min_overlap_s=5.5,
         reference_s=21.3, candidate_s=8.1,
     ),
 )  # fmt: skip

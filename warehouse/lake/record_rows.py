@@ -162,6 +162,6 @@ def _searched_range(stored: str | None) -> SearchedRange | None:
     if stored is None:  # a pair that was not compared, or a row of an earlier release
         return None
     values = orjson.loads(stored)
-    for name in ("speed", "tempo", "semitones"):
+    for name in ("speed", "tempo", "semitones", "tempo_with_pitch"):
         values[name] = tuple(values[name])
     return SearchedRange(**values)

@@ -4,15 +4,16 @@ The thresholds are the specification's (endpoint 9, verification rules). Measuri
 `pipelines/audio`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-VERDICT_REVISION = "4"
+VERDICT_REVISION = "5"
 """Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
-VariantKind = Literal["speed", "tempo", "pitch"]
+VariantKind = Literal["speed", "tempo", "pitch", "tempo_pitch"]
 ReferenceSource = Literal["platform", "music_service"]
 """Where a reference sound comes from: a video of the track, or the music service's own audio."""
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
@@ -47,6 +48,7 @@ class SearchedRange:
         speed: Smallest and largest speed searched (tempo and pitch together); 1.0 is unchanged.
         tempo: Smallest and largest tempo searched at the same pitch.
         semitones: Smallest and largest pitch shift searched at the same tempo.
+        tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts.
         min_overlap_s: Shortest common stretch that counts, in seconds.
         reference_s: Seconds of the reference that were used, from its start.
         candidate_s: Seconds of the candidate that were used, from its start.
@@ -55,6 +57,7 @@ class SearchedRange:
     speed: tuple[float, float]
     tempo: tuple[float, float]
     semitones: tuple[float, float]
+    tempo_with_pitch: tuple[float, float]
     min_overlap_s: float
     reference_s: float
     candidate_s: float
@@ -108,10 +111,18 @@ class Comparison:
 
 
 def variant_kind(pair: PairEvidence) -> VariantKind:
-    """Return the kind of a variant. Speed changes tempo and pitch together."""
+    """Return the kind of a variant: speed changes both as a tape does, tempo_pitch otherwise."""
     if pair.semitones == 0.0:
         return "tempo"
-    return "pitch" if pair.speed == 1.0 else "speed"
+    if pair.speed == 1.0:
+        return "pitch"
+    if not pair.speed or pair.semitones is None:
+        return "speed"
+    is_tape = abs(pair.semitones - 12 * math.log2(pair.speed)) < _ROUNDING_SEMITONES
+    return "speed" if is_tape else "tempo_pitch"
+
+
+_ROUNDING_SEMITONES = 0.01  # evidence holds speeds of four digits and thousandths of a semitone
 
 
 _TOLERANCE = 1e-9  # a distance equal to the limit passes despite rounding

@@ -5,7 +5,7 @@ choosing a hypothesis (`search.py`).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from pipelines.audio.features.grid import MEL_TOP_HZ
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import Features
 
-Family = Literal["speed", "tempo", "pitch"]
+Family = Literal["speed", "tempo", "pitch", "tempo_pitch"]
 BINS_PER_SEMITONE = 3
 _SLIGHT_TEMPO = 0.01
 _SLIGHT_SEMITONES = 1 / 6
@@ -41,14 +41,21 @@ class Hypothesis:
         return abs(self.tempo - 1) < _SLIGHT_TEMPO and abs(self.semitones) < _SLIGHT_SEMITONES
 
     def varied(self, by: float) -> "Hypothesis":
-        """Return the same family with its parameter multiplied by 1 + `by`."""
+        """Return the same family with its parameter multiplied by 1 + `by`.
+
+        For tempo and pitch together it is the tempo; `shifted` varies the pitch.
+        """
         by = float(by)  # NumPy floats pass as floats but are not JSON serializable
         if self.family == "speed":
             return speed(self.tempo * (1 + by))
-        if self.family == "tempo":
-            return Hypothesis(family="tempo", tempo=self.tempo * (1 + by), semitones=0.0)
+        if self.family in {"tempo", "tempo_pitch"}:
+            return replace(self, tempo=self.tempo * (1 + by))
         shift = 12 * float(np.log2(1 + by))
         return Hypothesis(family="pitch", tempo=1.0, semitones=self.semitones + shift)
+
+    def shifted(self, by: float) -> "Hypothesis":
+        """Return the hypothesis with a pitch `by` semitones higher."""
+        return replace(self, semitones=self.semitones + float(by))
 
 
 def speed(factor: float) -> Hypothesis:
@@ -66,6 +73,9 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 """Speeds and tempos from half to double in steps of 2 %, which the refinement of 1.4 % fills (near
 1, speeds in steps of 1 %), and pitch shifts from nine semitones down to an octave up."""
 SEARCHED_TEMPOS = (0.5, 2.0)
+SEARCHED_JOINT_TEMPOS = (0.66, 1.5)
+"""Tempos that are searched together with every pitch shift."""
+JOINT_TEMPOS = tuple(math.exp(0.02 * step) for step in range(-20, 21))
 SEARCHED_SEMITONES = (_PITCHES[0], _PITCHES[-1])
 TEMPOS = tuple(sorted({one.tempo for one in HYPOTHESES}))
 

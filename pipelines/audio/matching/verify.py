@@ -3,7 +3,7 @@
 Not here: files, storage, the choice of which sounds to compare.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,11 @@ from pipelines.audio.matching.group_verdict import (
     GroupPair,
     GroupVerdict,
 )
-from pipelines.audio.matching.hypotheses import SEARCHED_SEMITONES, SEARCHED_TEMPOS
+from pipelines.audio.matching.hypotheses import (
+    SEARCHED_JOINT_TEMPOS,
+    SEARCHED_SEMITONES,
+    SEARCHED_TEMPOS,
+)
 from pipelines.audio.matching.judging import judge_unchanged, judge_variant
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
 from pipelines.audio.matching.rejection_hints import add_rejection_hint
@@ -36,6 +40,9 @@ __all__ = [
 _RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""
+NEAR_SCORE = 0.3
+"""A rejected pair with this score is worth a search with further references. Unrelated pairs reach
+0.24 on the benchmark."""
 
 
 def compare_pair(
@@ -51,19 +58,40 @@ def compare_pair(
     `variant`, never `confirmed`. A rejected pair keeps the better score of both comparisons and a
     hint on what it may be. The evidence says which edits were looked for.
     """
+    evidence = _judge_as_heard(reference, candidate, limits)
+    return _search_variant(reference, candidate, evidence, limits) if search else evidence
+
+
+def _judge_as_heard(
+    reference: SoundMeasurement, candidate: SoundMeasurement, limits: MatchThresholds
+) -> PairEvidence:
     for role, heard in (("reference", reference), ("candidate", candidate)):
         if isinstance(heard, NotComparable):
             return PairEvidence(verdict="not_comparable", reason=f"{role}_{heard.reason}")
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     evidence = judge_unchanged(reference.features, candidate.features, limits)
-    is_searched = search and evidence.verdict == "rejected"
-    if is_searched:
-        variant = judge_variant(reference.features, candidate.features, limits)
-        if variant is not None:
-            evidence = max(evidence, variant, key=_credibility)
-    searched = _searched_range(reference, candidate, limits, is_searched=is_searched)
+    searched = _searched_range(reference, candidate, limits, is_searched=False)
     return replace(add_rejection_hint(evidence, limits), searched=searched)
+
+
+def _search_variant(
+    reference: SoundMeasurement,
+    candidate: SoundMeasurement,
+    as_heard: PairEvidence,
+    limits: MatchThresholds,
+) -> PairEvidence:
+    """Return the better of the evidence as heard and that of the likeliest edit."""
+    if as_heard.verdict != "rejected":
+        return as_heard
+    assert isinstance(reference, MeasuredSound)
+    assert isinstance(candidate, MeasuredSound)
+    evidence = as_heard
+    variant = judge_variant(reference.features, candidate.features, limits)
+    if variant is not None:
+        evidence = max(as_heard, add_rejection_hint(variant, limits), key=_credibility)
+    searched = _searched_range(reference, candidate, limits, is_searched=True)
+    return replace(evidence, searched=searched)
 
 
 def _searched_range(
@@ -78,6 +106,7 @@ def _searched_range(
         speed=tempos,
         tempo=tempos,
         semitones=SEARCHED_SEMITONES if is_searched else (0.0, 0.0),
+        tempo_with_pitch=SEARCHED_JOINT_TEMPOS if is_searched else (1.0, 1.0),
         min_overlap_s=limits.local_overlap_s,
         reference_s=round(reference.duration_s, 1),
         candidate_s=round(candidate.duration_s, 1),
@@ -120,43 +149,56 @@ def verify_group(
 
     Stops at the first pair confirmed with a score of at least 0.9, unless `stops_when_sure` is
     False. If no unchanged pair is confirmed, `search` looks for a variant of the first
-    reference. Positions in the result are those of the arguments.
+    reference, and of the others if that nearly succeeds. Positions in the result are those of the
+    arguments.
     """
     order = list(range(len(references))) if keeps_order else _cleanest_first(references)
     order = order[:MOST_REFERENCES]
     chosen = candidates[:MOST_CANDIDATES]
     pairs: list[GroupPair] = []
-    for pair in _compared(references, chosen, order, limits=limits, search=False):
-        pairs.append(pair)
-        if stops_when_sure and _is_sure(pair.evidence):
-            break
+    for reference_index in order:
+        for candidate_index, candidate in enumerate(chosen):
+            evidence = _judge_as_heard(references[reference_index], candidate, limits)
+            pairs.append(
+                GroupPair(
+                    reference_index=reference_index,
+                    candidate_index=candidate_index,
+                    evidence=evidence,
+                )
+            )
+            if stops_when_sure and _is_sure(evidence):
+                return _group_verdict(pairs)
     if search and all(pair.evidence.verdict != "confirmed" for pair in pairs):
-        searched = list(_compared(references, chosen, order[:1], limits=limits, search=True))
-        pairs[: len(searched)] = searched
+        pairs = _searched_pairs(references, chosen, pairs, limits)
     return _group_verdict(pairs)
+
+
+def _searched_pairs(
+    references: Sequence[SoundMeasurement],
+    candidates: Sequence[SoundMeasurement],
+    pairs: Sequence[GroupPair],
+    limits: MatchThresholds,
+) -> list[GroupPair]:
+    """Search for a variant of the first reference; if that nearly succeeds, of the others too."""
+    searched: list[GroupPair] = []
+    for pair in pairs:
+        is_first = pair.reference_index == pairs[0].reference_index
+        verdict = _group_verdict(searched)
+        near = verdict.best is not None and (verdict.best.evidence.score or 0) >= NEAR_SCORE
+        if is_first or (near and verdict.verdict == "rejected"):
+            reference, candidate = (
+                references[pair.reference_index],
+                candidates[pair.candidate_index],
+            )
+            found = _search_variant(reference, candidate, pair.evidence, limits)
+            searched.append(replace(pair, evidence=found))
+        else:
+            searched.append(pair)
+    return searched
 
 
 def _is_sure(evidence: PairEvidence) -> bool:
     return evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
-
-
-def _compared(
-    references: Sequence[SoundMeasurement],
-    candidates: Sequence[SoundMeasurement],
-    order: Sequence[int],
-    *,
-    limits: MatchThresholds,
-    search: bool,
-) -> Iterator[GroupPair]:
-    for reference_index in order:
-        for candidate_index, candidate in enumerate(candidates):
-            yield GroupPair(
-                reference_index=reference_index,
-                candidate_index=candidate_index,
-                evidence=compare_pair(
-                    references[reference_index], candidate, limits=limits, search=search
-                ),
-            )
 
 
 def warm_up() -> None:

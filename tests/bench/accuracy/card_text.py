@@ -32,9 +32,9 @@ CLOSING = """## Known limits
   threshold, are marked `uncertain` and need a manual review.
 - `likely_cover` is a hint with thresholds from the development part; it misses many covers.
 - If reference and candidate both contain loud speech, choose cleaner references.
-- The search covers speeds and tempos from half to double and pitch shifts from nine semitones down
-  to twelve up, each alone. Tempo and pitch changed independently, reversed sound and pieces under
-  5.5 s are not searched for.
+- The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
+  twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Reversed sound and
+  pieces under 5.5 s are not searched for. Of each sound the first 60 s are used.
 - Speeds within 3 % of the original are left out of the pairs: whether they count as unchanged is
   arguable.
 - The audio is synthetic. Real microphones, rooms and mastering are only imitated, so figures on

@@ -230,7 +230,8 @@ def test_coverage_is_read_as_a_ledger(lake: Lake, engine: Engine) -> None:
 
 def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) -> None:
     searched = SearchedRange(
-        speed=(0.5, 2.0), tempo=(0.5, 2.0), semitones=(-9.0, 12.0), min_overlap_s=5.5,
+        speed=(0.5, 2.0), tempo=(0.5, 2.0), semitones=(-9.0, 12.0),
+        tempo_with_pitch=(0.66, 1.5), min_overlap_s=5.5,
         reference_s=60.0, candidate_s=9.1,
     )  # fmt: skip
     pair = PairEvidence(

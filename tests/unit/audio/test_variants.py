@@ -14,7 +14,7 @@ from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, u
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import Samples
-from warehouse.records.evidence import MatchThresholds
+from warehouse.records.evidence import MatchThresholds, variant_kind
 
 LIMITS = MatchThresholds()
 
@@ -51,6 +51,35 @@ def test_pitch_is_found_without_tempo(
     assert (evidence.verdict, evidence.reason) == ("variant", "pitch_variant")
     assert evidence.speed == 1
     assert evidence.semitones == pytest.approx(semitones, abs=0.05)
+
+
+@pytest.mark.parametrize(("tempo", "semitones"), [(0.7, 3), (0.85, -6), (1.2, -2.5), (1.4, 9)])
+def test_tempo_and_pitch_changed_independently_are_found_together(
+    band: Band,
+    hear: Listener,
+    song: Samples,
+    reference: MeasuredSound,
+    tempo: float,
+    semitones: float,
+) -> None:
+    ratio = 2 ** (semitones / 12)
+    changed = band.resampled(band.stretched(song, tempo / ratio), ratio)
+    evidence = compare_pair(reference, hear(changed), limits=LIMITS)
+    assert (evidence.verdict, evidence.reason) == ("variant", "tempo_pitch_variant")
+    assert variant_kind(evidence) == "tempo_pitch"
+    assert evidence.speed == pytest.approx(tempo, rel=0.005)
+    assert evidence.semitones == pytest.approx(semitones, abs=0.06)
+
+
+def test_group_searches_further_references_only_if_the_first_nearly_matches(
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+) -> None:
+    other, fast = hear(band.track(2)), hear(band.resampled(song, 1.1))
+    unrelated = verify_group([reference, reference], [other], limits=LIMITS, keeps_order=True)
+    reached = [pair.evidence.searched for pair in unrelated.pairs]
+    assert [one.speed if one else None for one in reached] == [(0.5, 2), (1, 1)]
+    found = verify_group([reference, reference], [fast], limits=LIMITS, keeps_order=True)
+    assert found.verdict == "variant"
 
 
 def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
@@ -155,6 +184,7 @@ def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
             (0.5, 2),
             (-9, 12),
         )
+        assert searched.tempo_with_pitch == (0.66, 1.5)
         assert (searched.reference_s, searched.min_overlap_s) == (seconds, 5.5)
         assert searched.candidate_s == round(candidate.duration_s, 1)
 

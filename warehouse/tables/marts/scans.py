@@ -190,7 +190,9 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("job_id", TEXT, "job that matched it by audio"),
             required("source_music_id", TEXT, "music id the video uses"),
             nullable("sec_uid", TEXT, "author"),
-            required("kind", TEXT, "speed, tempo or pitch"),
+            required(
+                "kind", TEXT, "speed, tempo, pitch, or tempo_pitch: both changed independently"
+            ),
             required("speed", FLOAT, "tempo of the video over tempo of the track"),
             required("semitones", FLOAT, "pitch shift of the video"),
             required("comparison_id", TEXT, "evidence"),

@@ -38,8 +38,8 @@ export default {
   "evidence.reference": ["Reference", "参考"],
   "evidence.searched": ["Searched", "搜索范围"],
   "evidence.searched_edits": [
-    "Speed or tempo × {slow} to {fast}, or pitch {low} to {high} semitones.",
-    "变速（含变调或不变调）{slow} 至 {fast} 倍，或变调 {low} 至 {high} 个半音。",
+    "Speed or tempo × {slow} to {fast}, pitch {low} to {high} semitones, both together × {least} to {most}.",
+    "变速（含变调或不变调）{slow} 至 {fast} 倍，变调 {low} 至 {high} 个半音，两者同时 {least} 至 {most} 倍。",
   ],
   "evidence.searched_unchanged": ["Only the original speed and pitch.", "仅按原速原调。"],
   "evidence.searched_used": [

@@ -1,0 +1,99 @@
+"""Chroma spectra: the correlation of two sounds at every lag and rotation of the octave, by FFT.
+
+Chroma is taken at 10.8 frames per second. Not here: which tempos and rotations are tried
+(`search.py`).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+
+from pipelines.audio.features.grid import FRAMES_PER_S
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.hypotheses import TEMPOS, interpolated
+
+_SHORTEST_S = 5.5
+_SIZE_STEP = 128  # few distinct sizes, so that cached reference spectra are reused
+_HARMONICS = 13  # of 19: chroma is smoothed over three of its 36 bins
+_FINE_PER_COARSE = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectra:
+    """2-D chroma spectrum over octave and time (harmonics, bins), and energy before each frame."""
+
+    values: NDArray[np.complex64]
+    energy: NDArray[np.float64]
+
+
+def spectrum_size(reference: Features, candidate: Features) -> int:
+    """Return the transform size for the correlation of both sounds at every tempo."""
+    longest = max(reference.frames, candidate.frames) / 2
+    return scipy.fft.next_fast_len(
+        _SIZE_STEP * math.ceil(longest * (1 + 1 / TEMPOS[0]) / _SIZE_STEP)
+    )
+
+
+def fine_lag(place: int, candidate: Features, tempo: float, size: int) -> int:
+    """Convert a place in a correlation to reference minus undone candidate time in fine frames."""
+    coarse_lag = place if place < size - candidate.frames // 2 else place - size
+    return round(coarse_lag * tempo * _FINE_PER_COARSE)
+
+
+def coarse_chroma(features: Features, tempo: float) -> NDArray[np.float32]:
+    """Return centred chroma played `tempo` times as fast, at 10.8 frames per second."""
+    chroma = features.centred.chroma
+    count = max(1, int(len(chroma) / (2 * tempo)))
+    places = (2 * np.arange(count) + 0.5) * tempo
+    return interpolated(chroma, np.minimum(places, len(chroma) - 1))
+
+
+def spectra_of(chroma: NDArray[np.float32], size: int) -> Spectra:
+    """Transform coarse chroma (frames, 36) over the octave and over `size` frames."""
+    around = np.fft.rfft(chroma, axis=1)[:, :_HARMONICS].T
+    energy = np.concatenate(([0.0], np.cumsum(np.square(chroma).sum(axis=1, dtype=np.float64))))
+    return Spectra(np.fft.fft(around, size, axis=1).astype(np.complex64), energy)
+
+
+@lru_cache(maxsize=4 * len(TEMPOS))
+def stretched_spectra(reference: Features, tempo: float, size: int) -> Spectra:
+    """Return cached spectra: many candidates are compared with the same few references."""
+    return spectra_of(coarse_chroma(reference, tempo), size)
+
+
+def significance(
+    reference: Spectra, candidate: Spectra, turned: NDArray[np.floating], size: int
+) -> NDArray[np.floating]:
+    """Return correlation times the root of the overlap, shape (rotations, lags)."""
+    orders = np.arange(_HARMONICS)
+    turns = np.exp(-2j * np.pi * np.outer(turned, orders) / 36).astype(np.complex64)
+    turns *= np.where(orders == 0, 1, 2) / 36
+    weight = _overlap_weight(reference, candidate, size)
+    product = reference.values * candidate.values.conj()
+    if len(turned) < _HARMONICS:
+        return np.asarray(np.fft.ifft(turns @ product, axis=1).real * weight)
+    lagged = scipy.fft.ifft(product[1:], axis=1, overwrite_x=True)  # centred chroma has no mean
+    rotated = np.concatenate((turns.real[:, 1:], -turns.imag[:, 1:]), axis=1)
+    correlation = rotated @ np.concatenate((lagged.real, lagged.imag))
+    correlation *= weight
+    return np.asarray(correlation)
+
+
+def _overlap_weight(reference: Spectra, candidate: Spectra, size: int) -> NDArray[np.float32]:
+    """Return root of the overlap over both norms for each lag, 0 if less than 5.5 s overlap."""
+    rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
+    lags = np.arange(size)
+    lags[size - columns :] -= size
+    first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
+    overlap = last - first
+    is_long = overlap >= _SHORTEST_S * FRAMES_PER_S / 2
+    first, last, lags = first[is_long], last[is_long], lags[is_long]
+    left = reference.energy[last] - reference.energy[first]
+    right = candidate.energy[last - lags] - candidate.energy[first - lags]
+    weight = np.zeros(size, dtype=np.float32)
+    weight[is_long] = np.sqrt(overlap[is_long] / np.maximum(left * right, 1e-9))
+    return weight
