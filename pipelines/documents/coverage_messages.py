@@ -43,6 +43,10 @@ NOT_ESTIMATED: Mapping[str, Message] = {
     "lists_not_read": Message(
         "lists of confirmed music ids were not read to the end", "部分已确认音乐 ID 的列表未读完"
     ),
+    "not_audited": Message(
+        "videos were left out, and no random audit says how many of them carry the recording",
+        "有作品未被列为候选，且没有抽查可说明其中有多少使用该录音",
+    ),
     "sample_too_thin": Message(
         "most videos outside music lists are of music ids met once",
         "音乐列表以外的作品大多属于仅出现一次的音乐 ID",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, read_detail, run_all
 from pipelines.scan.excerpts import cut_group_excerpts
-from pipelines.scan.rules.coverage.audit import draw_sample, with_bound
+from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.rules.expansion import credibility
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo
@@ -36,8 +36,9 @@ def draw_audit(session: ScanRun) -> RandomAudit | None:
     """
     if session.job.kind == DISCOVERY:
         return None
-    found, size = session.state, session.runtime.settings.random_audit_size
-    left = {seen.aweme_id for seen in found.sightings} - found.pool.keys()
+    found, most = session.state, session.runtime.settings.random_audit_size
+    size = audit_size(most, candidate_limit=session.parameters.candidate_limit)
+    left = left_out(found.sightings, pooled=found.pool)
     reason: NotAudited | None = None
     if not size:
         reason = "switched_off"

@@ -28,6 +28,7 @@ from pipelines.documents.videos import (
 )
 from pipelines.scan.audit import AUDIT_SURFACE
 from pipelines.scan.marts.sql_models import summarize_accounts
+from pipelines.scan.rules.coverage.audit import left_out
 from pipelines.scan.rules.coverage.estimates import (
     ConfirmedSample,
     audited_rest,
@@ -221,6 +222,7 @@ def _confirmed_sample(session: ScanRun) -> ConfirmedSample:
         unread_lists=len(_unread_lists(session)),
         is_compared=session.verifies_audio,
         listed_videos=len(listed),
+        left_out=len(left_out(found.sightings, pooled=found.pool) - listed),
         rest=audited_rest(found.audit, listed=listed),
     )
 

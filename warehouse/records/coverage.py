@@ -8,7 +8,13 @@ EstimateMethod = Literal["chao1", "ichao1", "chao2", "ichao2", "good_turing"]
 EstimateUnit = Literal["music_id", "video"]
 EstimateAssumption = Literal["screens_show_any_music_id", "lists_of_known_ids_are_complete"]
 NotEstimated = Literal[
-    "not_compared", "one_source", "too_few", "no_overlap", "lists_not_read", "sample_too_thin"
+    "not_compared",
+    "one_source",
+    "too_few",
+    "no_overlap",
+    "lists_not_read",
+    "not_audited",
+    "sample_too_thin",
 ]
 AuditVerdict = Literal[
     "confirmed", "variant", "rejected", "not_comparable", "unavailable", "not_read"

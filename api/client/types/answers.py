@@ -64,7 +64,7 @@ CoverageEstimateDocument = TypedDict("CoverageEstimateDocument", {"observed": "i
     "method": 'Literal["chao1", "ichao1", "chao2", "ichao2", "good_turing"] | None',
     "point": "float | None", "interval_95": "list[int] | None", "sample_coverage": "float | None",
     "assumption": 'Literal["screens_show_any_music_id", "lists_of_known_ids_are_complete"] | None',
-    "reason": 'Literal["not_compared", "one_source", "too_few", "no_overlap", "lists_not_read", "sample_too_thin"] | None',
+    "reason": 'Literal["not_compared", "one_source", "too_few", "no_overlap", "lists_not_read", "not_audited", "sample_too_thin"] | None',
     "note": "str"})
 CoverageEstimates = TypedDict("CoverageEstimates", {"music_ids": "CoverageEstimateDocument",
     "videos": "CoverageEstimateDocument"})

@@ -24,7 +24,7 @@ from pipelines.scan.rules.candidate_pool import (
     choose_candidates,
     choose_others,
 )
-from pipelines.scan.rules.coverage.audit import draw_sample, with_bound
+from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.rules.coverage.estimates import (
     ConfirmedSample,
     audited_rest,
@@ -94,7 +94,7 @@ class DrawnScan:
     @property
     def left_out(self) -> set[str]:
         """Videos that were seen and are no candidates."""
-        return {seen.aweme_id for seen in self.sightings} - self.pool.keys()
+        return left_out(self.sightings, pooled=self.pool)
 
     @property
     def listed(self) -> set[str]:
@@ -108,6 +108,7 @@ class DrawnScan:
             music_of={name: _music_of(self.details[name]) for name in self.confirmed},
             unread_lists=len(self.lists_left),
             listed_videos=len(self.listed),
+            left_out=len(self.left_out - self.listed),
             rest=audited_rest(self.audit, listed=self.listed),
         )
 
@@ -154,7 +155,8 @@ class ScanSimulator:
     def _audit(self) -> None:
         """Compare some videos at random, as a scan with default settings does."""
         left = self.scan.left_out
-        sample = draw_sample(left, seed=str(self.drawn.seed), size=AUDIT_SIZE)
+        size = audit_size(AUDIT_SIZE, candidate_limit=self.drawn.candidate_limit)
+        sample = draw_sample(left, seed=str(self.drawn.seed), size=size)
         videos = tuple(AuditedVideo(aweme_id=name, verdict=self._verdict(name)) for name in sample)
         if left:
             audit = RandomAudit(seed="", population=len(left), sample=sample, videos=videos)

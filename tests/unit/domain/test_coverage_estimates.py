@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.scan.rules.candidate_pool import Sighting
+from pipelines.scan.rules.coverage.audit import audit_size
 from pipelines.scan.rules.coverage.estimates import (
     AuditedRest,
     ConfirmedSample,
@@ -193,13 +194,14 @@ def test_lists_of_music_ids_are_no_part_of_the_sample() -> None:
 def test_videos_listed_under_a_confirmed_id_count_where_an_audit_says_what_else_was_left_out() -> (
     None
 ):
-    given = replace(sample(2, 3, 5), listed_videos=20)
-    assert estimate_videos(given).reason == "lists_not_read"
+    given = replace(sample(2, 3, 5), listed_videos=20, left_out=30)
+    assert estimate_videos(given).reason == "not_audited"
     rest = AuditedRest(comparable=30, compared=30, carrying=0)
     found = estimate_videos(replace(given, rest=rest))
     assert (found.observed, found.listed, found.lower) == (20, 20, 20)
     assert found.point == pytest.approx(40)
-    assert found.upper == estimate_videos(replace(given, listed_videos=0, observed_videos=40)).upper
+    complete = replace(given, listed_videos=0, left_out=0, observed_videos=40)
+    assert found.upper == estimate_videos(complete).upper
 
 
 def test_what_an_audit_finds_lowers_the_share_that_known_ids_hold() -> None:
@@ -217,10 +219,31 @@ def test_what_an_audit_finds_lowers_the_share_that_known_ids_hold() -> None:
     assert 40 < none.upper < some.upper
 
 
-def test_an_audit_changes_nothing_where_every_video_of_known_ids_is_a_candidate() -> None:
+def test_an_audit_counts_where_every_video_of_known_ids_is_a_candidate() -> None:
+    """Candidates are full of known ids there, but sources showed unknown ones as well."""
     given = sample(1, 1, 3, 5)
-    rest = AuditedRest(comparable=100, compared=20, carrying=5)
-    assert estimate_videos(replace(given, rest=rest)) == estimate_videos(given)
+    nothing_left, upper = estimate_videos(given), estimate_videos(given).upper
+    rest = AuditedRest(comparable=100, compared=20, carrying=0)
+    audited = estimate_videos(replace(given, left_out=100, rest=rest))
+    assert (audited.point, audited.sample_coverage) == (
+        nothing_left.point,
+        nothing_left.sample_coverage,
+    )
+    assert upper is not None
+    assert audited.upper is not None
+    assert audited.upper > upper
+
+
+def test_a_scan_draws_one_video_per_five_places_in_its_pool() -> None:
+    sizes = {limit: audit_size(20, candidate_limit=limit) for limit in (15, 60, 150, 2000)}
+    assert sizes == {15: 3, 60: 12, 150: 20, 2000: 20}
+    assert audit_size(0, candidate_limit=150) == 0
+
+
+def test_left_out_videos_without_an_audit_leave_only_the_ids_to_estimate() -> None:
+    given = replace(sample(1, 1, 3, 5), left_out=1)
+    assert estimate_videos(given).reason == "not_audited"
+    assert estimate_music_ids(given).point is not None
 
 
 def test_rows_count_as_listed_by_the_music_id_that_they_name() -> None:

@@ -5,15 +5,35 @@ choose. A sample of these, drawn at random, does: the bound is exact and assumes
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
+from pipelines.scan.rules.candidate_pool import Sighting
 from warehouse.records.coverage import AuditBound, RandomAudit
 
 MOST_MISSED = Fraction(1, 20)
 """How often a bound may be too low: one minus the confidence of 95 %."""
+
+
+CANDIDATES_PER_DRAWN = 5
+"""A scan draws one video per five places in its candidate pool, so a small scan stays small."""
+
+
+def left_out(sightings: Iterable[Sighting], *, pooled: Collection[str]) -> set[str]:
+    """Return the videos that were seen and are no candidates."""
+    return {seen.aweme_id for seen in sightings}.difference(pooled)
+
+
+def audit_size(most: int, *, candidate_limit: int) -> int:
+    """Return how many videos a scan draws: its share of the candidate pool, `most` at most.
+
+    Scans of a catalogue draw as well: without the draw the videos of a track cannot be estimated
+    wherever its sources showed more than the pool holds. A full pool of 150 draws the default of
+    20, one of 60 draws 12.
+    """
+    return min(most, candidate_limit // CANDIDATES_PER_DRAWN)
 
 
 def draw_sample(aweme_ids: Iterable[str], *, seed: str, size: int) -> tuple[str, ...]:
@@ -29,22 +49,25 @@ def draw_sample(aweme_ids: Iterable[str], *, seed: str, size: int) -> tuple[str,
     return tuple(sorted(set(aweme_ids), key=digest)[:size])
 
 
-def bound_carrying(*, comparable: int, compared: int, carrying: int) -> AuditBound:
-    """Return the one-sided 95 % limit of how many videos of a population carry the recording.
+def bound_carrying(
+    *, comparable: int, compared: int, carrying: int, most_missed: Fraction = MOST_MISSED
+) -> AuditBound:
+    """Return the one-sided limit of how many videos of a population carry the recording.
 
     The exact limit of the hypergeometric distribution: the largest number with which a sample
-    shows so few at least once in twenty times. For a large population it is that of C. J. Clopper
+    shows so few more often than `most_missed`. For a large population it is that of C. J. Clopper
     and E. S. Pearson, Biometrika 26 (1934).
 
     Args:
         comparable: The population: the compared videos, and those that were not drawn.
         compared: How many of them were compared, drawn at random; at least one.
         carrying: How many of these carry the recording.
+        most_missed: How often the limit may be too low; the default is a limit of 95 %.
     """
     low, high = carrying, comparable - compared + carrying
     while low < high:
         middle = (low + high + 1) // 2
-        if _is_likely(comparable, middle, compared, carrying):
+        if _chance_of_few(comparable, middle, compared, carrying) > most_missed:
             low = middle
         else:
             high = middle - 1
@@ -63,10 +86,10 @@ def with_bound(audit: RandomAudit) -> RandomAudit:
     return replace(audit, bound=bound)
 
 
-def _is_likely(population: int, having: int, drawn: int, found: int) -> bool:
-    """Whether at most `found` are met more often than one in twenty times."""
+def _chance_of_few(population: int, having: int, drawn: int, found: int) -> Fraction:
+    """Return the probability that a draw meets at most `found` of those `having`."""
     ways = sum(
         comb(having, number) * comb(population - having, drawn - number)
         for number in range(found + 1)
     )
-    return Fraction(ways, comb(population, drawn)) > MOST_MISSED
+    return Fraction(ways, comb(population, drawn))

@@ -15,6 +15,7 @@ Never mixed into a count: the coverage report shows estimates apart, with their 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, exp, log, sqrt
 
 from pipelines.scan.rules.candidate_pool import Sighting
@@ -31,6 +32,8 @@ from warehouse.records.coverage import (
 MIN_SAMPLE = 8  # videos; below, one video more or less changes the estimate several times over
 MIN_SOURCES = 2
 Z_95 = 1.96
+HALF_MISSED = Fraction(1, 40)
+"""How often each of the two limits may be wrong that one interval is made of."""
 ONCE, TWICE, THREE_TIMES, FOUR_TIMES = 1, 2, 3, 4
 POISSON_UPPER = {0: 3.689, 1: 5.572}
 """Exact 97.5 % limit of a Poisson count (F. Garwood, Biometrika 28, 1936), by the count."""
@@ -64,7 +67,8 @@ class ConfirmedSample:
         unread_lists: Lists of confirmed ids that were not read to their end.
         is_compared: Other music ids were compared by audio.
         listed_videos: Videos of confirmed ids that lists showed and no comparison has reached.
-        rest: What the random audit says of the other videos that no comparison has reached.
+        left_out: Other videos that a source showed and no comparison has reached.
+        rest: What the random audit says of these; None without an audit.
     """
 
     observed_ids: int
@@ -75,6 +79,7 @@ class ConfirmedSample:
     unread_lists: int = 0
     is_compared: bool = True
     listed_videos: int = 0
+    left_out: int = 0
     rest: AuditedRest | None = None
 
     @property
@@ -99,6 +104,7 @@ def sample_of(
     unread_lists: int,
     is_compared: bool = True,
     listed_videos: int = 0,
+    left_out: int = 0,
     rest: AuditedRest | None = None,
 ) -> ConfirmedSample:
     """Return what sources other than music lists showed of the confirmed videos.
@@ -109,6 +115,7 @@ def sample_of(
         unread_lists: As in `ConfirmedSample`.
         is_compared: As in `ConfirmedSample`.
         listed_videos: As in `ConfirmedSample`.
+        left_out: As in `ConfirmedSample`.
         rest: As in `ConfirmedSample`.
     """
     sources: set[tuple[str, str]] = set()
@@ -132,6 +139,7 @@ def sample_of(
         unread_lists=unread_lists,
         is_compared=is_compared,
         listed_videos=listed_videos,
+        left_out=left_out,
         rest=rest,
     )
 
@@ -195,6 +203,11 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
     population frequencies of species", Biometrika 40, 1953), so the videos of the known ids are
     divided by it: the confirmed ones, and those that lists showed and no comparison has reached.
     That needs complete lists of the known ids.
+
+    The sample lacks what the sources showed and no comparison has reached. The random audit says
+    how many of these carry the recording; its bound widens the upper limit. Each of the two limits
+    may be wrong once in forty times, so the upper limit is wrong once in twenty times at most,
+    however they depend on each other (C. E. Bonferroni, 1936).
     """
     reason = _reason(sample) or _reason_of_lists(sample)
     lowest = lowest_coverage(sample.videos_per_id) if reason is None else 0.0
@@ -219,25 +232,26 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
 
 
 def _reason_of_lists(sample: ConfirmedSample) -> NotEstimated | None:
-    """Say why the lists of known ids forbid an estimate of the videos.
+    """Say why the lists of known ids, or videos that were left out, forbid an estimate of videos.
 
-    Where even videos of known ids found no place among the candidates, the sample favours these
-    ids. Then only a random sample of the rest can say what the plan left out.
+    Candidates are chosen for their likeness to known ones, so what was left out says something
+    only through a random sample of it.
     """
-    is_biased = sample.listed_videos > 0 and sample.rest is None
-    return "lists_not_read" if sample.unread_lists or is_biased else None
+    if sample.unread_lists:
+        return "lists_not_read"
+    return "not_audited" if sample.left_out and sample.rest is None else None
 
 
 def _unmet_in_sources(sample: ConfirmedSample) -> tuple[float, int]:
-    """Return how many videos with the recording the sample lacks: estimated, and at most.
-
-    None, unless videos of known ids were left out: see `_reason_of_lists`.
-    """
+    """Return how many videos with the recording the sample lacks: estimated, and at most."""
     rest = sample.rest
-    if rest is None or not sample.listed_videos:
+    if rest is None:
         return 0.0, 0
     bound = bound_carrying(
-        comparable=rest.comparable, compared=rest.compared, carrying=rest.carrying
+        comparable=rest.comparable,
+        compared=rest.compared,
+        carrying=rest.carrying,
+        most_missed=HALF_MISSED,
     )
     return rest.comparable * rest.carrying / rest.compared, bound.count
 
