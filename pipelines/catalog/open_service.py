@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.catalog.run import CatalogRun, cancel_run
-from pipelines.catalog.service import CatalogService
+from pipelines.catalog.run_requests import request_run
+from pipelines.catalog.service import CatalogService, CatalogStatus
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
@@ -84,6 +85,24 @@ def open_catalog_run(settings: Settings, name: str, *, at_once: int) -> Iterator
             result_ttl=timedelta(seconds=settings.result_cache_ttl),
             at_once=at_once,
         )
+
+
+def request_catalog_run(settings: Settings, name: str) -> CatalogStatus:
+    """Ask the workers to run a catalogue; return where it stands.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        InvalidParameterError: There is no such catalogue.
+        WarehouseError: The store cannot be opened.
+    """
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    with open_catalog_service(settings) as service:
+        status = service.status(name)
+    with closing(
+        open_control(settings.control_url or home.control_url, world=home.world)
+    ) as control:
+        request_run(control, name)
+    return status
 
 
 def cancel_catalog_run(settings: Settings, name: str) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from dagster import Definitions, in_process_executor
 
+from pipelines.orchestration import catalog_runs, jobs
 from pipelines.orchestration import chart_jobs as chart_runs
-from pipelines.orchestration import jobs
 from pipelines.orchestration.assets import chart as charting
 from pipelines.orchestration.assets import collect as collecting
 from pipelines.orchestration.assets import conclude as concluding
@@ -23,6 +23,7 @@ from pipelines.orchestration.automation import automation_rules, follow_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.resources import (
+    CatalogResource,
     ChartResource,
     HealthResource,
     MaintenanceResource,
@@ -76,9 +77,28 @@ ASSETS = (
     publishing.database,
     watching.watched_screens,
     watching.watch_digests,
+    catalog_runs.catalog_runs,
     charting.read_chart,
     charting.chart_platform,
     *reporting.REPORTS,
+)
+
+JOBS = (
+    jobs.scan,
+    jobs.keyword_search,
+    jobs.discovery,
+    jobs.request_scan,
+    jobs.canaries,
+    jobs.publish_database,
+    jobs.render_reports,
+    jobs.run_watchlist,
+    jobs.conclude_watchlist,
+    catalog_runs.run_catalog,
+    jobs.check_tables,
+    jobs.maintain,
+    jobs.doctor,
+    chart_runs.read_chart,
+    chart_runs.judge_chart,
 )
 
 
@@ -102,24 +122,14 @@ def build_definitions(
     return Definitions(
         assets=described(rules.applied_to([*ASSETS, *tables]), console_url=console_url),
         asset_checks=[confirmed_set, *TABLE_CHECKS],
-        jobs=[
-            jobs.scan,
-            jobs.keyword_search,
-            jobs.discovery,
-            jobs.request_scan,
-            jobs.canaries,
-            jobs.publish_database,
-            jobs.render_reports,
-            jobs.run_watchlist,
-            jobs.conclude_watchlist,
-            jobs.check_tables,
-            jobs.maintain,
-            jobs.doctor,
-            chart_runs.read_chart,
-            chart_runs.judge_chart,
-        ],
+        jobs=JOBS,
         schedules=[*build_schedules(hours or {}), chart_runs.chart_schedule(is_on=chart_daily)],
-        sensors=[watchlists, chart_runs.chart_sensor(is_on=chart_daily), follow_tables()],
+        sensors=[
+            watchlists,
+            catalog_runs.catalog_partitions,
+            chart_runs.chart_sensor(is_on=chart_daily),
+            follow_tables(),
+        ],
         executor=in_process_executor,
         resources={
             "scan": scan_of_run(GRAPHS),
@@ -131,6 +141,7 @@ def build_definitions(
             "reviews": reviews_of_run,
             "maintenance": MaintenanceResource(),
             "watches": WatchlistResource(),
+            "catalog": CatalogResource(),
         }
         | overrides,
     )

@@ -12,6 +12,8 @@ from dagster import (
     resource,
 )
 
+from pipelines.catalog.open_service import open_catalog_service, request_catalog_run
+from pipelines.catalog.service import CatalogStatus
 from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.checks.machine_report import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
@@ -168,6 +170,30 @@ class WatchlistResource:
         """
         with open_watchlist_runner(Settings()) as watcher:
             yield watcher
+
+
+class CatalogResource:
+    """Names catalogues and requests their runs; the store is open only while it does."""
+
+    def names(self) -> list[str]:
+        """Return the names of all catalogues of the configured world.
+
+        Raises:
+            ProfileNotChosenError: No platform profile is selected.
+            WarehouseError: The store cannot be opened.
+        """
+        with open_catalog_service(Settings()) as service:
+            return [status.catalog.name for status in service.listed()]
+
+    def request_run(self, name: str) -> CatalogStatus:
+        """Ask the workers to run a catalogue; return where it stands.
+
+        Raises:
+            ProfileNotChosenError: No platform profile is selected.
+            InvalidParameterError: There is no such catalogue.
+            WarehouseError: The store cannot be opened.
+        """
+        return request_catalog_run(Settings(), name)
 
 
 class CurrentScan:
