@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-audio bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -159,6 +159,9 @@ bench-week: env ## a simulated week of a watchlist, against the ground truth
 
 bench-audio: env ## accuracy and cost of the matcher; writes docs/accuracy.md
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy
+
+bench-audio-far: env ## 100,000 unrelated pairs through the full search of the matcher; on the same card
+	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy --only far --searched 100000
 
 bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
 	@$(BIN)/python -m tests.bench.accuracy.versions

@@ -20,6 +20,7 @@ from tests.bench.accuracy.accuracy import (
 )
 from tests.bench.accuracy.card import console_tables, write_card
 from tests.bench.accuracy.comparing import Bench
+from tests.bench.accuracy.edits import measure_edits
 from tests.bench.accuracy.findings import write_findings
 from tests.bench.accuracy.hearing import Hearing
 from tests.bench.accuracy.making import make_clips
@@ -29,6 +30,7 @@ from tests.bench.accuracy.tracks import Sources, Track, find_sources, list_few_t
 console = Console(width=120)
 _DOCS = Path("docs")
 _CACHE = Path("reports/bench-audio")
+_PARTS = ("accuracy", "far", "edits", "timing", "card")
 
 
 def main() -> None:
@@ -49,6 +51,12 @@ def main() -> None:
     if options.only in {None, "accuracy"}:
         document |= _accuracy(tracks, hearing, cache, options, began)
         kept.write_text(json.dumps(document, indent=1))  # the timing may be broken off
+    if options.only == "far":
+        document["unrelated"] = _unrelated(tracks, hearing, options)
+    if options.only in {None, "edits"} and not options.quick:
+        document["edits"] = measure_edits(tracks, clips, has_espeak=sources.has_espeak)
+        kept.write_text(json.dumps(document, indent=1))
+        _say("edits are compared", began)
     if options.only in {None, "timing"} and not options.quick:
         timing = measure_timing(tracks, hearing, heard_clips=options.heard_clips)
         document["timing"] = document.get("timing", {}) | timing
@@ -64,7 +72,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", default=str(_CACHE), help="keep files and features here")
-    parser.add_argument("--only", choices=("accuracy", "timing", "card"), default=None)
+    parser.add_argument("--only", choices=_PARTS, default=None)
     parser.add_argument("--quick", action="store_true", help="eight tracks, no card")
     parser.add_argument("--no-card", action="store_true", help="leave docs/ alone")
     parser.add_argument("--processes", type=int, default=2)
@@ -104,6 +112,13 @@ def _accuracy(
         )
         _say("the others are measured", began)
     return document
+
+
+def _unrelated(tracks: list[Track], hearing: Hearing, options: argparse.Namespace) -> Document:
+    with Bench(hearing, processes=options.processes) as bench:
+        return measure_unrelated(
+            tracks, bench, as_heard=options.unrelated, searched=options.searched
+        )
 
 
 def _sources(sources: Sources) -> Document:

@@ -60,6 +60,7 @@ def write_card(document: Document, folder: Path) -> None:
 _MUST, _TRANSFORMS, _FALSE = "What it must reach", "By transform", "Where nothing is the same"
 _NAMED = "What rejected pairs are called, and what they are"
 _UNRELATED = ("how", "pairs", "pairs of tracks", "accepted", "highest score", "99.9 % are below")
+_EDITS = ("edit", "found", "by value")
 _COST = ("what", "measured", "must", "reach for")
 _PICTURES = {
     _MUST: ["![Scores by what is true](accuracy-scores.svg)"],
@@ -84,6 +85,8 @@ def _counts(document: Document) -> dict[str, str]:
 def _sections(document: Document) -> list[Section]:
     parts: list[str] = [name for name in ("reported", "choosing") if name in document]
     sections = _by_part(document, parts) if parts else []
+    if "edits" in document:
+        sections.append(("Over the range of edits", _EDITS, rows.edit_rows(document)))
     if "unrelated" in document:
         sections.append(("Unrelated pairs", _UNRELATED, rows.unrelated_rows(document)))
     if "anchors" in document:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.bench.accuracy.clips import FAMILIES
+from tests.bench.accuracy.figures import Share
 
 type Document = dict[str, Any]
 type Rows = list[tuple[str, ...]]
@@ -145,6 +146,23 @@ def unrelated_rows(document: Document) -> Rows:
         for name, word in words.items()
         for found in (document["unrelated"][name],)
     ]  # fmt: skip
+
+
+def edit_rows(document: Document) -> Rows:
+    """One row per family: the share of all its edits, then how many are found by value."""
+    rows: Rows = []
+    for family, values in document["edits"].items():
+        counts = list(values.values())
+        share = Share(hits=sum(one[0] for one in counts), total=sum(one[1] for one in counts))
+        low, high = share.interval
+        rows.append(
+            (
+                family,
+                _share({"value": share.value, "low": low, "high": high, "total": share.total}),
+                ", ".join(f"{value}: {hits} of {total}" for value, (hits, total) in values.items()),
+            )
+        )
+    return rows
 
 
 def anchor_rows(anchors: Document) -> tuple[tuple[str, ...], Rows]:

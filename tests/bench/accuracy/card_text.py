@@ -45,6 +45,7 @@ CLOSING = """## Known limits
 ```
 make setup-bench      # once, as root on Debian: FluidSynth, sound fonts, espeak-ng, fpcalc
 make bench-audio      # everything
+make bench-audio-far  # 100,000 unrelated pairs through the full search, on the same card
 .venv/bin/python -m tests.bench.accuracy --only timing     # only the costs
 .venv/bin/python -m tests.bench.accuracy --quick           # eight tracks, no card
 make bench-versions   # compare the numbers with another Python version

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.bench.accuracy.card_rows import edit_rows
+from tests.bench.accuracy.edits import list_edits
 from tests.bench.accuracy.figures import Share, curve
 from tests.bench.accuracy.midi import Struck, to_midi
 from tests.bench.accuracy.pairs import draw_unrelated, list_pairs
@@ -53,3 +55,18 @@ def test_midi_tells_long_pauses() -> None:
     assert midi.startswith(b"MThd")
     assert b"\x00\xc0\x05\x87\x40\x90\x3c\x64\x87\x40\x80\x3c\x00\x00\xff\x2f\x00" in midi
     assert np.frombuffer(midi[18:22], ">u4")[0] == len(midi) - 22
+
+
+def test_edits_are_summed_by_family_and_listed_by_value() -> None:
+    found = {"edits": {"tempo": {"0.7": [3, 4], "1.4": [4, 4]}}}
+    ((family, share, by_value),) = edit_rows(found)
+    assert family == "tempo"
+    assert share.startswith("0.875 [")
+    assert by_value == "0.7: 3 of 4, 1.4: 4 of 4"
+
+
+def test_the_grid_of_edits_covers_the_range_that_is_searched_and_leaves_it() -> None:
+    speeds = [steps[0][1] for family, _, steps in list_edits() if family == "speed"]
+    assert (min(speeds), max(speeds)) == pytest.approx((0.5, 2.0), abs=0.04)
+    beyond = [steps[0][1] for family, _, steps in list_edits() if family.startswith("beyond")]
+    assert all(not 0.5 < one < 2 for one in beyond)
