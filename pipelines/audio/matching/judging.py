@@ -25,7 +25,11 @@ from pipelines.audio.matching.scoring import (
     phase_weight,
     tonal_weight,
 )
-from pipelines.audio.matching.search import best_hypothesis
+from pipelines.audio.matching.search import (
+    ScoredHypothesis,
+    best_hypothesis,
+    best_joint_hypothesis,
+)
 from pipelines.audio.matching.tone_agreement import tonal_balance
 from warehouse.records.evidence import MatchThresholds, PairEvidence, Segment
 
@@ -71,9 +75,24 @@ def judge_unchanged(
 def judge_variant(
     reference: Features, candidate: Features, limits: MatchThresholds
 ) -> PairEvidence | None:
-    """Apply both rules with the likeliest hypothesis undone; None if no hypothesis is likely."""
-    found = best_hypothesis(reference, candidate)
-    if found is None or found.share < _LEAST_SHARE:
+    """Apply both rules with the likeliest hypothesis undone; None if no hypothesis is likely.
+
+    Tempo and pitch changed independently count if they match; of the many pairs of both, one always
+    fits a little, and would hide the measures of the single change.
+    """
+    single = best_hypothesis(reference, candidate)
+    joint = best_joint_hypothesis(reference, candidate, single)
+    if joint is not None:
+        evidence = _judge_hypothesis(reference, candidate, limits, joint)
+        if evidence is not None and evidence.verdict == "variant":
+            return evidence
+    return None if single is None else _judge_hypothesis(reference, candidate, limits, single)
+
+
+def _judge_hypothesis(
+    reference: Features, candidate: Features, limits: MatchThresholds, found: ScoredHypothesis
+) -> PairEvidence | None:
+    if found.share < _LEAST_SHARE:
         return None
     hypothesis = found.hypothesis
     undone = undo(candidate, hypothesis)

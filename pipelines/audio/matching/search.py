@@ -38,13 +38,14 @@ _MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
 _COARSE_STEPS = np.arange(-4, 5) * 0.003
 _FINE_STEPS = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])
 _ENOUGH_PEAKS = 400
+_ENOUGH_FOR_BOTH = 200
 _EXPLAINED_SHARE = 0.25  # a single change that is nearly right explains up to 0.2
 _JOINT_COUNT = 2
 _MARGIN_SEMITONES = 0.5
 _MORE_BY_FACTOR, _MORE_BY_SHARE = 1.3, 0.03
 _TURNS_PER_SEMITONE = 2
 _TURNS = np.arange(12 * _TURNS_PER_SEMITONE) * (BINS_PER_SEMITONE / _TURNS_PER_SEMITONE)
-_COARSE_SHIFTS = np.arange(-3, 4) * 0.04
+_COARSE_SHIFTS = np.arange(-2, 3) * 0.04
 _FINE_SHIFTS = np.array([-0.02, 0.0, 0.02])
 
 
@@ -62,21 +63,23 @@ class ScoredHypothesis:
 
 
 def best_hypothesis(reference: Features, candidate: Features) -> ScoredHypothesis | None:
-    """Return the refined hypothesis with the most agreeing peaks; None if none is promising.
-
-    Tempo and pitch changed independently are searched only if no single change explains the sound,
-    and must explain it clearly better.
-    """
+    """Return the refined single change with the most agreeing peaks; None if none is promising."""
     likely = _likely_hypotheses(reference, candidate)
     found = [_refined(reference, candidate, guess) for guess in likely]
-    single = max(found, key=_share, default=None)
+    return max(found, key=_share, default=None)
+
+
+def best_joint_hypothesis(
+    reference: Features, candidate: Features, single: ScoredHypothesis | None
+) -> ScoredHypothesis | None:
+    """Return tempo and pitch changed independently if that explains the sound clearly better."""
     if single is not None and single.share >= _EXPLAINED_SHARE:
-        return single
+        return None
     likely = _likely_joint_hypotheses(reference, candidate)
     found = [_refined_jointly(reference, candidate, guess) for guess in likely]
     joint = max(found, key=_share, default=None)
     if joint is None or (single is not None and not _is_clearly_more(joint.share, single.share)):
-        return single
+        return None
     return joint
 
 
@@ -140,7 +143,7 @@ def _refined_jointly(
     reference: Features, candidate: Features, guess: ScoredHypothesis
 ) -> ScoredHypothesis:
     """Refine tempo and pitch, first in steps of 0.3 % and 4 cents, then of 0.1 % and 2 cents."""
-    few = _thinned(candidate.peaks)
+    few = _thinned(candidate.peaks, _ENOUGH_FOR_BOTH)
     best = max(
         (
             _score_variation(reference, candidate, few, replace(guess, hypothesis=shifted), step)
@@ -174,7 +177,7 @@ def _is_clearly_more(share: float, other: float) -> bool:
 
 def _refined(reference: Features, candidate: Features, guess: ScoredHypothesis) -> ScoredHypothesis:
     """Refine the hypothesis for peak agreement, first in steps of 0.3 %, then 0.1 %."""
-    few = _thinned(candidate.peaks)
+    few = _thinned(candidate.peaks, _ENOUGH_PEAKS)
     best = max(
         (_score_variation(reference, candidate, few, guess, step) for step in _COARSE_STEPS),
         key=lambda one: one.share,
@@ -190,9 +193,9 @@ def _refined(reference: Features, candidate: Features, guess: ScoredHypothesis) 
     )
 
 
-def _thinned(peaks: Peaks) -> Peaks:
-    """Return about 400 evenly spaced peaks, enough to compare two steps."""
-    every = slice(None, None, max(1, len(peaks.frames) // _ENOUGH_PEAKS))
+def _thinned(peaks: Peaks, count: int) -> Peaks:
+    """Return about `count` evenly spaced peaks, enough to compare two steps."""
+    every = slice(None, None, max(1, len(peaks.frames) // count))
     return Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
 
 
