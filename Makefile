@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -153,6 +153,9 @@ bench-switches: env ## a whole scan with each switch of the sandbox, against wha
 
 bench-coverage: env ## coverage estimates of 200 drawn worlds, against what a guest could reach
 	@$(BIN)/python -m tests.bench.coverage
+
+bench-catalog: env ## a catalogue of 20 tracks: rate, memory, a killed worker, a second run
+	@$(ONE_THREAD) $(BIN)/python -m tests.bench.catalog
 
 bench-week: env ## a simulated week of a watchlist, against the ground truth
 	@$(BIN)/python -m tests.bench.week
