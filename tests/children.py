@@ -3,11 +3,12 @@ reaped, and their pipes closed. What one test leaves open, a warning would blame
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,14 @@ import psutil
 
 from api.cli.processes.parent_watchdog import signal_group
 from tests.stage import wait_for
+
+GRACE_S = 10.0
+KEPT = ("PATH", "HOME", "COVERAGE_PROCESS_CONFIG")
+
+
+def bare_environment() -> dict[str, str]:
+    """What a program needs of our environment, with no setting of the product in it."""
+    return {name: os.environ[name] for name in KEPT if name in os.environ}
 
 
 @contextmanager
@@ -26,7 +35,16 @@ def child(*arguments: str, **options: Any) -> Iterator["subprocess.Popen[str]"]:
         try:
             yield process
         finally:
-            signal_group(process.pid, signal.SIGKILL)
+            end_group(process)
+
+
+def end_group(process: "subprocess.Popen[Any]") -> None:
+    """End a process group as `sametrack` does: asked first, so that it writes what it measured."""
+    signal_group(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_S)
+    signal_group(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from api.cli.processes.parent_watchdog import signal_group
+from tests.children import end_group
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 600.0  # a machine may be busy with other things
@@ -73,7 +72,7 @@ def watch() -> Watch:
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Start a command of this project; what is left of it is killed afterwards."""
+    """Start a command of this project; what is left of it is ended afterwards."""
     started: list[subprocess.Popen[str]] = []
 
     def run(*arguments: str, cwd: Path, log: Path, **env: str) -> subprocess.Popen[str]:
@@ -89,8 +88,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     yield run
     for process in started:
-        signal_group(process.pid, signal.SIGKILL)
-        process.wait()
+        end_group(process)
 
 
 class JobApi:

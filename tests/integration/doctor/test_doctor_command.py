@@ -1,7 +1,6 @@
 """`sametrack doctor` as a process: exit status, words, JSON, and how long a dead platform takes."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -14,17 +13,18 @@ import api.cli.commands.system.doctor as doctor_command
 from pipelines.doctor import health_check as examination
 from pipelines.doctor.probes import probe_runner as asking
 from pipelines.doctor.probes.table import PROBES
+from tests.children import bare_environment
 
 PROMISED_S = 30
 ROOT = Path(__file__).parents[3]
 
 
 def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     given = {"PROFILE": "sandbox", "DATA_HOME": str(home), "PYTHONPATH": str(ROOT), **env}
     return subprocess.run(
         [sys.executable, "-m", "api.cli.main", "doctor", "--time-limit", "600", *arguments],
-        env={**kept, **given}, cwd=home, capture_output=True, text=True, check=False, timeout=900,
+        env={**bare_environment(), **given}, cwd=home,
+        capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
 
 

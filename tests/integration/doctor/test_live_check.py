@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from pipelines.doctor.live_check.run import (
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_data_provider, choose_profile
 from pipelines.settings import Settings
+from tests.children import bare_environment
 from tests.stage import open_stage
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
@@ -240,7 +240,6 @@ def scan(live: LivePlatform, music_id: str, name: str, sounds: Path, **settings:
 
 def run_command(live: LivePlatform, profile: Path, *arguments: str) -> CompletedProcess[str]:
     """The command as a process, with a profile file."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     given = {
         "PROFILE": str(profile),
         "SANDBOX_PORT": str(live.port),
@@ -249,7 +248,8 @@ def run_command(live: LivePlatform, profile: Path, *arguments: str) -> Completed
     }
     return subprocess.run(
         [sys.executable, "-m", "api.cli.main", *arguments],
-        env={**kept, **given}, cwd=live.place, capture_output=True, text=True, check=False,
+        env={**bare_environment(), **given}, cwd=live.place,
+        capture_output=True, text=True, check=False,
         timeout=900,
     )  # fmt: skip
 

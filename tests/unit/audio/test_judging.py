@@ -241,6 +241,52 @@ def test_a_drift_of_a_few_peaks_may_be_chance(share: float) -> None:
     )
 
 
+def few(peaks: MadePeaks, share: float) -> MadePeaks:
+    """The first ones of them."""
+    count = round(share * len(peaks.frames))
+    return MadePeaks(peaks.frames[:count], peaks.hertz[:count], peaks.phases[:count])
+
+
+HIGH_THRESHOLD = MatchThresholds(match_threshold=0.99)
+
+
+def test_a_rule_without_objection_says_more_than_a_higher_score_with_one() -> None:
+    fast = PEAKS.played(1.04).part(0, 280)
+    own = PEAKS.part(0, 280)
+    later = MadePeaks(own.frames[160:224], own.hertz[160:224], own.phases[160:224])
+    drifts_at_first = few(fast, 0.5) + later + fleeting(7, 100).part(0, 280)
+    candidate = sound(
+        then(CHROMA, blended(CHROMA, melody(2), 0.35)),
+        then(MEL_DB, blended(MEL_DB, timbre(5), 0.35)),
+        drifts_at_first + few(PEAKS.part(280, 2 * FRAMES), 0.3) + fleeting(2).part(280, 2 * FRAMES),
+    )
+    part = judge_unchanged(SONG, candidate, replace(HIGH_THRESHOLD, whole_chroma_distance=-1.0))
+    assert outcome(part) == ("rejected", "tempo_drifts")
+    evidence = judge_unchanged(SONG, candidate, HIGH_THRESHOLD)
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+    assert evidence.segment == "whole"
+    assert defined_score(evidence) < defined_score(part)
+
+
+def test_a_rule_that_holds_but_drifts_says_more_than_a_higher_score_without_a_rule() -> None:
+    candidate = sound(
+        then(CHROMA, blended(CHROMA, melody(2), 0.2)),
+        MEL_DB,
+        few(PEAKS.part(0, 280), 0.3)
+        + fleeting(7, 300).part(0, 280)
+        + PEAKS.played(1.04).part(280, 2 * FRAMES),
+    )
+    no_part = replace(HIGH_THRESHOLD, local_chroma_distance=-1.0)
+    no_rule = replace(no_part, whole_chroma_distance=-1.0)
+    unmet = judge_unchanged(SONG, candidate, no_rule)
+    assert outcome(unmet) == ("rejected", "distances_above_limits")
+    assert unmet.segment == "local"
+    evidence = judge_unchanged(SONG, candidate, no_part)
+    assert outcome(evidence) == ("rejected", "tempo_drifts")
+    assert evidence.segment == "whole"
+    assert defined_score(evidence) < defined_score(unmet)
+
+
 def shared_voice(common_tones: int) -> tuple[Features, Features]:
     """Two sounds under one voice that hold six tones each, some of them the same."""
     voice, common = fleeting(3), held(1, common_tones)
@@ -323,6 +369,11 @@ def test_a_variant_without_a_rule_that_holds_is_rejected_with_its_score_cut() ->
     assert evidence.score == pytest.approx(0.3 * (defined_score(evidence) - 0.04), abs=1e-3)
 
 
+def decimals(value: float | None) -> int:
+    """How many a number is written with."""
+    return len(str(value).partition(".")[2])
+
+
 def sped(*, keeps_phases: bool) -> Features:
     """Like a tape that runs 8 % fast: pitch and all. The timbre is not made to follow."""
     peaks = PEAKS.played(FOUR_BINS, pitch=FOUR_BINS)
@@ -342,6 +393,7 @@ def test_a_change_of_speed_alone_keeps_the_phases_that_make_it_sure(
     assert outcome(evidence) == ("variant", "speed_variant")
     assert evidence.speed == pytest.approx(FOUR_BINS, rel=0.002)
     assert evidence.semitones == pytest.approx(4 / 3, abs=0.03)
+    assert decimals(evidence.semitones) == 3
     assert evidence.peak_agreement == pytest.approx(agreement, abs=0.01)
 
 
