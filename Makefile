@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ notebook: env ## open the notebooks in JupyterLab; without data a demo collects 
 
 up: env ## start API, worker, Dagster UI and daemon together
 	@$(BIN)/sametrack up
+
+up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two services, three Celery workers (WORKERS=, LATENCY_MS=)
+	@$(BIN)/python -m deploy.local --workers $(or $(WORKERS),3) --latency-ms $(or $(LATENCY_MS),0)
 
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m quick
@@ -110,7 +113,7 @@ fmt: env ## format, or with CI=true only check the format
 
 lint: env ## ruff and spelling
 	@$(BIN)/ruff check .
-	@$(BIN)/codespell api notebooks pipelines warehouse tests README.md CHANGELOG.md
+	@$(BIN)/codespell api deploy notebooks pipelines warehouse tests README.md CHANGELOG.md
 
 types: env ## mypy, strict
 	@$(BIN)/mypy
@@ -157,6 +160,9 @@ bench-coverage: env ## coverage estimates of 200 drawn worlds, against what a gu
 bench-catalog: env ## a catalogue of 20 tracks: rate, memory, a killed worker, a second run
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench.catalog
 
+bench-cluster: env ## scans on one Celery worker and on three, one of them killed; needs setup-cluster
+	@$(BIN)/python -m tests.bench.cluster
+
 bench-week: env ## a simulated week of a watchlist, against the ground truth
 	@$(BIN)/python -m tests.bench.week
 
@@ -171,6 +177,9 @@ bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
 
 setup-bench: ## install the optional tools of bench-audio (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools
+
+setup-cluster: ## install Redis and PostgreSQL for up-cluster (Debian, as root)
+	apt-get install -y --no-install-recommends redis-server postgresql
 
 setup-browser: ## install Chromium for DATA_PROVIDER=browser-public and PDFs, and fonts for these (Debian, as root)
 	apt-get install -y --no-install-recommends chromium fonts-noto-cjk fonts-noto-color-emoji

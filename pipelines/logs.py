@@ -38,8 +38,14 @@ def configure_logging(
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.BytesLoggerFactory(cast("BinaryIO", into or sys.stderr.buffer)),
+        logger_factory=structlog.BytesLoggerFactory(cast("BinaryIO", into or _stderr())),
     )
+
+
+def _stderr() -> BinaryIO:
+    """Return the binary stream of stderr; Celery and notebooks put a stream without one there."""
+    found = getattr(sys.stderr, "buffer", None) or getattr(sys.__stderr__, "buffer", None)
+    return found or open(2, "wb", buffering=0, closefd=False)
 
 
 class BufferedLogWriter:

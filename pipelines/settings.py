@@ -65,6 +65,9 @@ class Settings(BaseSettings):
         20, ge=0, le=500, description="videos that a scan compares at random; 0 compares none"
     )
     runs: Literal["local", "remote"] = Field("local", description="who executes scans")
+    celery_broker_url: SecretStr | None = Field(
+        None, description="Celery's broker, for Dagster's runs on Celery workers; default: none"
+    )
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
     worker_gives_way: bool = Field(True, description="run scans at low priority")
     listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode audio")
@@ -125,7 +128,7 @@ class Settings(BaseSettings):
         "canary_music_id",
         "mobileapp_device", "mobileapp_package",
         "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
-        "digest_webhook_url", "console_url",
+        "digest_webhook_url", "console_url", "celery_broker_url",
         mode="before",
     )  # fmt: skip
     @classmethod

@@ -25,6 +25,9 @@ from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from dagster._core.execution.api import execute_run_iterator
 
+# The launcher hands runs to another launcher, whose type and argument have no public names.
+from dagster._core.launcher import LaunchRunContext, RunLauncher
+
 # Runs name their code location, so that the UI files them there and the daemon can launch them.
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
@@ -54,11 +57,13 @@ __all__ = [
     "GrpcServerTarget",
     "InMemoryJob",
     "JobPythonOrigin",
+    "LaunchRunContext",
     "LocalArtifactStorage",
     "ModuleCodePointer",
     "RegisteredCodeLocationOrigin",
     "RemoteRepositoryOrigin",
     "RepositoryPythonOrigin",
+    "RunLauncher",
     "SqlPollingEventWatcher",
     "SqliteRunStorage",
     "SqliteScheduleStorage",

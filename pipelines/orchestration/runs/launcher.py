@@ -1,24 +1,71 @@
-"""The run launcher: "Terminate" in Dagster's UI requests a scan's end at a safe point.
+"""The run launcher: where Dagster's runs are executed, and what "Terminate" does.
 
-Configured in `dagster.yaml`, so every Dagster process loads it. The worker's processes or a code
-server execute the runs of jobs; killing them would lose the reason of their end.
+Configured in `dagster.yaml`, so every Dagster process loads it. Runs are executed by the code
+server, or by Celery workers with `CELERY_BROKER_URL`. Ending a scan's process would lose the reason
+of its end, so "Terminate" requests its end at a safe point.
 """
 
 from typing import override
 
-from dagster import DefaultRunLauncher
+from dagster import DagsterInstance, DefaultRunLauncher
 
+from pipelines.orchestration.dagster_compat import (
+    ConfigurableClassData,
+    LaunchRunContext,
+    RunLauncher,
+)
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
+from pipelines.settings import Settings
+from warehouse.extras import need_extra
+from warehouse.records.errors import WorkerUnavailableError
 
 
 class JobRunLauncher(DefaultRunLauncher):
-    """Dagster's default launcher, except that "Terminate" marks a job's run as canceling."""
+    """Dagster's default launcher, or Celery; "Terminate" marks a job's run as canceling."""
+
+    def __init__(self, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(inst_data)
+        self._celery = _open_celery()
+
+    @override
+    def register_instance(self, instance: DagsterInstance) -> None:
+        """Give the instance to both launchers."""
+        super().register_instance(instance)
+        if self._celery is not None:
+            self._celery.register_instance(instance)
+
+    @override
+    def launch_run(self, context: LaunchRunContext) -> None:
+        """Send a run to its executor."""
+        if self._celery is None:
+            super().launch_run(context)
+        else:
+            self._celery.launch_run(context)
 
     @override
     def terminate(self, run_id: str) -> bool:
         """Request the end of a job's run, or terminate another run; return whether that worked."""
         run = self._instance.get_run_by_id(run_id)
-        if run is None or run.is_finished or ORIGIN_TAG not in run.tags:
+        if run is None or run.is_finished:
+            return False
+        if ORIGIN_TAG in run.tags:
+            self._instance.report_run_canceling(run)
+            return True
+        if self._celery is None:
             return bool(super().terminate(run_id))  # type: ignore[no-untyped-call]  # Dagster's own
-        self._instance.report_run_canceling(run)
-        return True
+        return bool(self._celery.terminate(run_id))
+
+
+def _open_celery() -> RunLauncher | None:
+    """Return the launcher of `CELERY_BROKER_URL`, or None without one.
+
+    Raises:
+        WorkerUnavailableError: The extra `celery` is missing.
+    """
+    broker = Settings().celery_broker_url
+    if broker is None:
+        return None
+    need_extra("celery", "CELERY_BROKER_URL", error=WorkerUnavailableError)
+    from pipelines.orchestration.runs.celery_runs import open_celery_launcher  # noqa: PLC0415  # an extra
+
+    return open_celery_launcher(broker.get_secret_value())

@@ -27,6 +27,7 @@ BROUGHT = {
 BEHIND_AN_EXTRA = {
     "analysis": ("pipelines/reports/", "warehouse/analysis/relation.py"),
     "browser": ("pipelines/platform/browser/", "pipelines/reports/pdf.py"),
+    "celery": ("pipelines/orchestration/runs/celery_runs.py",),
     "mobileapp": ("pipelines/platform/mobileapp/adb.py",),
     "postgres": ("pipelines/orchestration/server_storage.py",),
     "telemetry": ("pipelines/captures/recording/tracing.py",),

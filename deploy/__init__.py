@@ -1,0 +1,1 @@
+"""How Sametrack is installed on servers; see docs/deployment.md."""

@@ -1,0 +1,1 @@
+"""`make up-cluster`: the processes of a cluster on one machine, for tests and for trying out."""

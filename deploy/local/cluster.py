@@ -1,0 +1,143 @@
+"""The plan of a cluster on one machine: which processes, with which settings."""
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from api.cli.commands.system.up import UpConfig, services
+from api.cli.processes.child_processes import (
+    LOOPBACK,
+    ChildProcessGroup,
+    Program,
+    find_port,
+    is_listening,
+    sametrack_command,
+)
+from api.cli.processes.supervisor import Service
+from deploy.local.stores import ObjectStore, PostgresServer, RedisServer
+from pipelines.orchestration.instance import INSTANCE_FOLDER
+from warehouse.home.folder import open_home
+
+CELERY_APP = "pipelines.orchestration.runs.celery_runs"
+WORKER_LOST_AFTER_S = 10.0
+"""A lost Celery worker is noticed in less than 15 s: this, and three looks 1 s apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPlan:
+    """A cluster in one folder. `latency_ms` delays every answer of the sandbox."""
+
+    folder: Path
+    celery_workers: int = 3
+    apis: int = 2
+    seed: int = 7
+    size: float = 0.3
+    latency_ms: int = 0
+    sound_cache: Path | None = None
+    api_port: int = field(default_factory=find_port)
+    dagster_port: int = field(default_factory=find_port)
+    sandbox_port: int = field(default_factory=find_port)
+
+    @property
+    def logs(self) -> Path:
+        """Folder of the logs."""
+        return self.folder / "logs"
+
+
+class Cluster:
+    """The processes of a cluster; `start_stores` first, then supervise `services`."""
+
+    def __init__(self, plan: ClusterPlan) -> None:
+        self.plan = plan
+        self.postgres = PostgresServer(plan.folder / "postgres")
+        self.redis = RedisServer(plan.logs)
+        self.objects = ObjectStore(plan.logs)
+        self.home = open_home(plan.folder / "home", "sandbox")
+
+    def start_stores(self, process_group: ChildProcessGroup) -> None:
+        """Start PostgreSQL, Redis and the S3 server, and wait until they can be used."""
+        self.plan.logs.mkdir(parents=True, exist_ok=True)
+        postgres = process_group.start(self.postgres.program())
+        process_group.start(self.redis.program())
+        objects = process_group.start(self.objects.program())
+        self.postgres.create_databases(postgres)
+        self.objects.create_bucket(objects)
+
+    def environment(self) -> dict[str, str]:
+        """Return the settings of all processes."""
+        plan = self.plan
+        return {
+            "PROFILE": "sandbox",
+            "DATA_HOME": str(plan.folder / "home"),
+            "SANDBOX_PORT": str(plan.sandbox_port),
+            "API_PORT": str(plan.api_port),
+            "CONTROL_URL": self.postgres.url("control", driver="postgresql+psycopg"),
+            "DAGSTER_STORAGE_URL": self.postgres.url("dagster"),
+            "CELERY_BROKER_URL": self.redis.url,
+            "RUNS": "remote",
+            "WORKER_RUNS": str(plan.celery_workers),
+            "HEARTBEAT_S": "1",
+            "WORKER_LOST_AFTER_S": f"{WORKER_LOST_AFTER_S:g}",
+            "DAGSTER_HOME": str(INSTANCE_FOLDER),
+            "SAMETRACK_DAGSTER_DIR": str(self.home.dagster_dir),
+            "PYTHONUNBUFFERED": "1",
+            **self.objects.environment(),
+        }
+
+    def services(self) -> list[Service]:
+        """Return all but the stores: what `sametrack up` starts, more APIs, Celery workers."""
+        plan = self.plan
+        up = UpConfig(
+            profile="sandbox", world="sandbox", api_host=LOOPBACK, api_port=plan.api_port,
+            dagster_port=plan.dagster_port, sandbox_port=None, seed=plan.seed, size=plan.size,
+            logs=plan.logs, dagster_dir=self.home.dagster_dir, socket=plan.folder / "code.sock",
+            workspace=plan.folder / "workspace.yaml", has_token=False,
+        )  # fmt: skip
+        up.workspace.write_text(
+            "load_from:\n  - grpc_server:\n"
+            f"      socket: {up.socket}\n      location_name: sametrack\n",
+            encoding="utf-8",
+        )
+        found = [Service(self._with_settings(one.program), one.is_ready) for one in services(up)]
+        found.insert(0, self._sandbox())
+        found += [self._api(number) for number in range(2, plan.apis + 1)]
+        found += [self._celery_worker(number) for number in range(1, plan.celery_workers + 1)]
+        return found
+
+    def _sandbox(self) -> Service:
+        plan = self.plan
+        world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
+        cache = () if plan.sound_cache is None else ("--cache", str(plan.sound_cache))
+        command = sametrack_command(
+            "sandbox",
+            *cache,
+            *world,
+            "--port",
+            str(plan.sandbox_port),
+            "--latency-ms",
+            str(plan.latency_ms),
+        )
+        return self._service("sandbox", command, port=plan.sandbox_port)
+
+    def _api(self, number: int) -> Service:
+        port = find_port()
+        return self._service(
+            f"api-{number}", sametrack_command("serve", "--port", str(port)), port=port
+        )
+
+    def _celery_worker(self, number: int) -> Service:
+        name = f"celery-{number}"
+        command = [
+            *(sys.executable, "-m", "celery", "-A", CELERY_APP, "worker", "--concurrency", "1"),
+            *("--hostname", f"{name}@%h", "--without-gossip", "--without-mingle", "-l", "WARNING"),
+        ]
+        return self._service(name, command)
+
+    def _service(self, name: str, command: list[str], *, port: int | None = None) -> Service:
+        program = Program(name=name, command=command, log=self.plan.logs / f"{name}.log")
+        is_ready = None if port is None else lambda: is_listening(port)
+        return Service(self._with_settings(program), is_ready)
+
+    def _with_settings(self, program: Program) -> Program:
+        env = {**(program.env or {}), **self.environment()}
+        return Program(name=program.name, command=program.command, log=program.log, env=env)

@@ -1,0 +1,64 @@
+"""Runs on Celery workers (`CELERY_BROKER_URL`), with the extra `celery`.
+
+Start a worker on each machine with
+
+    celery -A pipelines.orchestration.runs.celery_runs worker --concurrency 1
+
+It executes whole Dagster runs, one after the other; its processes stay warm between them. A run
+writes its own heartbeats and its own end, so no result backend is needed.
+"""
+
+from celery import Celery
+from dagster_celery.launcher import CeleryRunLauncher
+from dagster_celery.make_app import make_app
+from dagster_celery.tasks import create_execute_job_task
+
+from pipelines.settings import Settings
+from warehouse.records.errors import WorkerUnavailableError
+
+QUEUE = "dagster"
+"""The queue of Dagster's tasks; `dagster-celery` declares it."""
+DAY_S = 24 * 3600
+OPTIONS = {
+    "broker_connection_retry_on_startup": True,
+    # Redis gives a message to another worker after this time; a run is taken once.
+    "broker_transport_options": {"visibility_timeout": 7 * DAY_S},
+    # A worker that is busy must not hold the next run back from an idle one.
+    "worker_prefetch_multiplier": 1,
+    "worker_disable_prefetch": True,
+    # Logs go to stderr as they are: JSON, one object a line.
+    "worker_hijack_root_logger": False,
+    "worker_redirect_stdouts": False,
+    "task_ignore_result": True,
+    "task_default_queue": QUEUE,
+}
+
+
+def open_celery_launcher(broker: str) -> CeleryRunLauncher:
+    """Return Dagster's launcher for Celery."""
+    return CeleryRunLauncher(default_queue=QUEUE, broker=broker, config_source=dict(OPTIONS))
+
+
+def make_worker_app() -> Celery:
+    """Return the application of a Celery worker.
+
+    Raises:
+        WorkerUnavailableError: CELERY_BROKER_URL is not set.
+    """
+    broker = Settings().celery_broker_url
+    if broker is None:
+        raise WorkerUnavailableError(
+            "CELERY_BROKER_URL is not set", hint="CELERY_BROKER_URL is redis://<host>:6379/0"
+        )
+    made: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
+        {"broker": broker.get_secret_value(), "config_source": dict(OPTIONS)}
+    )
+    create_execute_job_task(made)
+    return made
+
+
+def __getattr__(name: str) -> Celery:
+    """Make `app` when Celery's command asks for it: only a worker needs one."""
+    if name == "app":
+        return make_worker_app()
+    raise AttributeError(name)
