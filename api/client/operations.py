@@ -386,6 +386,10 @@ class Operations:
     ) -> extensions.ChartSongData:
         """Link, unlink or withdraw a decision; return the updated song."""
 
+    @operation("POST", f"{OWN}/chart/judge")
+    def judge_chart(self) -> extensions.ChartJudgingData:
+        """Judge the links of all stored chart songs again; makes no requests to the platform."""
+
     @operation("GET", PAIR)
     def comparison(self, comparison_id: str) -> extensions.ComparisonData:
         """Return a compared pair with its measures and limits."""

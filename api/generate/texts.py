@@ -68,17 +68,17 @@ CHINESE = ReferenceTexts(
     opening=f"""\
 # HTTP 接口
 
-由 `make docs` 根据服务本身生成 (版本 {SERVICE_VERSION}); 相同内容见 `/docs?lang=zh` 与
+由 `make docs` 根据服务本身生成（版本 {SERVICE_VERSION}）；相同内容见 `/docs?lang=zh` 与
 `/api/v1/sametrack/reference`. [English](api.md)
 
-`/api/v1/` 下所有 JSON 响应使用同样的十一个字段: `code`、`request_id`、`message`、
+`/api/v1/` 下所有 JSON 响应使用同样的十一个字段：`code`、`request_id`、`message`、
 `message_zh`、`time`、`time_stamp`、`time_zone`、`docs`、`router`、`params`、`data`.
-`params` 为服务实际采用的参数. 失败时 `data.error` 含 `type` (稳定不变)、`detail`、`hint`、
-`retry_after`、`upstream`. 未知值为 `null`. 结果不代表平台全量: `coverage_complete` 始终为 false.
+`params` 为服务实际采用的参数。失败时 `data.error` 含 `type`（稳定不变）、`detail`、`hint`、
+`retry_after`、`upstream`。未知值为 `null`。结果不代表平台全量：`coverage_complete` 始终为 false。
 
-设置 `OWN_API_TOKEN` 后, 每个请求须携带 `Authorization: Bearer <令牌>` 或 `x-api-key: <令牌>`.
-请求体为 JSON, 并携带 `Content-Type: application/json`. 查询参数中的布尔值为 `true` 或 `false`.
-未知参数会被拒绝. 各接口均可能返回 401、403、421、429、500; 其余错误在各接口下列出.
+设置 `OWN_API_TOKEN` 后，每个请求须携带 `Authorization: Bearer <令牌>` 或 `x-api-key: <令牌>`。
+请求体为 JSON，并携带 `Content-Type: application/json`。查询参数中的布尔值为 `true` 或 `false`。
+未知参数会被拒绝。各接口均可能返回 401、403、421、429、500；其余错误在各接口下列出。
 """,
     operations="## 接口列表",
     own="## 扩展接口",
@@ -87,7 +87,7 @@ CHINESE = ReferenceTexts(
     columns=("参数", "位置", "类型", "必填", "默认值", "取值", "含义"),
     example="示例",
     answers="错误",
-    no_parameters="无参数.",
+    no_parameters="无参数。",
     yes="是",
     span="{} 至 {}",
     least="最小 {}",

@@ -24,22 +24,22 @@ Every JSON response under `/api/v1/` has the same eleven keys. On failure `data.
 went wrong (`detail`) and what to do (`hint`); `type` is stable. Results are never a full
 enumeration of the platform: `coverage_complete` is always false.
 
-查找真正使用同一录音的公开作品: 通过音频核验确认, 按热度排行, 并说明未能读取的部分.
+查找真正使用同一录音的公开作品：通过音频核验确认，按热度排行，并说明未能读取的部分。
 
-所有 `/api/v1/` 下的 JSON 响应使用相同的十一个字段. 失败时 `data.error` 说明原因 (`detail`) 与处理
-办法 (`hint`), `type` 稳定不变. 结果不代表平台全量: `coverage_complete` 始终为 false.
+所有 `/api/v1/` 下的 JSON 响应使用相同的十一个字段。失败时 `data.error` 说明原因（`detail`）与处理
+办法（`hint`），`type` 稳定不变。结果不代表平台全量：`coverage_complete` 始终为 false。
 """
 SECURITY_SCHEMES = {
     "bearer": {
         "type": "http",
         "scheme": "bearer",
-        "description": "Authorization: Bearer <token>. 设置 OWN_API_TOKEN 后必填.",
+        "description": "Authorization: Bearer <token>. 设置 OWN_API_TOKEN 后必填。",
     },
     "apiKey": {
         "type": "apiKey",
         "in": "header",
         "name": "x-api-key",
-        "description": "The same token in its own header. 也可以用单独的请求头携带同一令牌.",
+        "description": "The same token in its own header. 也可以用单独的请求头携带同一令牌。",
     },
 }
 TAGS = {

@@ -19,11 +19,11 @@ _MAX_COLUMNS = 50
 _INPUTS = "ids, links, or links of playlists. ID、链接或歌单链接"
 _ROWS = (
     "rows of a table, each with its columns as text; the column `track`, `music_id` or `link` "
-    "names the track. 表格行, 列名到文本; track、music_id 或 link 列为音乐"
+    "names the track. 表格行，列名到文本；track、music_id 或 link 列为音乐"
 )
 _FIRST_LINE = "number of the first line, when a file is sent in parts. 首行行号"
 _FRESH = "days after which a result is due again. 结果过期天数"
-_PER_DAY = "a day (UTC); 0: no limit. 每日上限 (UTC), 0 为不限"
+_PER_DAY = "a day (UTC); 0: no limit. 每日上限（UTC），0 为不限"
 _CANDIDATES = "candidates of each scan. 每次扫描的候选数"
 _DRY_RUN = "report the outcome without storing anything. 仅预览"
 

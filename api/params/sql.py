@@ -24,7 +24,7 @@ class StatementBody(StrictModel):
 
     sql: Annotated[PrintableText, Field(min_length=1, max_length=MAX_SQL_LENGTH)] | None = Field(
         None,
-        description="one read-only statement in DuckDB's dialect. 一条只读 SQL 语句 (DuckDB 语法)",
+        description="one read-only statement in DuckDB's dialect. 一条只读 SQL 语句（DuckDB 语法）",
         examples=["select rank, aweme_id from marts.rankings order by rank"],
     )
     query: _Name | None = Field(

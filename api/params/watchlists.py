@@ -31,12 +31,12 @@ MAX_EVERY_LENGTH = 100
 _DEFAULTS = DigestThresholds()
 _NAME_MEANING = (
     "name of the watchlist: 1 to 64 lower-case letters, digits, - and _. "
-    "监控清单名称: 1 至 64 个小写字母、数字、- 或 _"
+    "监控清单名称：1 至 64 个小写字母、数字、- 或 _"
 )
 WatchlistNameText = Annotated[StrictStr, Field(pattern=NAME_PATTERN, description=_NAME_MEANING)]
 _SCHEDULE = (
     "how often, in UTC: `daily`, `every 6 hours`, `every monday at 08:00`, or a "
-    "cron expression of five fields. 执行频率 (UTC): 英文短语或五段 cron 表达式"
+    "cron expression of five fields. 执行频率（UTC）：英文短语或五段 cron 表达式"
 )
 ScheduleText = Annotated[
     PrintableText,
@@ -53,7 +53,7 @@ class EntryBody(StrictModel):
     """One entry of a watchlist."""
 
     kind: WatchlistEntryKind = Field(
-        description="`track`, `account` or `hashtag`. 类型: 音乐、账号或话题", examples=["track"]
+        description="`track`, `account` or `hashtag`. 类型：音乐、账号或话题", examples=["track"]
     )
     input: InputText = Field(description="id or link. ID 或链接", examples=["7300000000000000001"])
 
@@ -75,7 +75,7 @@ class ThresholdsBody(StrictModel):
     )
 
 
-_ENTRIES = f"what to watch, 1 to {MAX_ENTRIES} entries. 监控条目, 1 至 {MAX_ENTRIES} 个"
+_ENTRIES = f"what to watch, 1 to {MAX_ENTRIES} entries. 监控条目，1 至 {MAX_ENTRIES} 个"
 EntryList = Annotated[
     list[EntryBody],
     Field(
@@ -86,7 +86,7 @@ EntryList = Annotated[
 ]
 _PARAMETERS = (
     "parameters for scans of its tracks, as for a collection job; `refresh` defaults to true. "
-    "音乐扫描参数, 同采集任务; refresh 默认为 true"
+    "音乐扫描参数，同采集任务；refresh 默认为 true"
 )
 _ENABLED = "whether it runs on schedule. 是否按计划执行"
 _THRESHOLDS = "smallest changes that a digest reports. 变化提示阈值"

@@ -248,7 +248,7 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
     "platform_verification_required": ErrorSpec(
         501,
         "The platform requires verification for this search",
-        "平台要求验证, 不提供该搜索",
+        "平台要求验证，不提供该搜索",
         "Start a scan with search_enabled=true: it reads the search results that guests see",
     ),
     "provider_unsupported": ErrorSpec(
@@ -299,7 +299,7 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
     "upstream_refused_lately": ErrorSpec(
         502,
         "The platform refused its latest answers, so it was not asked",
-        "平台近期一直拒绝该内容, 本次未再请求",
+        "平台近期一直拒绝该内容，本次未再请求",
         "Try again later: one request in ten minutes probes whether it answers again",
     ),
     "upstream_unreachable": ErrorSpec(
@@ -351,7 +351,7 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
 
 SUCCESS: dict[int, tuple[str, str]] = {
     OK: ("Request successful", "请求成功"),
-    ACCEPTED: ("Job accepted; poll data.poll_url", "任务已受理, 请轮询 data.poll_url"),
+    ACCEPTED: ("Job accepted; poll data.poll_url", "任务已受理，请轮询 data.poll_url"),
 }
 
 _STATUS_ERRORS: dict[int, type[SametrackError]] = {

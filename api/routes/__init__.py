@@ -35,6 +35,7 @@ ROUTERS = (
     lists.hashtags,
     jobs.extensions,
     evidence.router,
+    evidence.plots,
     annotations.writing,
     annotations.router,
     doctor.router,

@@ -30,7 +30,7 @@ async def history(
     chart: ChartHistoryDep,
     sources: SourcesDep,
 ) -> Response:
-    """Return one issue per 10 days with its first 20 songs. 榜单历史: 每 10 天一期, 每期前 20 首.
+    """Return one issue per 10 days with its first 20 songs. 榜单历史：每 10 天一期，每期前 20 首.
 
     A node without songs has a `reason`. Issues that do not fit into one request are read in the
     background: retry after `Retry-After`.

@@ -69,7 +69,7 @@ app = APIRouter(
 async def fetch_multi_video_web(
     request: Request, aweme_ids: WebIds, sources: SourcesDep
 ) -> Response:
-    """Read up to 50 videos with their four counts. 批量获取视频详情 (最多 50 个).
+    """Read up to 50 videos with their four counts. 批量获取视频详情（最多 50 个）.
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
@@ -83,7 +83,7 @@ async def fetch_multi_video_web(
     responses=VIDEOS_RESPONSES,
 )
 async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: SourcesDep) -> Response:
-    """Read up to 10 videos with their four counts. 批量获取视频详情 (最多 10 个).
+    """Read up to 10 videos with their four counts. 批量获取视频详情（最多 10 个）.
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """

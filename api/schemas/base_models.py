@@ -11,7 +11,7 @@ IsExperimental = Annotated[
     bool,
     Field(
         description="true: from an experimental source that may stop working at any time. "
-        "来自实验性数据源, 随时可能失效."
+        "来自实验性数据源，随时可能失效。"
     ),
 ]
 

@@ -195,13 +195,13 @@ ANNOTATE_RESPONSES: ResponseSpecs = {
     **_COMPARISON_FAILURES,
     **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS),
 }
-SVG_RESPONSES: ResponseSpecs = {OK: _file("image/svg+xml", "Evidence plot"), **_COMPARISON_FAILURES}
-PNG_RESPONSES: ResponseSpecs = {OK: _file("image/png", "Evidence plot"), **_COMPARISON_FAILURES}
+_PLOT_FAILURES = _COMPARISON_FAILURES | error_responses("invalid_parameter", "unknown_parameter")
+SVG_RESPONSES: ResponseSpecs = {OK: _file("image/svg+xml", "Evidence plot"), **_PLOT_FAILURES}
+PNG_RESPONSES: ResponseSpecs = {OK: _file("image/png", "Evidence plot"), **_PLOT_FAILURES}
 EXCERPT_RESPONSES: ResponseSpecs = {
     OK: _file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
     PARTIAL_CONTENT: _file("audio/mpeg", "The bytes requested by `Range`"),
-    **_COMPARISON_FAILURES,
-    **error_responses("invalid_parameter", "unknown_parameter"),
+    **_PLOT_FAILURES,
 }
 REPORT_RESPONSES: ResponseSpecs = {
     OK: _file("text/html", "Page without script that contacts nobody"),

@@ -172,5 +172,5 @@ def _left_out_note(one: BatchSongList) -> ResultNote:
         "type": "songs_left_out",
         "message": f"{left} of the {count} songs of {title!r} are left out: a batch has at most "
         f"{MAX_BATCH_INPUTS} tracks",
-        "message_zh": f"「{title}」共 {count} 首, {left} 首未处理: 一次最多 {MAX_BATCH_INPUTS} 首",
+        "message_zh": f"「{title}」共 {count} 首，{left} 首未处理：一次最多 {MAX_BATCH_INPUTS} 首",
     }

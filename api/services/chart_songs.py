@@ -16,6 +16,7 @@ from api.schemas.extensions.chart_platform import (
     LinkDecisionList,
     SongLead,
     SongLink,
+    SongLinkUpdate,
 )
 from api.services.series import growth_document
 from pipelines.charts.link_songs import read_stored_chart, update_song_links
@@ -99,6 +100,22 @@ class ChartSongService:
         return {
             "links": [_decision_document(row) for row in found],
             "returned_count": len(found),
+            "is_demo_data": self._is_demo,
+        }
+
+    def judge(self) -> SongLinkUpdate:
+        """Judge the links of all stored songs again, from stored data only.
+
+        Raises:
+            WarehouseError: The lake cannot be read or written.
+        """
+        judged = update_song_links(self._engine)
+        return {
+            "song_count": judged.song_count,
+            "issue_count": judged.issue_count,
+            "lead_count": judged.lead_count,
+            "row_count": judged.row_count,
+            "relations": dict(sorted(judged.relations.items())),
             "is_demo_data": self._is_demo,
         }
 

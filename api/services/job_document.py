@@ -30,7 +30,7 @@ POLL_AFTER_S = 1
 ALREADY_FINISHED: ResultNote = {
     "type": "already_finished",
     "message": "The job had already finished; nothing was changed",
-    "message_zh": "任务已结束, 未做任何更改",
+    "message_zh": "任务已结束，未做任何更改",
 }
 
 
@@ -177,6 +177,6 @@ def notes(parameters: ScanParameters) -> list[ResultNote]:
         {
             "type": "low_candidate_limit",
             "message": f"candidate_limit below {LOW_CANDIDATE_LIMIT} finds few related videos",
-            "message_zh": f"candidate_limit 低于 {LOW_CANDIDATE_LIMIT}, 找到的关联作品会较少",
+            "message_zh": f"candidate_limit 低于 {LOW_CANDIDATE_LIMIT}，找到的关联作品会较少",
         }
     ]

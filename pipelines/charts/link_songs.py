@@ -16,7 +16,7 @@ from pipelines.charts.rules.platform_comparison import (
     to_platform_row,
     to_video_likes,
 )
-from pipelines.charts.rules.song_links import SongMatch, link_songs
+from pipelines.charts.rules.song_links import Relation, SongMatch, link_songs
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.platform import (
     read_audio_matches,
@@ -45,7 +45,7 @@ class LinkingResult:
     issue_count: int
     lead_count: int
     row_count: int
-    relations: Mapping[str, int] = field(default_factory=dict)
+    relations: Mapping[Relation, int] = field(default_factory=dict)
 
 
 def update_song_links(engine: Engine, *, song_key: str | None = None) -> LinkingResult:

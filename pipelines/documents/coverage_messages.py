@@ -20,12 +20,12 @@ ASSUMPTIONS: Mapping[str, Message] = {
     "screens_show_any_music_id": Message(
         "Assumption: first screens, hashtags and the search show videos of unknown music ids as "
         "readily as those of known ones.",
-        "假设: 首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同。",
+        "假设：首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同。",
     ),
     "lists_of_known_ids_are_complete": Message(
         "Assumption: first screens, hashtags and the search show videos of unknown music ids as "
         "readily as those of known ones, whose lists were read to the end.",
-        "假设: 首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同, "
+        "假设：首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同，"
         "且已知 ID 的列表均已读完。",
     ),
 }
@@ -85,7 +85,7 @@ def coverage_estimate_sentence(unit: EstimateUnit, estimate: ReadOnlyDocument) -
         return Message(
             f"{what.en}: {observed:,} confirmed; how many a guest could reach cannot be "
             f"estimated: {why.en}.",
-            f"{what.zh}: 已确认 {observed:,} 个, 访客可见总数无法估计: {why.zh}。",
+            f"{what.zh}：已确认 {observed:,} 个，访客可见总数无法估计：{why.zh}。",
         )
     lower, upper = estimate["interval_95"]
     listed = int(estimate.get("listed", 0))
@@ -98,8 +98,8 @@ def coverage_estimate_sentence(unit: EstimateUnit, estimate: ReadOnlyDocument) -
         f"{what.en}: {observed:,} confirmed{more_en}; a guest could reach about {point:,}, 95 % "
         f"interval {lower:,} to {upper:,} ({method.en}, from {counted(videos, 'video')} of "
         f"{counted(sources, 'source')}).",
-        f"{what.zh}: 已确认 {observed:,} 个{more_zh}, 访客可见约 {point:,} 个, 95% 区间 "
-        f"{lower:,} 至 {upper:,} ({method.zh}, 依据 {sources:,} 个来源的 {videos:,} 个作品)。",
+        f"{what.zh}：已确认 {observed:,} 个{more_zh}，访客可见约 {point:,} 个，95% 区间 "
+        f"{lower:,} 至 {upper:,}（{method.zh}，依据 {sources:,} 个来源的 {videos:,} 个作品）。",
     )
 
 
@@ -124,7 +124,7 @@ def audit_sentence(audit: ReadOnlyDocument) -> Message:
         return Message(
             f"Random audit: {counted(population, 'video')} seen and not chosen as candidates; how "
             f"many of them carry the recording is unknown: {why.en}.",
-            f"随机抽查: 有 {population:,} 个所见作品未列为候选, 其中含该录音的数量未知: {why.zh}。",
+            f"随机抽查：有 {population:,} 个所见作品未列为候选，其中含该录音的数量未知：{why.zh}。",
         )
     share, most = float(audit["upper_share"]), int(audit["upper_count"])
     drawn, compared, carrying = (int(audit[name]) for name in ("drawn", "compared", "carrying"))
@@ -132,9 +132,9 @@ def audit_sentence(audit: ReadOnlyDocument) -> Message:
         f"Random audit: among {counted(population, 'video')} seen and not chosen as candidates, "
         f"at most {100 * share:.1f} % of the comparable ones ({most:,}) carry the recording (95 % "
         f"confidence, {drawn:,} drawn, {compared:,} compared, {carrying:,} found).",
-        f"随机抽查: {population:,} 个未列为候选的所见作品中, 可比对者至多 {100 * share:.1f} % "
-        f"({most:,} 个) 含该录音 (置信度 95%, 抽取 {drawn:,} 个, 比对 {compared:,} 个, "
-        f"发现 {carrying:,} 个)。",
+        f"随机抽查：{population:,} 个未列为候选的所见作品中，可比对者至多 {100 * share:.1f} % "
+        f"（{most:,} 个）含该录音（置信度 95%，抽取 {drawn:,} 个，比对 {compared:,} 个，"
+        f"发现 {carrying:,} 个）。",
     )
 
 

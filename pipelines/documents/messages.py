@@ -81,10 +81,10 @@ STOPS: Mapping[str, Message] = {
     ),
     "cursor_stalled": Message("the cursor stalled", "翻页停滞"),
     "empty_ambiguous": Message("the response was empty without a reason", "返回为空且未说明原因"),
-    "response_cut": Message("the response broke off before its end", "返回内容不完整, 提前中断"),
+    "response_cut": Message("the response broke off before its end", "返回内容不完整，提前中断"),
     "unavailable": Message("the platform no longer shows it", "平台已不再展示"),
     "disagrees_with_videos": Message(
-        "it is another recording than the videos play", "与作品所用录音不一致, 未作参考"
+        "it is another recording than the videos play", "与作品所用录音不一致，未作参考"
     ),
     "cancelled": Message("the job was cancelled", "任务已取消"),
     "provider_unsupported": Message(
@@ -94,7 +94,7 @@ STOPS: Mapping[str, Message] = {
     "upstream_empty": Message("the platform returned an empty response", "平台返回空响应"),
     "upstream_page_without_data": Message("the page contained no data", "页面不含数据"),
     "upstream_verification": Message(
-        "the platform required verification, which is never bypassed", "平台要求验证, 本工具不绕过"
+        "the platform required verification, which is never bypassed", "平台要求验证，本工具不绕过"
     ),
     "upstream_login_required": Message("the platform required a login", "平台要求登录"),
     "upstream_forbidden": Message("the platform refused the request", "平台拒绝访问"),
@@ -107,7 +107,7 @@ STOPS: Mapping[str, Message] = {
     ),
     "upstream_structure_changed": Message("the page structure has changed", "页面结构已变化"),
     "upstream_refused_lately": Message(
-        "the platform refused it lately, so it was not asked again", "平台近期一直拒绝, 未再请求"
+        "the platform refused it lately, so it was not asked again", "平台近期一直拒绝，未再请求"
     ),
     "upstream_unreachable": Message("the platform was unreachable", "无法连接平台"),
     "upstream_budget_spent": Message("the daily request budget was used up", "今日请求预算已用完"),
@@ -133,20 +133,20 @@ TRUE_LABELS = Message(
     "of the track, “matched music id” another one whose sound has the recording, “matched by "
     "audio” that the video itself plays it. Under a true label a video may still be muted or play "
     "something else; precision counts only videos that play the recording.",
-    "标签为真: “同一音乐 ID”指作品标注该音乐 ID; “音乐 ID 已核验”指作品标注另一音乐 ID "
-    "且其原声包含该录音; “音频匹配”指作品自身播放该录音。标签为真的作品仍可能静音或播放其他声音; "
+    "标签为真：“同一音乐 ID”指作品标注该音乐 ID; “音乐 ID 已核验”指作品标注另一音乐 ID "
+    "且其原声包含该录音；“音频匹配”指作品自身播放该录音。标签为真的作品仍可能静音或播放其他声音；"
     "精确率只计自身播放该录音的作品。",
 )
 RECALL_OF = Message(
     "Recall counts public videos whose own audio has the recording at original speed: under the "
     "track's music id for the link “same music id”, under any other music id for the two links by "
     "audio, which share these videos. Reachable: a surface that a guest can read leads to it.",
-    "召回率的分母: 自身音频以原速包含该录音的公开作品。同一音乐 ID 只计该音乐 ID 下的作品; "
-    "两种音频关联共用其他音乐 ID 下的作品。可达: 访客可读的页面能够找到。",
+    "召回率的分母：自身音频以原速包含该录音的公开作品。同一音乐 ID 只计该音乐 ID 下的作品；"
+    "两种音频关联共用其他音乐 ID 下的作品。可达：访客可读的页面能够找到。",
 )
 BY_NAME = Message(
     "Search by name: related by public text only, no match is confirmed.",
-    "按名称搜索: 仅按公开文字关联, 不做同款核验。",
+    "按名称搜索：仅按公开文字关联，不做同款核验。",
 )
 RELEVANCE: Mapping[str, Message] = {
     "exact_title": Message("exact title", "标题直接命中"),
@@ -156,7 +156,7 @@ RELEVANCE: Mapping[str, Message] = {
 }
 
 VARIANTS: Mapping[str, Message] = {
-    "speed": Message("changed speed", "变速 (音高随之变化)"),
+    "speed": Message("changed speed", "变速（音高随之变化）"),
     "tempo": Message("changed tempo", "变速不变调"),
     "pitch": Message("changed pitch", "变调不变速"),
     "tempo_pitch": Message("changed tempo and pitch", "变速且变调"),
@@ -164,7 +164,7 @@ VARIANTS: Mapping[str, Message] = {
 
 OBSERVATIONS: Mapping[str, Message] = {
     "likely_cover": Message("likely a cover", "可能是翻唱"),
-    "uncertain": Message("uncertain, listen to decide", "不确定, 建议试听"),
+    "uncertain": Message("uncertain, listen to decide", "不确定，建议试听"),
 }
 
 REASONS: Mapping[str, Message] = {
@@ -174,12 +174,12 @@ REASONS: Mapping[str, Message] = {
     "score_below_threshold": Message("the score is below the threshold", "综合得分低于阈值"),
     "tempo_drifts": Message("the tempo drifts apart", "速度逐渐偏离"),
     "speed_variant": Message(
-        "the same recording at another speed, with changed pitch", "同一录音, 变速且音高随之变化"
+        "the same recording at another speed, with changed pitch", "同一录音，变速且音高随之变化"
     ),
-    "tempo_variant": Message("the same recording at another tempo", "同一录音, 变速不变调"),
-    "pitch_variant": Message("the same recording at another pitch", "同一录音, 变调不变速"),
+    "tempo_variant": Message("the same recording at another tempo", "同一录音，变速不变调"),
+    "pitch_variant": Message("the same recording at another pitch", "同一录音，变调不变速"),
     "tempo_pitch_variant": Message(
-        "the same recording with tempo and pitch changed independently", "同一录音, 分别变速和变调"
+        "the same recording with tempo and pitch changed independently", "同一录音，分别变速和变调"
     ),
     "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
     "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
@@ -187,15 +187,15 @@ REASONS: Mapping[str, Message] = {
     "silent_placeholder": Message("the video has no sound", "作品没有声音"),
     "reference_altered_by_host": Message(
         "the media host altered the file of the reference, so it cannot be compared",
-        "媒体服务器改动了参考音频文件, 无法比对",
+        "媒体服务器改动了参考音频文件，无法比对",
     ),
     "candidate_altered_by_host": Message(
         "the media host altered the file, so it cannot be compared",
-        "媒体服务器改动了音频文件, 无法比对",
+        "媒体服务器改动了音频文件，无法比对",
     ),
     "tones_differ": Message(
         "only voice or ambient sound matches, over different music",
-        "仅人声或环境声相同, 音乐不同",
+        "仅人声或环境声相同，音乐不同",
     ),
 }
 
@@ -207,11 +207,11 @@ LEFT_OUT: Mapping[str, Message] = {
 
 NOT_EXHAUSTIVE = Message(
     "Public pages as a guest sees them, never a full list of the platform.",
-    "结果只含访客可见的公开内容, 不是平台全量枚举。",
+    "结果只含访客可见的公开内容，不是平台全量枚举。",
 )
-DEMO_BANNER = Message("demo data, generated on this machine", "演示数据, 由本机生成")
+DEMO_BANNER = Message("demo data, generated on this machine", "演示数据，由本机生成")
 EXPERIMENTAL_BANNER = Message(
-    "experimental source, may stop working at any time", "实验性数据源, 随时可能失效"
+    "experimental source, may stop working at any time", "实验性数据源，随时可能失效"
 )
 
 
@@ -259,8 +259,8 @@ def source_sentence(source: ReadOnlyDocument) -> Message:
         f"{surface.en[0].upper()}{surface.en[1:]}: {counted(items, 'item')}, {new:,} of "
         f"them new, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
         f"stopped because {stop.en}.",
-        f"{surface.zh}: 请求 {requests:,} 次, 读取 {pages:,} 页, 共 {items:,} 项, "
-        f"其中新增 {new:,} 项; 停止原因: {stop.zh}。",
+        f"{surface.zh}：请求 {requests:,} 次，读取 {pages:,} 页，共 {items:,} 项，"
+        f"其中新增 {new:,} 项；停止原因：{stop.zh}。",
     )
 
 
@@ -282,7 +282,7 @@ def decision_sentences(decisions: Iterable[ReadOnlyDocument]) -> list[Message]:
 def _decided(question: Message, sources: Iterable[ReadOnlyDocument]) -> Message:
     parts = [_source_decided(source) for source in sources]
     en, zh = "; ".join(part.en for part in parts), "；".join(part.zh for part in parts)
-    return Message(f"{question.en[0].upper()}{question.en[1:]}: {en}.", f"{question.zh}: {zh}。")
+    return Message(f"{question.en[0].upper()}{question.en[1:]}: {en}.", f"{question.zh}：{zh}。")
 
 
 def _source_decided(source: ReadOnlyDocument) -> Message:
@@ -338,7 +338,7 @@ def estimate_sentence(estimate: ReadOnlyDocument) -> Message:
     return Message(
         f"Estimated unseen ({estimate['method']}): at least {counted(bound, 'more music id')} "
         f"with the recording.",
-        f"估计未见 ({estimate['method']}): 至少还有 {bound:,} 个同款音乐 ID。",
+        f"估计未见（{estimate['method']}）：至少还有 {bound:,} 个同款音乐 ID。",
     )
 
 
@@ -348,8 +348,8 @@ def genuine_sentences(shares: Sequence[ReadOnlyDocument]) -> list[Message]:
         Message(
             f"List of music id {share['music_id']}: {share['own_rows']:,} of {share['rows']:,} "
             f"videos use this music id; the others are judged by their own sound.",
-            f"音乐 ID {share['music_id']} 的列表: {share['rows']:,} 个作品中 {share['own_rows']:,} "
-            f"个使用该音乐 ID, 其余按各自原声判断。",
+            f"音乐 ID {share['music_id']} 的列表：{share['rows']:,} 个作品中 {share['own_rows']:,} "
+            f"个使用该音乐 ID，其余按各自原声判断。",
         )
         for share in shares
         if share["own_rows"] < share["rows"]
@@ -358,7 +358,7 @@ def genuine_sentences(shares: Sequence[ReadOnlyDocument]) -> list[Message]:
 
 def _about(surface: str, what: Message) -> Message:
     words = surface_message(surface)
-    return Message(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}: {what.zh}。")
+    return Message(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}：{what.zh}。")
 
 
 def counted(number: int, noun: str) -> str:
@@ -388,19 +388,19 @@ def searched_message(searched: ReadOnlyDocument | None) -> Message:
         f"from {searched['min_overlap_s']:g} s in common"
     )
     used_zh = (
-        f"参考的前 {searched['reference_s']:.0f} 秒与候选的前 {searched['candidate_s']:.0f} 秒, "
+        f"参考的前 {searched['reference_s']:.0f} 秒与候选的前 {searched['candidate_s']:.0f} 秒，"
         f"共同片段不短于 {searched['min_overlap_s']:g} 秒"
     )
     slow, fast = searched["speed"]
     if slow == fast:
-        return Message(f"unchanged only; {used_en}", f"仅按原速原调; {used_zh}")
+        return Message(f"unchanged only; {used_en}", f"仅按原速原调；{used_zh}")
     low, high = searched["semitones"]
     least, most = searched["tempo_with_pitch"]
     return Message(
         f"speed or tempo × {slow:g} to {fast:g}, pitch {low:+g} to {high:+g} semitones, "
         f"both × {least:g} to {most:g}; {used_en}",
-        f"变速 (含变调或不变调) {slow:g} 至 {fast:g} 倍, 变调 {low:+g} 至 {high:+g} 个半音, "
-        f"两者同时 {least:g} 至 {most:g} 倍; {used_zh}",
+        f"变速（含变调或不变调） {slow:g} 至 {fast:g} 倍，变调 {low:+g} 至 {high:+g} 个半音，"
+        f"两者同时 {least:g} 至 {most:g} 倍；{used_zh}",
     )
 
 

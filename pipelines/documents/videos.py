@@ -28,9 +28,9 @@ from warehouse.records.times import Birth, SoundOrigin
 from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
 
 SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
-    "exact_music_id": "输入音乐链 (同一音乐 ID)",
-    "audio_fingerprint_match": "关联音乐链 (作品音频核验通过)",
-    "verified_music_id_graph": "关联音乐链 (音乐 ID 已核验)",
+    "exact_music_id": "输入音乐链（同一音乐 ID）",
+    "audio_fingerprint_match": "关联音乐链（作品音频核验通过）",
+    "verified_music_id_graph": "关联音乐链（音乐 ID 已核验）",
 }
 DETAIL_SURFACES = frozenset({"video_page", "slides_info"})
 """Surfaces with all four exact counts; others have none or rounded ones."""

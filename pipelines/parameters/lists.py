@@ -15,7 +15,7 @@ _REFRESH = Parameter(
 _CURSOR = Parameter(
     name="cursor", kind=int, default=0, minimum=0,
     meaning="where the page begins: 0, then `cursor` of the answer before",
-    meaning_zh="分页游标: 首次为 0, 之后使用上次返回的 cursor",
+    meaning_zh="分页游标：首次为 0，之后使用上次返回的 cursor",
 )  # fmt: skip
 
 
@@ -36,20 +36,20 @@ POSTS_PARAMETERS = _table(
     Parameter(
         name="max_cursor", kind=int, default=0, minimum=0,
         meaning="where the page begins: 0, then `max_cursor` of the answer before",
-        meaning_zh="分页游标: 首次为 0, 之后使用上次返回的 max_cursor",
+        meaning_zh="分页游标：首次为 0，之后使用上次返回的 max_cursor",
     ),
     _count(20, 20, *_WORKS),
     Parameter(
         name="sort_type", kind=int, default=0, minimum=0, maximum=1,
         meaning="0 newest, 1 hottest (likes)",
-        meaning_zh="0 最新, 1 最热 (点赞数)",
+        meaning_zh="0 最新，1 最热（点赞数）",
     ),
 )  # fmt: skip
 METRICS_PARAMETERS = _table(
     Parameter(
         name="days", kind=int, default=10, minimum=1, maximum=365,
         meaning="length of the window before the request, in days",
-        meaning_zh="统计窗口天数 (自请求时刻向前)",
+        meaning_zh="统计窗口天数（自请求时刻向前）",
     ),
     _count(20, 20, "newest works of the window that are analysed", "分析窗口内最新作品的数量"),
 )  # fmt: skip
@@ -59,7 +59,7 @@ HASHTAG_LIST_PARAMETERS = _table(
     Parameter(
         name="sort_type", kind=int, default=0, minimum=0, maximum=2,
         meaning="0 public order, 1 likes, 2 publish time; by what was known at the latest refresh",
-        meaning_zh="0 公开顺序, 1 点赞数, 2 发布时间; 以最近一次刷新时已知的数据为准",
+        meaning_zh="0 公开顺序，1 点赞数，2 发布时间；以最近一次刷新时已知的数据为准",
     ),
     _count(10, 15, *_WORKS),
     _REFRESH,

@@ -52,7 +52,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="count", kind=int, default=30, minimum=1, maximum=500,
         meaning="how many ranked videos to return (Top N)",
-        meaning_zh="返回的排行数量 (Top N)",
+        meaning_zh="返回的排行数量（Top N）",
     ),
     Parameter(
         name="sort_by", kind=str, default="hot_score", choices=SORT_ORDERS,
@@ -114,7 +114,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="refresh", kind=bool, default=False,
         meaning="ignore stored results and read the platform again",
-        meaning_zh="忽略仍有效的缓存, 重新读取公开数据",
+        meaning_zh="忽略仍有效的缓存，重新读取公开数据",
     ),
 )  # fmt: skip
 BY_NAME: Mapping[str, Parameter] = {parameter.name: parameter for parameter in PARAMETERS}

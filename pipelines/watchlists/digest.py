@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 FIGURES = {
     "confirmed_count": ("confirmed videos", "已确认作品"),
     "music_id_count": ("music ids with this recording", "使用同一录音的音乐 ID"),
-    "unique_account_count": ("accounts (at least)", "账号数 (至少)"),
+    "unique_account_count": ("accounts (at least)", "账号数（至少）"),
     "hot_score_sum": ("total hot score", "作品总热度"),
     "follower_count": ("followers", "粉丝"),
     "total_favorited": ("likes received", "获赞总数"),

@@ -11,12 +11,17 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope, ErrorData
-from api.schemas.extensions.chart_platform import ChartSongComparison, LinkDecisionList
+from api.schemas.extensions.chart_platform import (
+    ChartSongComparison,
+    LinkDecisionList,
+    SongLinkUpdate,
+)
 from pipelines.charts.link_songs import update_song_links
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.reads import Desk, open_reads
 
 SONGS, LINKS = "/api/v1/sametrack/chart/songs", "/api/v1/sametrack/chart/links"
+JUDGE = "/api/v1/sametrack/chart/judge"
 BODY = {"song_key": OTHER_KEY, "music_id": TRACK, "said": "same"}
 JSON = {"content-type": "application/json"}
 
@@ -183,3 +188,17 @@ def test_a_lake_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         closed.engine.close()
         for ask in requests(client):
             assert refusal(ask(), 503) == "warehouse_unavailable"
+
+
+def test_links_judged_again_are_counted_and_shown_at_once(tmp_path: Path) -> None:
+    with open_reads(tmp_path) as desk:
+        add_usual(desk.engine)
+        client = desk.client()
+        assert data(client.get(f"{SONGS}/{SONG_KEY}"))["links"] == []
+        judged = data(client.post(JUDGE), SongLinkUpdate)
+        assert (judged["song_count"], judged["issue_count"], judged["row_count"]) == (2, 4, 1)
+        assert (judged["relations"], judged["lead_count"]) == ({"same": 1}, 1)
+        song = data(client.get(f"{SONGS}/{SONG_KEY}"))
+        assert relations(song) == {TRACK: ("same", "title_and_artist")}
+        again = data(client.post(JUDGE), SongLinkUpdate)
+        assert (again["row_count"], again["relations"]) == (0, {"same": 1})

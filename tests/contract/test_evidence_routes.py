@@ -179,3 +179,19 @@ def test_a_player_may_jump_inside_an_excerpt(heard: Any) -> None:
     assert (answer.status_code, answer.content) == (206, SOUND[4:8])
     assert answer.headers["content-range"] == f"bytes 4-7/{len(SOUND)}"
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_plot_speaks_the_language_that_is_asked_for(heard: Any) -> None:
+    client = heard.client()
+    english, chinese = (
+        client.get(f"{HERE}/picture.svg", params=asked).text for asked in ({}, {"language": "zh"})
+    )
+    assert "Chroma distance" in english
+    assert "色度距离" not in english
+    assert "色度距离" in chinese
+    assert "Chroma distance" not in chinese
+    refused = client.get(f"{HERE}/picture.svg", params={"language": "fr"})
+    assert (refused.status_code, refused.json()["data"]["error"]["type"]) == (
+        400,
+        "invalid_parameter",
+    )

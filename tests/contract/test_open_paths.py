@@ -105,6 +105,7 @@ def test_every_operation_has_a_role_that_somebody_chose() -> None:
         ("DELETE", "/api/v1/sametrack/catalogs/{name}/runs"),
         ("POST", "/api/v1/sametrack/comparisons/{comparison_id}/annotations"),
         ("POST", "/api/v1/sametrack/chart/links"),
+        ("POST", "/api/v1/sametrack/chart/judge"),
         ("POST", "/api/v1/sametrack/notes"),
     }
     assert {key for key, role in found.items() if role is Role.OPERATE} == {

@@ -158,6 +158,8 @@ SongLink = TypedDict("SongLink", {"music_id": "str", "via_music_id": "str | None
     "confidence": 'Literal["manual", "high", "medium", "low"]',
     "reason": 'Literal["manual_same", "manual_different", "title_and_artist", "title_and_one_artist", "confirmed_recording", "title_without_addition", "confirmed_variant", "title_only", "artist_differs", "no_longer_linked"]',
     "music_title": "str | None", "music_author": "str | None", "judged_at": "str"})
+SongLinkUpdate = TypedDict("SongLinkUpdate", {"song_count": "int", "issue_count": "int",
+    "lead_count": "int", "row_count": "int", "relations": "dict[str, int]", "is_demo_data": "bool"})
 SongOnChart = TypedDict("SongOnChart", {"issue_count": "int", "best_rank": "int",
     "first_chart_date": "str", "last_chart_date": "str", "entry_after_date": "str | None",
     "kept_issue_count": "int", "kept_from": "str", "kept_to": "str",
@@ -245,6 +247,7 @@ type CatalogRunData = CatalogDocument
 type CatalogCancelledData = CatalogCancelled
 type ChartSongData = ChartSongComparison
 type ChartLinksData = LinkDecisionList
+type ChartJudgingData = SongLinkUpdate
 type ComparisonData = ComparisonDocument
 type AnnotationsData = AnnotationList
 type NotesData = NoteList

@@ -11,6 +11,8 @@ export const PATHS = {
   batch: "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",
   jobs: "/api/v1/vidplat/app/v3/music_collection_jobs",
   chart: "/api/v1/music/chartsrc/top500/history",
+  chartJudge: "/api/v1/sametrack/chart/judge",
+  chartLinks: "/api/v1/sametrack/chart/links",
   chartSongs: "/api/v1/sametrack/chart/songs",
   jobList: "/api/v1/sametrack/jobs",
   catalogs: "/api/v1/sametrack/catalogs",

@@ -10,6 +10,7 @@ from api.params.chart import ChartLinkBody, ChartLinksQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes.dependencies import SourcesDep, no_query_parameters, no_repeated_parameters
 from api.schemas.extensions.chart_platform import (
+    CHART_JUDGE_RESPONSES,
     CHART_LINK_RESPONSES,
     CHART_LINKS_RESPONSES,
     CHART_SONG_RESPONSES,
@@ -48,7 +49,7 @@ async def sametrack_chart_song(
     """Return chart positions, linked music ids with reasons, engagement curve, and lead or lag.
 
     Reads stored observations only.
-    歌曲在榜单与平台上的对照: 名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
+    歌曲在榜单与平台上的对照：名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
     """
     record_parameters(request.scope, {"song_key": song_key})
     return conditional_response(request.scope, await run_sync(songs.song, song_key))
@@ -77,7 +78,7 @@ async def sametrack_chart_links(
 async def sametrack_chart_link(
     request: Request, body: Annotated[ChartLinkBody, Body()], songs: ChartSongServiceDep
 ) -> Response:
-    """Store a manual link. It overrides the rules until it is withdrawn. 人工映射, 可撤回."""
+    """Store a manual link. It overrides the rules until it is withdrawn. 人工映射，可撤回."""
     record_parameters(request.scope, body.model_dump())
     data = await run_sync(
         lambda: songs.say(
@@ -90,3 +91,15 @@ async def sametrack_chart_link(
         )
     )
     return success_response(request.scope, data)
+
+
+@router.post(
+    f"{PATH}/judge",
+    summary="Judge the links of all chart songs again",
+    response_model=None,
+    responses=CHART_JUDGE_RESPONSES,
+)
+async def sametrack_chart_judge(request: Request, songs: ChartSongServiceDep) -> Response:
+    """Link all stored songs to music ids again, from stored data only. 重新判定歌曲关联."""
+    record_parameters(request.scope, {})
+    return success_response(request.scope, await run_sync(songs.judge))

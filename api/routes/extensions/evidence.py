@@ -1,13 +1,16 @@
 """Evidence of one compared pair: numbers, plot and audio excerpts."""
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import Field
 from starlette.responses import Response
 
+from api.params.scan import QueryModel
 from api.responses.envelope import conditional_response, record_parameters
-from api.routes.dependencies import EvidenceDep, no_query_parameters
+from api.routes.dependencies import EvidenceDep, no_query_parameters, no_repeated_parameters
 from api.schemas.responses import (
     COMPARISON_RESPONSES,
     EXCERPT_RESPONSES,
@@ -19,6 +22,7 @@ from api.services.evidence.service import PATH
 from warehouse.records.evidence import ExcerptRole
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
+plots = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
@@ -27,6 +31,15 @@ _CACHE_HEADERS = {"Cache-Control": "private, max-age=3600"}  # a stored comparis
 _SVG_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 )
+
+
+class PlotQuery(QueryModel):
+    """Query of an evidence plot."""
+
+    language: Literal["en", "zh"] = Field("en", description="language of the texts. 图中文字的语言")
+
+
+PlotQueryDep = Annotated[PlotQuery, Query()]
 
 
 @router.get(
@@ -43,34 +56,38 @@ async def sametrack_comparison(
     return conditional_response(request.scope, await run_sync(scan_service.document, comparison_id))
 
 
-@router.get(
+@plots.get(
     f"{PATH}/{{comparison_id}}/picture.svg",
     summary="Evidence plot of a compared pair (SVG)",
     response_class=Response,
     responses=SVG_RESPONSES,
 )
 async def sametrack_comparison_svg(
-    request: Request, comparison_id: ComparisonId, scan_service: EvidenceDep
+    request: Request, comparison_id: ComparisonId, query: PlotQueryDep, evidence: EvidenceDep
 ) -> Response:
-    """Plot both sounds on one time axis, their similarity, and the limits. 比对图 (SVG)."""
-    record_parameters(request.scope, {"comparison_id": comparison_id})
-    picture = await run_sync(scan_service.picture, comparison_id, "svg")
+    """Plot both sounds on one time axis, their similarity, and the limits. 比对图（SVG）."""
+    record_parameters(request.scope, {"comparison_id": comparison_id, **query.model_dump()})
+    picture = await run_sync(
+        partial(evidence.picture, comparison_id, "svg", language=query.language)
+    )
     headers = {**_CACHE_HEADERS, "Content-Security-Policy": _SVG_POLICY}
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
 
-@router.get(
+@plots.get(
     f"{PATH}/{{comparison_id}}/picture.png",
     summary="Evidence plot of a compared pair (PNG)",
     response_class=Response,
     responses=PNG_RESPONSES,
 )
 async def sametrack_comparison_png(
-    request: Request, comparison_id: ComparisonId, scan_service: EvidenceDep
+    request: Request, comparison_id: ComparisonId, query: PlotQueryDep, evidence: EvidenceDep
 ) -> Response:
-    """Return the same plot as a bitmap. 比对图 (PNG)."""
-    record_parameters(request.scope, {"comparison_id": comparison_id})
-    picture = await run_sync(scan_service.picture, comparison_id, "png")
+    """Return the same plot as a bitmap. 比对图（PNG）."""
+    record_parameters(request.scope, {"comparison_id": comparison_id, **query.model_dump()})
+    picture = await run_sync(
+        partial(evidence.picture, comparison_id, "png", language=query.language)
+    )
     return Response(picture, media_type="image/png", headers=_CACHE_HEADERS)
 
 

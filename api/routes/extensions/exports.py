@@ -57,7 +57,7 @@ class ExportQuery(QueryModel):
     typed_fields: ClassVar = {"bom": bool}
 
     source: Annotated[PrintableText, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
-        description="path and query of the read operation to export. 要导出的读取接口 (路径与参数)"
+        description="path and query of the read operation to export. 要导出的读取接口（路径与参数）"
     )
     table: TableName = Field(description="table of the response. 表格名称")
     form: DownloadFormat = Field(description="file format. 文件格式")

@@ -40,7 +40,7 @@ _FILES = {
 async def sametrack_reference(request: Request) -> Response:
     """Return all operations with parameters and limits, and all errors, in two languages.
 
-    全部接口的参数、取值范围与错误说明, 中英双语.
+    全部接口的参数、取值范围与错误说明，中英双语.
     """
     return conditional_response(request.scope, await run_sync(_reference, request.app))
 

@@ -157,6 +157,19 @@ class LinkDecisionList(ClosedDocument):
     is_demo_data: bool
 
 
+class SongLinkUpdate(ClosedDocument):
+    """What judging the links of all stored chart songs again found and changed."""
+
+    song_count: Count
+    issue_count: Count
+    lead_count: Annotated[int, Field(ge=0, description="links with an estimated lead or lag")]
+    row_count: Annotated[int, Field(ge=0, description="links that are new, changed or ended")]
+    relations: Annotated[
+        dict[Relation, int], Field(description="current links by their `relation`")
+    ]
+    is_demo_data: bool
+
+
 _NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 _UNCHANGED: Document = {
     "description": "`data` matches If-None-Match",
@@ -183,4 +196,12 @@ CHART_LINK_RESPONSES: ResponseSpecs = {
     **error_responses(
         *PARAMETER_ERRORS, *BODY_ERRORS, "not_found", *_NO_STORE, "capacity_exhausted"
     ),
+}
+CHART_JUDGE_RESPONSES: ResponseSpecs = {
+    OK: {
+        "model": Envelope[SongLinkUpdate],
+        "description": "Counts of songs and links",
+        "headers": header_specs(),
+    },
+    **error_responses("unknown_parameter", *_NO_STORE),
 }

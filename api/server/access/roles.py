@@ -41,7 +41,7 @@ _BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
     (frozenset({"POST", "DELETE"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/runs"), Role.SCAN),
     # verdicts of people, on evidence and on songs
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/comparisons/[^/]+/annotations"), Role.SCAN),
-    (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/links"), Role.SCAN),
+    (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/(links|judge)"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/notes"), Role.SCAN),
     # these have a body, but read
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/(web|app/v3)/fetch_multi_video"), Role.READ),

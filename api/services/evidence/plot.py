@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from api.services.evidence.plot_texts import PlotLanguage, PlotTexts
 from api.services.evidence.scene import Bitmap, Line, Rect, Scene, SceneShape, Text, Tone
 from pipelines.audio.explanation import (
     ChromaStrip,
@@ -29,13 +30,6 @@ _LONGEST_NAME = 84
 _HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # turn the reading direction
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _MOST_TICKS = 10
-_LABELS = {
-    "chroma_distance": "Chroma distance",
-    "mfcc_distance": "MFCC distance",
-    "overlap_s": "Compared",
-    "peak_agreement": "Peak agreement",
-    "score": "Score",
-}
 _VERDICT_TONE: dict[str, Tone] = {
     "confirmed": "met", "variant": "mark", "rejected": "missed", "not_comparable": "unknown",
 }  # fmt: skip
@@ -64,45 +58,37 @@ class _Axis:
         return [float(step * k) for k in range(first, int(self.last_s / step) + 1)]
 
 
-def draw_pair(explanation: Explanation, *, reference_name: str, candidate_name: str) -> Scene:
+def draw_pair(
+    explanation: Explanation,
+    *,
+    reference_name: str,
+    candidate_name: str,
+    language: PlotLanguage = "en",
+) -> Scene:
     """Lay out the plot. Names may be any text; they are truncated and never interpreted."""
-    evidence = explanation.evidence
+    evidence, texts = explanation.evidence, PlotTexts(language)
     reference_name, candidate_name = _name(reference_name), _name(candidate_name)
-    verdict = evidence.verdict.replace("_", " ")
+    verdict = texts.verdict(evidence)
     height = _MAP_TOP + max(_LEGEND_HEIGHT, round(_map_size(explanation.similarity)[1])) + 48
     shapes = (
         Rect(x=0, y=0, width=WIDTH, height=height, tone="page"),
         Text(
             x=_LEFT, y=34, text=verdict, size=20, is_bold=True, tone=_VERDICT_TONE[evidence.verdict]
         ),
-        Text(x=_LEFT + 150, y=34, text=_reason(explanation), tone="soft", size=13),
-        Text(x=_LEFT, y=58, text=f"reference  {reference_name}", size=12),
-        Text(x=_LEFT, y=76, text=f"candidate  {candidate_name}", size=12),
-        *_measures(explanation.measures),
-        *_strips(explanation),
-        *_map(explanation.similarity, explanation.window),
+        Text(x=_LEFT + 150, y=34, text=texts.reason(evidence), tone="soft", size=13),
+        Text(x=_LEFT, y=58, text=f"{texts.of('reference')}  {reference_name}", size=12),
+        Text(x=_LEFT, y=76, text=f"{texts.of('candidate')}  {candidate_name}", size=12),
+        *_measures(explanation.measures, texts),
+        *_strips(explanation, texts),
+        *_map(explanation.similarity, explanation.window, texts),
     )
     return Scene(
         width=WIDTH,
         height=height,
-        title=f"{verdict}: {candidate_name} against {reference_name}",
-        description="; ".join(_describe_measure(measure) for measure in explanation.measures),
+        title=texts.title(verdict, candidate_name, reference_name),
+        description="; ".join(texts.measure(measure) for measure in explanation.measures),
         shapes=shapes,
     )
-
-
-def _reason(explanation: Explanation) -> str:
-    evidence = explanation.evidence
-    parts = [evidence.reason.replace("_", " ")]
-    if evidence.observation:
-        parts.insert(0, evidence.observation.replace("_", " "))
-    if evidence.segment:
-        parts.append(f"decided on the {evidence.segment} segment")
-    if evidence.speed not in {None, 1.0}:
-        parts.append(f"plays at {evidence.speed:g}x speed, compensated here")
-    if evidence.semitones:
-        parts.append(f"{evidence.semitones:+.2f} semitones")
-    return ", ".join(parts)
 
 
 def _name(text: str) -> str:
@@ -111,35 +97,25 @@ def _name(text: str) -> str:
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
 
 
-def _describe_measure(measure: EvidenceMeasure) -> str:
-    shown = "not measured" if measure.value is None else f"{measure.value:.3f}"
-    if measure.limit is None:
-        return f"{_LABELS[measure.name]} {shown}"
-    sign = "at most" if measure.lower_is_better else "at least"
-    return f"{_LABELS[measure.name]} {shown} ({sign} {measure.limit:g})"
-
-
-def _measures(measures: tuple[EvidenceMeasure, ...]) -> list[SceneShape]:
+def _measures(measures: tuple[EvidenceMeasure, ...], texts: PlotTexts) -> list[SceneShape]:
     width = (WIDTH - _LEFT - _RIGHT) / len(measures)
     shapes: list[SceneShape] = []
     for place, measure in enumerate(measures):
-        shapes += _gauge(measure, _LEFT + place * width, width - 18)
+        shapes += _gauge(measure, _LEFT + place * width, width - 18, texts)
     return shapes
 
 
-def _gauge(measure: EvidenceMeasure, x: float, width: float) -> list[SceneShape]:
+def _gauge(measure: EvidenceMeasure, x: float, width: float, texts: PlotTexts) -> list[SceneShape]:
     """Draw a bar from 0 with a tick at the limit, and both as text."""
     value = max(0.0, measure.value or 0.0)
     scale = max(1.0 if measure.limit is None else 1.6 * measure.limit, 1.02 * value)
     tones: dict[bool | None, Tone] = {True: "met", False: "missed", None: "unknown"}
     tone = tones[measure.is_met]
     shown = "?" if measure.value is None else f"{measure.value:.3f}"
-    sign = "at most" if measure.lower_is_better else "at least"
-    limit = "no limit" if measure.limit is None else f"{sign} {measure.limit:g}"
     shapes: list[SceneShape] = [
-        Text(x=x, y=108, text=_LABELS[measure.name], tone="soft"),
+        Text(x=x, y=108, text=texts.of(measure.name), tone="soft"),
         Text(x=x, y=130, text=shown, tone=tone, size=17, is_bold=True),
-        Text(x=x + width, y=130, text=limit, tone="soft", size=11, anchor="end"),
+        Text(x=x + width, y=130, text=texts.limit(measure), tone="soft", size=11, anchor="end"),
         Rect(x=x, y=138, width=width, height=8, tone="panel"),
         Rect(x=x, y=138, width=width * value / scale, height=8, tone=tone),
     ]
@@ -149,7 +125,7 @@ def _gauge(measure: EvidenceMeasure, x: float, width: float) -> list[SceneShape]
     return shapes
 
 
-def _strips(explanation: Explanation) -> list[SceneShape]:
+def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
     first, second = explanation.reference, explanation.candidate
     axis = _Axis(
         min(first.start_s, second.start_s),
@@ -160,8 +136,8 @@ def _strips(explanation: Explanation) -> list[SceneShape]:
     lower = _STRIP_TOP + _STRIP_HEIGHT + _STRIP_GAP
     bottom = lower + _STRIP_HEIGHT
     shapes: list[SceneShape] = [
-        *_strip(first, axis, _STRIP_TOP, "Chroma of the reference"),
-        *_strip(second, axis, lower, "Chroma of the candidate, shifted to the best alignment"),
+        *_strip(first, axis, _STRIP_TOP, texts.of("reference_chroma")),
+        *_strip(second, axis, lower, texts.of("candidate_chroma")),
     ]
     if explanation.window is not None:
         left = axis.at(explanation.window.reference_start_s)
@@ -197,7 +173,9 @@ def _strip(strip: ChromaStrip, axis: _Axis, top: float, label: str) -> list[Scen
     ]
 
 
-def _map(similarity: SimilarityMap, window: ComparedWindow | None) -> list[SceneShape]:
+def _map(
+    similarity: SimilarityMap, window: ComparedWindow | None, texts: PlotTexts
+) -> list[SceneShape]:
     """Draw the similarity map; the same recording shows as a diagonal.
 
     Reference time runs to the right, candidate time upwards.
@@ -221,11 +199,11 @@ def _map(similarity: SimilarityMap, window: ComparedWindow | None) -> list[Scene
                  anchor="end")
             for t in upwards.ticks()
         ),
-        Text(x=left, y=bottom + 34, text="reference, seconds", tone="soft", size=11),
+        Text(x=left, y=bottom + 34, text=texts.of("reference_seconds"), tone="soft", size=11),
     ]  # fmt: skip
     if window is not None:
         shapes += _marked(window, across, upwards)
-    return [*shapes, *_legend(left + _MAP_SIZE + 36)]
+    return [*shapes, *_legend(left + _MAP_SIZE + 36, texts)]
 
 
 def _map_size(similarity: SimilarityMap) -> tuple[float, float]:
@@ -242,16 +220,8 @@ def _marked(window: ComparedWindow, across: _Axis, upwards: _Axis) -> list[Scene
     return [Rect(x=x1, y=y2, width=x2 - x1, height=y1 - y2, tone="mark", is_outline=True)]
 
 
-def _legend(x: float) -> list[SceneShape]:
-    lines = (
-        "Similarity of each second of the candidate (upwards, in",
-        "seconds, speed compensated) to each second of the reference.",
-        "",
-        "Bright diagonal: the same music plays in both sounds.",
-        "Parallel diagonals: repetition. Single spots: chance.",
-        "",
-        "Orange frame: the compared segment.",
-    )
+def _legend(x: float, texts: PlotTexts) -> list[SceneShape]:
+    lines = texts.of("legend").split("\n")
     ramp = np.repeat(np.linspace(0, 1, 128, dtype=np.float32)[None], 4, axis=0)
     return [
         *(
@@ -259,8 +229,15 @@ def _legend(x: float) -> list[SceneShape]:
             for place, line in enumerate(lines)
         ),
         Bitmap(x=x, y=_MAP_TOP + 168, width=220, height=12, pixels=_coloured(ramp)),
-        Text(x=x, y=_MAP_TOP + 196, text="0 unrelated", tone="soft", size=11),
-        Text(x=x + 220, y=_MAP_TOP + 196, text="2 identical", tone="soft", size=11, anchor="end"),
+        Text(x=x, y=_MAP_TOP + 196, text=texts.of("unrelated"), tone="soft", size=11),
+        Text(
+            x=x + 220,
+            y=_MAP_TOP + 196,
+            text=texts.of("identical"),
+            tone="soft",
+            size=11,
+            anchor="end",
+        ),
     ]
 
 

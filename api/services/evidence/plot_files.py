@@ -3,6 +3,7 @@
 from typing import Literal
 
 from api.services.evidence.plot import draw_pair
+from api.services.evidence.plot_texts import PlotLanguage
 from api.services.evidence.png import to_png
 from api.services.evidence.svg import to_svg
 from pipelines.audio.explanation import Explanation
@@ -14,7 +15,13 @@ def render_plot(
     *,
     reference_name: str,
     candidate_name: str,
+    language: PlotLanguage = "en",
 ) -> bytes:
     """Draw the plot and encode it. Names may be any text."""
-    scene = draw_pair(explanation, reference_name=reference_name, candidate_name=candidate_name)
+    scene = draw_pair(
+        explanation,
+        reference_name=reference_name,
+        candidate_name=candidate_name,
+        language=language,
+    )
     return to_svg(scene).encode() if form == "svg" else to_png(scene)

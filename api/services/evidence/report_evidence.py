@@ -14,6 +14,7 @@ from pipelines.documents.video_types import EvidenceDocument
 from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
+    from api.services.evidence.plot_texts import PlotLanguage
     from api.services.evidence.service import EvidenceService
 
 MAX_PLOTS = 24
@@ -36,16 +37,18 @@ class ReportEvidence:
 
 
 def collect_report_evidence(
-    scan_service: "EvidenceService", job: ReadOnlyDocument
+    scan_service: "EvidenceService", job: ReadOnlyDocument, *, language: "PlotLanguage" = "en"
 ) -> ReportEvidence:
-    """Collect the pairs of a completed job document with its result."""
+    """Collect the pairs of a completed job document with its result; plots in one language."""
     rejected = _rejected(scan_service.pairs_of_job(job["job_id"]))
     shown = rejected[:MAX_REJECTED]
     wanted = dict.fromkeys(
         evidence["comparison_id"] for evidence in (*_linked(job["result"]), *shown)
     )
     return ReportEvidence(
-        pictures=dict(_plots(scan_service, wanted)), rejected=shown, rejected_count=len(rejected)
+        pictures=dict(_plots(scan_service, wanted, language)),
+        rejected=shown,
+        rejected_count=len(rejected),
     )
 
 
@@ -73,13 +76,13 @@ def _credibility(pair: EvidenceDocument) -> tuple[bool, float]:
 
 
 def _plots(
-    scan_service: "EvidenceService", wanted: Mapping[str, None]
+    scan_service: "EvidenceService", wanted: Mapping[str, None], language: "PlotLanguage"
 ) -> Iterator[tuple[str, str]]:
     """Draw as many plots as fit. A pair without stored features has none."""
     room = MAX_PLOT_BYTES
     for comparison_id in list(wanted)[:MAX_PLOTS]:
         try:
-            picture = scan_service.picture(comparison_id, "svg")
+            picture = scan_service.picture(comparison_id, "svg", language=language)
         except NotFoundError:
             continue
         address = f"data:image/svg+xml,{quote(picture, safe=_UNQUOTED)}"

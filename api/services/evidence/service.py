@@ -24,6 +24,7 @@ from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_ex
 from warehouse.records.values import ReadOnlyRow
 
 if TYPE_CHECKING:
+    from api.services.evidence.plot_texts import PlotLanguage
     from pipelines.audio.explanation import Explanation
     from pipelines.audio.features.sound_features import Features
 
@@ -53,13 +54,14 @@ class StoredComparison:
             candidate_sha256=self.candidate_sha256,
         )
 
-    @property
-    def names(self) -> tuple[str, str]:
+    def names(self, language: "PlotLanguage" = "en") -> tuple[str, str]:
         """Labels of reference and candidate in a plot."""
-        pair = self.comparison
+        from api.services.evidence.plot_texts import PlotTexts  # noqa: PLC0415 - loads NumPy
+
+        pair, texts = self.comparison, PlotTexts(language)
         return (
-            f"video {pair.reference_aweme_id}, music {pair.reference_music_id}",
-            f"video {pair.candidate_aweme_id}, music {pair.candidate_music_id}",
+            texts.of("name", video=pair.reference_aweme_id, music=pair.reference_music_id),
+            texts.of("name", video=pair.candidate_aweme_id, music=pair.candidate_music_id),
         )
 
 
@@ -203,8 +205,10 @@ class EvidenceService:
         comparison = stored.comparison
         return stored, explain_pair(reference, candidate, comparison.pair, limits=comparison.limits)
 
-    def picture(self, comparison_id: str, form: PlotFormat) -> bytes:
-        """Return the plot of a comparison as a file.
+    def picture(
+        self, comparison_id: str, form: PlotFormat, *, language: "PlotLanguage" = "en"
+    ) -> bytes:
+        """Return the plot of a comparison as a file, with its texts in a language.
 
         Raises:
             NotFoundError: As `features`.
@@ -212,11 +216,13 @@ class EvidenceService:
         from api.services.evidence.plot_files import render_plot  # noqa: PLC0415 - loads Pillow
 
         stored, explanation = self.explanation(comparison_id)
+        reference, candidate = stored.names(language)
         return render_plot(
             explanation,
             form,
-            reference_name=stored.names[0],
-            candidate_name=stored.names[1],
+            reference_name=reference,
+            candidate_name=candidate,
+            language=language,
         )
 
     def excerpt(self, comparison_id: str, role: ExcerptRole) -> bytes:

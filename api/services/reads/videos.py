@@ -130,7 +130,7 @@ def _late(aweme_id: str) -> FilteredVideo:
         "aweme_id": aweme_id,
         "reason": LATE,
         "filter_reason": None,
-        "notice": "未能在时限内读取, 请稍后重试",
+        "notice": "未能在时限内读取，请稍后重试",
         "detail_msg": "Not read within the time limit of the request; try again in a moment",
     }
 

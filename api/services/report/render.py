@@ -114,7 +114,7 @@ def _engagement_message(videos: Sequence[ReadOnlyDocument]) -> Message:
     videos_en = "video holds" if count == 1 else "videos hold"
     return Message(
         f"{count:,} of {len(scores):,} ranked {videos_en} {share} % of the hot score",
-        f"{len(scores):,} 个上榜作品中, {count:,} 个占总热度的 {share} %",
+        f"{len(scores):,} 个上榜作品中，{count:,} 个占总热度的 {share} %",
     )
 
 

@@ -9,11 +9,11 @@ TEXTS: Mapping[str, Message] = {
     "catalogue": Message("Catalogue", "曲目目录"),
     "demo": Message(
         "Demo data: nothing here comes from the public platform.",
-        "演示数据: 内容并非来自公开平台。",
+        "演示数据：内容并非来自公开平台。",
     ),
     "basis": Message(
         "What guests can see, never a full list of the platform.",
-        "仅含访客可见的公开数据, 并非平台的完整列表。",
+        "仅含访客可见的公开数据，并非平台的完整列表。",
     ),
     "tracks": Message("tracks", "曲目"),
     "with_result": Message("with a result", "已有结果"),
@@ -38,14 +38,14 @@ TEXTS: Mapping[str, Message] = {
     "overview_note": Message(
         "Videos are confirmed ones. Estimates are what a guest could reach, with their 95 % "
         "interval. New and no longer found: compared with the result before the newest one.",
-        "作品仅计已确认的。估计值为访客可见范围内的数量, 附 95% 区间。"
+        "作品仅计已确认的。估计值为访客可见范围内的数量，附 95% 区间。"
         "新与不再出现均相对于上一次结果。",
     ),
     "no_estimate": Message("cannot be estimated", "无法估计"),
     "details": Message("Music ids and videos of each track", "各曲目的音乐 ID 与作品"),
     "details_cut": Message(
         "The first tracks by confirmed videos; all are in the tables next to this page.",
-        "仅列出已确认作品最多的曲目, 全部内容见同目录的数据表。",
+        "仅列出已确认作品最多的曲目，全部内容见同目录的数据表。",
     ),
     "most_liked": Message("Most liked videos", "点赞最多的作品"),
     "music_id": Message("music id", "音乐 ID"),
@@ -63,7 +63,7 @@ TEXTS: Mapping[str, Message] = {
     "original_sound": Message("original sound of a user", "用户原声"),
     "library": Message("music library", "曲库"),
     "audio": Message("confirmed by audio", "音频确认"),
-    "name": Message("same name, not compared", "名称相同, 未比对"),
+    "name": Message("same name, not compared", "名称相同，未比对"),
     "confirmed": Message("confirmed", "已确认"),
     "variant": Message("variant", "变体"),
     "running": Message("running", "进行中"),

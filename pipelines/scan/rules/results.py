@@ -275,10 +275,10 @@ def _count_note_zh(document: StoredResult, parameters: ScanParameters, *, return
     if returned >= parameters.count:
         return f"已返回请求的 {parameters.count} 条作品"
     if document.get("keyword") is not None:
-        return "关键词模式只返回综合搜索相关作品, 不做音频核验, 不计入同款排名"
-    found = f"请求 {parameters.count} 条, 实际返回 {returned} 条, 不重复也不生成数据"
+        return "关键词模式只返回综合搜索相关作品，不做音频核验，不计入同款排名"
+    found = f"请求 {parameters.count} 条，实际返回 {returned} 条，不重复也不生成数据"
     if parameters.viral_only and document["confirmed_count"] > returned:
-        return f"点赞数达到 {parameters.viral_threshold} 的已确认作品不足: {found}"
+        return f"点赞数达到 {parameters.viral_threshold} 的已确认作品不足：{found}"
     if document["sources_ended_by_exhaustion"].get("music"):
-        return f"公开作品不足, 公开列表已读完: {found}"
-    return f"本次扫描范围内的已确认作品不足: {found}; 可增大 candidate_limit 后重试"
+        return f"公开作品不足，公开列表已读完：{found}"
+    return f"本次扫描范围内的已确认作品不足：{found}；可增大 candidate_limit 后重试"

@@ -370,7 +370,7 @@ def test_a_ranked_video_has_its_rank_score_and_whether_it_is_viral() -> None:
     ("count", "ended", "viral_only", "keyword", "words"),
     [
         (7, True, True, None, "已返回请求的 7 条作品"),
-        (8, True, False, None, "公开作品不足, 公开列表已读完"),
+        (8, True, False, None, "公开作品不足，公开列表已读完"),
         (8, False, False, None, "本次扫描范围内的已确认作品不足"),
         (8, False, True, None, "本次扫描范围内的已确认作品不足"),
         (8, True, True, "晴天", "关键词模式只返回综合搜索相关作品"),

@@ -1,6 +1,7 @@
 """The picture of a pair: well-formed whatever the names are, the same in both file forms."""
 
 import io
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree as ET
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from api.services.evidence.plot import WIDTH, draw_pair
+from api.services.evidence.plot_texts import PlotLanguage
 from api.services.evidence.png import SCALE, to_png
 from api.services.evidence.scene import DARK, LIGHT, Scene
 from api.services.evidence.svg import to_svg
@@ -39,9 +41,9 @@ def features(seed: int, frames: int = 200) -> Features:
     return Features(numbers.random((frames, 36)), -60 * numbers.random((frames, 64)), none)
 
 
-def scene(name: str, evidence: PairEvidence = COMPARED) -> Scene:
+def scene(name: str, evidence: PairEvidence = COMPARED, language: PlotLanguage = "en") -> Scene:
     explanation = explain_pair(features(1), features(2, 150), evidence, limits=MatchThresholds())
-    return draw_pair(explanation, reference_name=name, candidate_name=name)
+    return draw_pair(explanation, reference_name=name, candidate_name=name, language=language)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -82,6 +84,15 @@ def test_it_says_the_numbers_in_words_too() -> None:
     words = root.findtext(f"{SVG}desc") or ""
     assert "Chroma distance 0.200 (at most 0.65)" in words
     assert "Score 0.800 (at least 0.65)" in words
+
+
+def test_in_chinese_no_english_word_is_left_but_names_of_measures() -> None:
+    root = ET.fromstring(to_svg(scene("纸船", language="zh")))
+    texts = [root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")]
+    texts += [element.text for element in root.iter(f"{SVG}text")]
+    assert {word for text in texts for word in re.findall("[A-Za-z]{2,}", text or "")} == {"MFCC"}
+    assert "色度距离 0.200（不高于 0.65）" in (texts[1] or "")
+    assert texts[0] == "变体：纸船 与 纸船 比对"
 
 
 def test_drawing_loads_neither_a_decoder_nor_compiled_loops() -> None:

@@ -101,3 +101,23 @@ def test_no_folder_has_more_files_than_one_can_take_in() -> None:
 
 def _is_kept(path: Path) -> bool:
     return path.suffix not in {".pyc", ".nbi", ".nbc"}
+
+
+CHINESE_TEXTS = (
+    "api/console/app/messages/*.js", "api/openapi/chinese_texts.py", "api/services/**/*.j2",
+    "pipelines/catalog/report/*.py", "pipelines/documents/*messages.py",
+    "pipelines/reports/texts/zh.toml", "pipelines/watchlists/templates/*.j2",
+    "warehouse/exports/error_sheet/zh.toml",
+)  # fmt: skip
+HALF_WIDTH = re.compile("[\u4e00-\u9fff）][,:;!?](?! *[\\])}]|$)|[\u4e00-\u9fff] ?\\(")
+
+
+def test_chinese_texts_have_full_width_punctuation() -> None:
+    files = [path for pattern in CHINESE_TEXTS for path in ROOT.glob(pattern)]
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()[:120]}"
+        for path in files
+        for line in path.read_text().splitlines()
+        if HALF_WIDTH.search(line)
+    ]
+    assert (len(files) > 20, found) == (True, [])

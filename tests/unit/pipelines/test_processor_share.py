@@ -33,22 +33,25 @@ import os, subprocess, sys, threading
 from pipelines.orchestration.worker.low_priority import lower_process_priority
 from pipelines.orchestration.worker.processor_share import guard_share
 
+lines = []
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
 try:
     lower_process_priority()
-    print(os.getpriority(os.PRIO_PROCESS, 0))
+    lines.append(os.getpriority(os.PRIO_PROCESS, 0))
     starved = threading.Event()
     guard_share(lambda is_starved: is_starved and starved.set(), window_s=1.0)
     while not starved.is_set():
         pass
-    print("starved")
+    lines.append("starved")
     while os.getpriority(os.PRIO_PROCESS, 0) != 0:
         pass
-    print(os.getpriority(os.PRIO_PROCESS, 0))
+    lines.append(os.getpriority(os.PRIO_PROCESS, 0))
 finally:
     busy.kill()
     busy.wait()
+# the other thread logs to the same stream, a line in two writes
+os.write(1, "".join(f"\\n{line}\\n" for line in lines).encode())
 """
 
 

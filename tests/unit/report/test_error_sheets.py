@@ -89,5 +89,5 @@ def test_a_report_shows_the_sheet_in_both_languages(
 ) -> None:
     page = render_report(build_job())
     assert "How many rows are there, by category?" in page
-    assert "各类别各有多少行?" in page
+    assert "各类别各有多少行？" in page
     assert fill_error_sheet(scanned()).unanswered in page

@@ -31,7 +31,7 @@ class FakeDesk:
         assert job_id
         return self._pairs
 
-    def picture(self, comparison_id: str, form: str) -> bytes:
+    def picture(self, comparison_id: str, form: str, *, language: str = "en") -> bytes:
         assert form == "svg"
         if comparison_id in self._gone:
             raise NotFoundError("gone")

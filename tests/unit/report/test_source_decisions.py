@@ -40,7 +40,7 @@ def test_each_question_is_one_sentence_in_both_languages() -> None:
         "3, not asked 2 times because it refused 5 of its last 6 requests."
     )
     assert detail.zh == (
-        "作品详情: 作品详情接口 120 次请求中有数据 119 次；"
+        "作品详情：作品详情接口 120 次请求中有数据 119 次；"
         "作品分享页 3 次请求中有数据 0 次，因最近 6 次请求中被拒绝 5 次未请求 2 次。"
     )
     assert "not asked 4 times because another source was refused" in posts.en

@@ -24,7 +24,7 @@ SHEET_SOURCE = (
 SheetLanguage = Literal["en", "zh"]
 _DEMO = {
     "en": "This is generated demo data: nothing in it is real.",
-    "zh": "这是生成的演示数据, 并非真实内容。",
+    "zh": "这是生成的演示数据，并非真实内容。",
 }
 
 

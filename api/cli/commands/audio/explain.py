@@ -123,7 +123,7 @@ def _explain_stored(
     changed = deviations(pair, recompute(first, second, pair, limits=limits))
     explanation = explain_pair(first, second, pair, limits=limits)
     again = {"is_equal": not changed, "deviations": changed}
-    return explanation, {**document, "measured_again": again}, stored.names
+    return explanation, {**document, "measured_again": again}, stored.names()
 
 
 def _write(

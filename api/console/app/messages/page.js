@@ -26,7 +26,7 @@ export default {
   "error.unreachable": ["The service does not respond", "服务无响应"],
   "error.unreachable_hint": [
     "Check that it is running (`sametrack up`) and try again.",
-    "请确认服务正在运行 (`sametrack up`)，然后重试。",
+    "请确认服务正在运行（`sametrack up`），然后重试。",
   ],
   "export.bom": ["CSV with byte order mark (for spreadsheets)", "CSV 带 BOM（适用于表格软件）"],
   "export.csv": ["CSV", "CSV"],
@@ -111,7 +111,7 @@ export default {
   "strip.experimental": ["Experimental source.", "实验性数据源。"],
   "strip.experimental_hint": [
     "Read from desktop surfaces that answer today and may not tomorrow.",
-    "数据来自桌面端页面, 随时可能失效。",
+    "数据来自桌面端页面，随时可能失效。",
   ],
   "strip.offline": ["The service does not respond.", "服务无响应。"],
   "strip.offline_hint": ["The data shown may be outdated. Running scans continue.", "显示的数据可能已过时，进行中的任务不受影响。"],

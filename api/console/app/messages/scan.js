@@ -55,7 +55,7 @@ export default {
   "job.cancelled_hint": ["Everything observed so far is kept and speeds up the next scan.", "已观测的内容会保留，供下次扫描使用。"],
   "job.cancelling": ["Stopping at the next safe point…", "正在停止…"],
   "job.continued": ["continued from “{stage}”", "从“{stage}”继续"],
-  "job.continued_round": ["continued from “{stage}”, round {round}", "从“{stage}”第 {round} 轮继续"],
+  "job.continued_round": ["continued from “{stage}”，round {round}", "从“{stage}”第 {round} 轮继续"],
   "job.copy_link": ["Copy link to this result", "复制结果链接"],
   "job.discovery": ["This job is a discovery of related videos; see the response below.", "这是相关作品发现任务，结果见下方。"],
   "job.eta": ["{low} to {high} left", "预计还需 {low} 至 {high}"],

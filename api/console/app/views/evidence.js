@@ -1,8 +1,9 @@
 // Evidence of one comparison: player, measures against their limits, plot and user notes.
-import { PATHS, request, fetchBlob } from "../api.js";
+import { PATHS, address, request, fetchBlob } from "../api.js";
 import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
+import { lang } from "../state.js";
 import { NotePad } from "../parts/notes.js";
 import { Player } from "../parts/sound/player.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
@@ -63,7 +64,7 @@ function Sounds({ pair }) {
 
 function EvidencePlot({ pair }) {
   const [state, setState] = useState({});
-  const place = pair.picture.svg;
+  const place = pair.picture.svg && address(pair.picture.svg, { language: lang.value });
   useEffect(() => {
     if (!place) return undefined;
     let made = null;
