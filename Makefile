@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -72,11 +72,13 @@ coverage: env ## all tests with branch coverage in every process; fails below it
 	@$(MEASURED) $(PYTEST_ARGS) -m full
 	@$(BIN)/coverage combine --quiet && $(BIN)/python -m tests.coverage_floor
 
-soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simulated week, the quick tests ten times (RUNS=)
+test-busy: env ## by hand: the quick tests 20 times, in 20 orders, while every core is kept busy (RUNS=, ORDER=first seed)
+	@$(BIN)/python -m tests.repeated --runs $(or $(RUNS),20) --seed $(or $(ORDER),1)
+
+soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simulated week
 	@$(PYTEST) -m soak
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
 	@$(BIN)/python -m tests.bench.week
-	@for run in $$(seq $(or $(RUNS),10)); do $(PYTEST) -m quick -q || exit 1; done
 
 duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last DuckDB 1.x
 	@$(UV) pip install --quiet --python $(BIN)/python --target .duckdb-1 'duckdb<2'
