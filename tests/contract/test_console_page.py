@@ -85,6 +85,13 @@ def test_the_console_says_what_the_report_says(guarded: TestClient) -> None:
     assert told["stop"]["exhausted"] == {"en": STOPS["exhausted"].en, "zh": STOPS["exhausted"].zh}
 
 
+def test_the_limits_of_the_scan_form_come_with_the_page(guarded: TestClient) -> None:
+    limits: dict[str, Any] = guarded.get("/console/words.json").json()["limits"]
+    shown = {name: limits["candidate_limit"][name] for name in ("minimum", "maximum", "default")}
+    assert shown == {"minimum": 15, "maximum": 2000, "default": 150}
+    assert limits["search_candidate_limit"]["meaning_zh"]
+
+
 @pytest.mark.parametrize("place", ["/api/v1/sametrack/storage", "/api/v1/sametrack/series/video/1"])
 def test_data_needs_the_token_in_a_header_and_never_in_the_address(
     guarded: TestClient, place: str

@@ -7,7 +7,8 @@ import pytest
 
 from api.responses.documents import Envelope
 from api.schemas.extensions.doctor import ExampleDocument
-from pipelines.doctor.probes.canaries import example_track
+from pipelines.doctor.probes import canaries as probes
+from pipelines.doctor.probes.canaries import Canaries, ExampleTrack, example_track
 from pipelines.settings import Settings
 from tests.reads import Desk, open_reads
 
@@ -31,3 +32,16 @@ def test_an_observed_track_stands_in_and_nothing_is_made_up() -> None:
     known = example_track(settings, sandbox_port=None, known={"music_id": "12345"})
     assert (known.input, known.title) == ("12345", None)
     assert example_track(settings, sandbox_port=None, known={}).input is None
+
+
+def test_what_is_configured_comes_before_a_running_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    def add_link(canaries: Canaries, *, port: int) -> None:
+        assert port == 8790
+        canaries.offer("link", "http://v.vidplat.localhost:8790/abc/")
+        canaries.offer("term", "Paper Boats")
+
+    monkeypatch.setattr(probes, "add_sandbox_ids", add_link)
+    chosen = Settings(_env_file=None, canary_music_id=MUSIC_ID)
+    assert example_track(chosen, sandbox_port=8790, known={}) == ExampleTrack(MUSIC_ID, None)
+    usual = example_track(Settings(_env_file=None), sandbox_port=8790, known={})
+    assert usual == ExampleTrack("http://v.vidplat.localhost:8790/abc/", "Paper Boats")

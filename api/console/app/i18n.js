@@ -5,7 +5,7 @@ import { lang } from "./state.js";
 import messages from "./messages/all.js";
 
 const LANGS = ["en", "zh"]; // order of the texts in a message
-const termLabels = signal({});
+export const termLabels = signal({}); // and `limits`, of the parameters of a scan
 
 export function t(key, values = {}) {
   const text = messages[key]?.[LANGS.indexOf(lang.value)] ?? key;

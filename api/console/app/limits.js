@@ -1,15 +1,15 @@
-// Parameter limits and descriptions from the service's reference. Forms also work without them.
+// Parameter limits, which come with the labels of terms, and the service's reference of all operations.
 import { PATHS, request } from "./api.js";
 import { signal } from "./html.js";
+import { termLabels } from "./i18n.js";
 
 export const reference = signal(null);
 let pending = null;
 
-export function loadLimits() {
+export function loadReference() {
   pending ??= request(PATHS.reference).then((envelope) => { reference.value = envelope.data; }, () => { pending = null; });
   return pending;
 }
-export function limitsOf(name, operation = "music_collection_jobs") {
-  const found = reference.value?.operations.find((one) => one.id === operation);
-  return found?.parameters.find((one) => one.name === name) ?? null;
+export function limitsOf(name) {
+  return termLabels.value.limits?.[name] ?? null;
 }

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import StaticFile, read_static_file
 from pipelines.documents import coverage_messages, messages
-from pipelines.parameters.scan import SORT_LABELS
+from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 
 router = APIRouter(include_in_schema=False)
 
@@ -42,11 +42,25 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "not_audited": coverage_messages.NOT_AUDITED,
     "audit_verdict": coverage_messages.AUDIT_VERDICTS,
 }
+_LIMITS = {
+    one.name: {
+        "minimum": one.minimum,
+        "maximum": one.maximum,
+        "default": one.default,
+        "meaning": one.meaning,
+        "meaning_zh": one.meaning_zh,
+    }
+    for one in PARAMETERS
+}
+"""Limits of the scan form; the whole reference is larger and slower to come."""
 _MESSAGES = StaticFile(
     orjson.dumps(
         {
-            table: {name: asdict(words) for name, words in entries.items()}
-            for table, entries in _TABLES.items()
+            **{
+                table: {name: asdict(words) for name, words in entries.items()}
+                for table, entries in _TABLES.items()
+            },
+            "limits": _LIMITS,
         }
     ),
     "application/json",
@@ -64,7 +78,7 @@ async def console_page(request: Request) -> Response:
 
 @router.get("/console/words.json")
 async def console_words(request: Request) -> Response:
-    """Return messages for surfaces, stop reasons and verdicts in both languages."""
+    """Return messages for codes in both languages, and the limits of the scan form."""
     return _MESSAGES.answer(request.headers)
 
 

@@ -126,14 +126,21 @@ def example_track(
         sandbox_port: Port of the sandbox if it is the platform; nothing else is contacted.
         known: Observed ids by kind.
     """
+    configured = Canaries()
+    add_configured_ids(configured, settings)
+    if (found := _track_of(configured)) is not None:
+        return ExampleTrack(found, None)
     canaries = Canaries()
-    add_configured_ids(canaries, settings)
     if sandbox_port is not None:
         add_sandbox_ids(canaries, port=sandbox_port)
+    title = next(iter(canaries.of("term")), None)
     add_observed_ids(canaries, {"music_id": known.get("music_id")})
-    first = (*canaries.of("link")[:1], *canaries.of("music_id")[:1], None)[0]
-    title = canaries.of("term")[:1] if sandbox_port is not None else ()
-    return ExampleTrack(first, next(iter(title), None))
+    return ExampleTrack(_track_of(canaries), title)
+
+
+def _track_of(canaries: Canaries) -> str | None:
+    """Return the first link, or the first music id."""
+    return next(iter((*canaries.of("link"), *canaries.of("music_id"))), None)
 
 
 _WORLD_NAMES: Mapping[CanaryKind, str] = {

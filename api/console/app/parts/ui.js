@@ -2,7 +2,7 @@
 import { ServiceError } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
-import { loadLimits, reference } from "../limits.js";
+import { loadReference, reference } from "../limits.js";
 import { lang, notify } from "../state.js";
 
 const DRAWN = {
@@ -139,7 +139,7 @@ function ErrorNoteBody({ error, onRetry }) {
   const known = refused?.error ?? (error.type ? error : null);
   const type = known?.type;
   const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
-  useEffect(() => { if (type && type !== "unauthorized") loadLimits(); }, [type]);
+  useEffect(() => { if (type && type !== "unauthorized") loadReference(); }, [type]);
   const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "error.job" : "error.unreachable");
   return html`<div class="note bad" role="alert"><h2>${title}</h2>
     <p><${Prose} text=${known?.detail ?? (refused ? "" : t("error.unreachable_hint"))} /></p>

@@ -1,8 +1,8 @@
 // Start page: scan up to ten tracks, one per line, with all parameters.
 import { PATHS, request } from "../api.js";
-import { html, signal, useEffect, useState } from "../html.js";
+import { html, signal, useState } from "../html.js";
 import { either, t, termsOf } from "../i18n.js";
-import { loadLimits, limitsOf } from "../limits.js";
+import { limitsOf } from "../limits.js";
 import { CheckField, Card, ErrorNote, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
 import { TrackFile } from "../parts/track_file.js";
 import { Raw } from "../parts/raw.js";
@@ -34,7 +34,6 @@ export function HotView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const id = useId();
-  useEffect(() => { loadLimits(); }, []);
   const { text, given } = draft.value;
   const lines = linesOf(text);
   const tooMany = lines.length > MOST_TRACKS;
@@ -103,7 +102,7 @@ function openBatch({ items, notes }) {
 export function NumberField({ name, value, onInput }) {
   const limits = limitsOf(name);
   const id = useId();
-  const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "";
+  const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "\u00a0"; // keeps its line, so that nothing moves
   const meaning = limits ? either(limits.meaning, limits.meaning_zh) : undefined;
   return html`<${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
     <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits ? (limits.default ?? t("hot.linked_default")) : ""} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;

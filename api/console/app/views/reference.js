@@ -2,7 +2,7 @@
 import { ErrorNote, Badge, Card, Empty, Head, Loading, TextField } from "../parts/ui.js";
 import { html, useEffect, useState } from "../html.js";
 import { either, t } from "../i18n.js";
-import { loadLimits, reference } from "../limits.js";
+import { loadReference, reference } from "../limits.js";
 import { PATHS, request } from "../api.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
@@ -10,7 +10,7 @@ import { Raw } from "../parts/raw.js";
 export function ReferenceView() {
   const [wanted, setWanted] = useState("");
   const [error, setError] = useState(null);
-  const load = () => { setError(null); loadLimits().then(() => { if (!reference.value) request(PATHS.reference).catch(setError); }); };
+  const load = () => { setError(null); loadReference().then(() => { if (!reference.value) request(PATHS.reference).catch(setError); }); };
   useEffect(load, []);
   const found = reference.value;
   const words = wanted.trim().toLocaleLowerCase();

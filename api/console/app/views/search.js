@@ -1,8 +1,7 @@
 // Song search by title. It matches text only and confirms nothing.
 import { PATHS, request } from "../api.js";
-import { html, signal, useEffect, useState } from "../html.js";
+import { html, signal, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { loadLimits } from "../limits.js";
 import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
@@ -15,7 +14,6 @@ const draft = signal({ keyword: "", given: {} });
 export function SearchView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  useEffect(() => { loadLimits(); }, []);
   const { keyword, given } = draft.value;
   const set = (name, value) => { draft.value = { keyword, given: { ...given, [name]: value } }; };
   const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(given) };

@@ -8,7 +8,7 @@ import { Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
 import { PlayButton } from "../../parts/sound/play.js";
-import { link } from "../../router.js";
+import { link, useAddress } from "../../router.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 
@@ -32,10 +32,11 @@ export function bestPairs(pairs) {
   return [...best.values()];
 }
 
-export function Comparisons({ job }) {
+export function Comparisons({ job, query }) {
   const [state, setState] = useState({});
-  const [verdict, setVerdict] = useState("");
-  const [isWhole, setWhole] = useState(false); // every pair, not only the best of each candidate
+  const [verdict, setVerdict] = useAddress(["job", job.job_id], query, "verdict");
+  const [pairsOf, setPairsOf] = useAddress(["job", job.job_id], query, "pairs");
+  const isWhole = pairsOf === "all"; // every pair, not only the best of each candidate
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
   useEffect(() => {
     const stopping = new AbortController();
@@ -57,6 +58,6 @@ export function Comparisons({ job }) {
   ];
   const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${labelOf("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
   return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" /></div>
-    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${setWhole} /></div>
+    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${(isAll) => setPairsOf(isAll ? "all" : "")} /></div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
 }

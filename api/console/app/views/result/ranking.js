@@ -17,7 +17,7 @@ export const BORN = "born"; // an order of the page alone: by the birth of the s
 const KEPT = { hidden: ["collect", "share", "born", "music", "observed"] };
 
 export function Ranking({ job, query }) {
-  const [view, setView] = useState({ order: query.sort ?? job.parameters.sort_by, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
+  const [view, setView] = useState({ order: query.sort && query.sort !== BORN ? query.sort : job.parameters.sort_by, isByBirth: query.sort === BORN, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
   const [hidden, setHidden] = useState(KEPT.hidden);
   const [wanted, setWanted] = useState(null); // rows asked for, if more than the scan returned
   const [other, setOther] = useState(null); // the same result with more rows or in another order
@@ -37,7 +37,7 @@ export function Ranking({ job, query }) {
   const change = (part) => {
     const next = { ...view, ...part };
     setView(next);
-    replaceAddress(["job", job.job_id], { ...query, sort: next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
+    replaceAddress(["job", job.job_id], { ...query, sort: next.isByBirth ? BORN : next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
   };
   const rows = useMemo(() => (view.isByBirth ? byBirth(filtered(result.aweme_list, view)) : filtered(result.aweme_list, view)), [result, view]);
   const columns = allColumns(view).filter((column) => column.always || !hidden.includes(column.key));

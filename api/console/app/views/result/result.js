@@ -1,6 +1,6 @@
 // The result of a scan: summary and tabs.
 import { Foreign, byBirth, compact, count, day, published } from "../../format.js";
-import { html, useState } from "../../html.js";
+import { html } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
 import { Badge, Empty, Figures, Panel, Prose, Tabs } from "../../parts/ui.js";
@@ -9,7 +9,7 @@ import { Picture } from "../../parts/picture.js";
 import { PlayButton } from "../../parts/sound/play.js";
 import { PlainTable, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
-import { go, link } from "../../router.js";
+import { go, link, useAddress } from "../../router.js";
 import { Coverage } from "./coverage.js";
 import { Comparisons } from "./comparisons.js";
 import { Genealogy } from "./genealogy.js";
@@ -41,9 +41,9 @@ export function Result({ job, query }) {
       accounts: () => html`<${Accounts} job=${job} />`,
       plots: () => html`<${Plots} job=${job} />`,
       genealogy: () => html`<${Genealogy} job=${job} />`,
-      variants: () => html`<${Variants} job=${job} />`,
-      related: () => html`<${Related} job=${job} isByName=${isByName} />`,
-      comparisons: () => html`<${Comparisons} job=${job} />`,
+      variants: () => html`<${Variants} job=${job} query=${query} />`,
+      related: () => html`<${Related} job=${job} isByName=${isByName} query=${query} />`,
+      comparisons: () => html`<${Comparisons} job=${job} query=${query} />`,
       coverage: () => html`<${Coverage} job=${job} />`,
     }[tab]?.()}<//>`;
 }
@@ -103,8 +103,8 @@ function Accounts({ job }) {
     <${Table} rows=${accounts} columns=${columns} keyOf=${(row) => row.sec_uid} caption=${t("tab.accounts")} card=${card} />`;
 }
 
-function Variants({ job }) {
-  const [order, setOrder] = useState(null);
+function Variants({ job, query }) {
+  const [order, setOrder] = useAddress(["job", job.job_id], query, "sort");
   const videos = order === BORN ? byBirth(job.result.variants.aweme_list) : job.result.variants.aweme_list;
   if (!videos.length) return html`<${Empty} title=${t("variants.empty")}>${t("variants.empty_hint")}<//>`;
   const columns = [
@@ -118,13 +118,13 @@ function Variants({ job }) {
     { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` },
   ];
   return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${sourceOf(job)} table="variants" /></div>
-    <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${order} onOrder=${(next) => setOrder(order === next ? null : next)} card=${(row) => html`<${VideoCard} video=${row} />`} />`;
+    <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${order} onOrder=${(next) => setOrder(order === next ? "" : next)} card=${(row) => html`<${VideoCard} video=${row} />`} />`;
 }
 
 const LEVELS = { exact_title: "good", music_id_corroborated: "good", conflicting_music_title: "warn", expanded_candidate: "" };
-function Related({ job, isByName }) {
+function Related({ job, isByName, query }) {
   const related = job.result.search_related;
-  const [level, setLevel] = useState("");
+  const [level, setLevel] = useAddress(["job", job.job_id], query, "level");
   const rows = related.aweme_list.filter((video) => !level || video.search_relevance_level === level);
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
