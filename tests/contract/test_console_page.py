@@ -98,3 +98,10 @@ def test_data_needs_the_token_in_a_header_and_never_in_the_address(
 ) -> None:
     answer = guarded.get(place, params={"token": "sesam-42-sesam-42-sesam-42"})
     assert answer.status_code == 401
+
+
+def test_the_page_of_demo_data_says_so_before_any_answer_has_come(service: Any) -> None:
+    page = service.client().get("/console").text
+    assert page.count("<html data-demo lang=") == 1
+    service.desk = lambda: None  # no platform profile was chosen
+    assert "data-demo" not in service.client().get("/console").text

@@ -80,6 +80,19 @@ export function dagsterPage(path = "") {
   return found.href;
 }
 
+// Reads that began before the view that wants them was loaded, by address.
+const begun = new Map();
+export function beginRead(path) {
+  const response = fetch(path, OWN);
+  response.catch(() => {}); // whoever asks for it learns of a failure
+  begun.set(path, response);
+}
+function takeBegun(path, method) {
+  const response = method === "GET" ? begun.get(path) : undefined;
+  begun.delete(path);
+  return response;
+}
+
 // Returns the response envelope. Throws ServiceError for error responses and TypeError if the service is unreachable.
 export async function request(path, { method = "GET", query, body, signal, isShown = false } = {}) {
   const url = address(path, query);
@@ -88,7 +101,7 @@ export async function request(path, { method = "GET", query, body, signal, isSho
   if (body !== undefined) options.body = JSON.stringify(body);
   let response;
   try {
-    response = await fetch(url, options);
+    response = await (takeBegun(url, method) ?? fetch(url, options));
   } catch (error) {
     if (error.name !== "AbortError") isOnline.value = false;
     throw error;

@@ -2,10 +2,14 @@
 // report, terminal and console use the same ones.
 import { signal } from "./html.js";
 import { lang } from "./state.js";
-import messages from "./messages/all.js";
 
+const messages = {}; // of the files that were imported: a module imports those of the messages it shows
 const LANGS = ["en", "zh"]; // order of the texts in a message
 export const termLabels = signal({}); // and `limits`, of the parameters of a scan
+
+export function addMessages(more) {
+  Object.assign(messages, more);
+}
 
 export function t(key, values = {}) {
   const text = messages[key]?.[LANGS.indexOf(lang.value)] ?? key;

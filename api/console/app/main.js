@@ -1,11 +1,12 @@
 // The page: frame, routing to views, token dialog and the status strips at the top.
-import { dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
+import { beginRead, dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
 import { CheckField, ErrorNote, Icon, TextField } from "./parts/ui.js";
 import { link, refuseSecrets, route } from "./router.js";
 import { chooseLang, chooseTheme, forgetView, isDemo, isExperimental, isOnline, lang, lastExchange, needsToken, notices, savedViews, saveView, session, setUp, theme } from "./state.js";
 import { HotView } from "./views/hot.js";
+import "./messages/page.js";
 
 const hadSecret = signal(refuseSecrets());
 const isMenuOpen = signal(false);
@@ -29,6 +30,15 @@ const VIEWS = {
   reference: async () => (await import("./views/reference.js")).ReferenceView,
   operator: async () => (await import("./views/operator.js")).OperatorView,
 };
+// What a view imports, and what that imports: asked for at once, instead of one level after the other.
+const DEEPER = {
+  job: () => [import("./job.js"), import("./parts/export.js"), import("./parts/notes.js"), import("./parts/picture.js"), import("./parts/sound/play.js"), import("./parts/table.js"), import("./views/preview.js"), import("./views/result/ranking.js"), import("./views/result/result.js"), import("./messages/accounts.js"), import("./messages/result.js")],
+  evidence: () => [import("./parts/notes.js"), import("./parts/picture.js"), import("./parts/sound/player.js"), import("./parts/table.js"), import("./views/result/comparisons.js"), import("./messages/evidence.js"), import("./messages/result.js")],
+};
+async function loadView(name) {
+  DEEPER[name]?.().forEach((one) => one.catch(() => {})); // the view's own import says what failed
+  loaded.set(name, await VIEWS[name]());
+}
 const PROPS = {
   job: (path, query) => ({ jobId: path[1] ?? "", query }),
   jobs: (path) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none") }),
@@ -50,7 +60,7 @@ function View() {
   const [error, setError] = useState(null);
   useEffect(() => {
     setError(null);
-    if (name !== "missing" && !loaded.has(name)) VIEWS[name]().then((found) => { loaded.set(name, found); redraw((n) => n + 1); }, setError);
+    if (name !== "missing" && !loaded.has(name)) loadView(name).then(() => redraw((n) => n + 1), setError);
   }, [name]);
   if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
   if (name === "missing") return html`<div class="empty"><h1>${t("missing.title")}</h1><p>${t("missing.hint")}</p><a class="button" href=${link(["hot"])}>${t("nav.hot")}</a></div>`;
@@ -140,8 +150,9 @@ function TokenDialog() {
 
 // Sends one small request: it shows whether the service responds, wants a token or has demo data.
 const rounds = signal(0);
-async function checkService() {
+async function checkService({ isAsked = false } = {}) {
   await loadSession();
+  if (isAsked) return true; // the read of the view shows the same
   try { await request(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips show the error
   return true;
 }
@@ -168,7 +179,10 @@ function App() {
 
 addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });
 loadTermLabels().catch(() => {});
+const [openedView, openedId] = route.value.path;
+if (openedView === "job" && openedId) beginRead(`${PATHS.jobs}/${openedId}`);
+if (openedView in DEEPER) loadView(openedView).catch(() => {}); // the view shows what failed
 const root = document.getElementById("app");
 root.replaceChildren(); // the static frame from index.html
 render(html`<${App} />`, root);
-checkService();
+checkService({ isAsked: openedView === "job" && Boolean(openedId) });

@@ -29,7 +29,7 @@ writeStored(OLD_TOKEN, null);
 export const session = signal({ required: false, role: null, dagster_url: null, shows_pictures: false }); // the answer of /session
 export const needsToken = signal(false);
 export const isOnline = signal(navigator.onLine);
-export const isDemo = signal(false);
+export const isDemo = signal("demo" in document.documentElement.dataset); // the service marks its page
 export const isExperimental = signal(false);
 export const setUp = signal(null); // error of a service without a platform profile
 export const notices = signal([]);

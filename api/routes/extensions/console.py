@@ -5,6 +5,7 @@ Served without a token because none of it is data. The page calls the API like a
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 
 import orjson
 from anyio.to_thread import run_sync
@@ -15,6 +16,7 @@ from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import StaticFile, read_static_file
 from pipelines.documents import coverage_messages, messages
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
+from pipelines.scan.service.service import ScanService
 
 router = APIRouter(include_in_schema=False)
 
@@ -73,7 +75,16 @@ async def console_page(request: Request) -> Response:
     """Return the page. Its policy allows only scripts of this service and no other host."""
     page = await run_sync(read_static_file, "index.html")
     assert page is not None, "the package includes the page"
+    scan_service: ScanService | None = request.app.state.scan_service
+    if scan_service is not None and scan_service.world.is_demo:
+        page = _marked_as_demo(page)
     return page.answer(request.headers, Content_Security_Policy=PAGE_POLICY)
+
+
+@lru_cache(maxsize=4)
+def _marked_as_demo(page: StaticFile) -> StaticFile:
+    """Mark the page, so that its banner is there from the first paint and nothing moves later."""
+    return StaticFile(page.body.replace(b"<html ", b"<html data-demo ", 1), page.media_type)
 
 
 @router.get("/console/words.json")

@@ -1,5 +1,7 @@
 // Accounts, their posts and metrics, and counts over time. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "gained.collect_count": ["Bookmarks gained", "新增收藏"],
   "gained.comment_count": ["Comments gained", "新增评论"],
   "gained.digg_count": ["Likes gained", "新增点赞"],
@@ -95,4 +97,4 @@ export default {
   ],
   "user.input": ["Account", "账号"],
   "user.placeholder": ["https://…, @handle or MS4wLjABAAAA…", "https://…、@账号名或 MS4wLjABAAAA…"],
-};
+});

@@ -1,5 +1,7 @@
 // Catalogues of tracks. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "catalog.all": ["All catalogues", "全部曲库"],
   "catalog.all_states": ["all", "全部"],
   "catalog.changed": ["Changed", "更新于"],
@@ -55,4 +57,4 @@ export default {
   "catalog.track": ["Track", "音乐"],
   "catalog.tracks": ["Tracks", "音乐"],
   "catalog.tracks_per_day": ["Scans a day", "每日扫描数"],
-};
+});

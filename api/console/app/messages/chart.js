@@ -1,5 +1,7 @@
 // Chart history, and one chart song compared with the platform. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "chart.all_songs": ["All {number} songs", "全部 {number} 首歌曲"],
   "chart.before": ["Previous", "上期"],
   "chart.change": ["Change", "变化"],
@@ -100,4 +102,4 @@ export default {
   ],
   "song.title": ["Compared with the platform", "与平台对比"],
   "song.via": ["through {id}", "经由 {id}"],
-};
+});

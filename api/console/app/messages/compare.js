@@ -1,5 +1,7 @@
 // Comparison of tracks. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "compare.accounts": ["Accounts", "账号数"],
   "compare.accounts_of_several": ["Accounts that use several of the tracks", "使用其中多首音乐的账号"],
   "compare.choose": ["Choose tracks ({chosen} of at most {most})", "选择音乐（{chosen} / {most}）"],
@@ -38,4 +40,4 @@ export default {
   "compare.variants": ["Variants", "变体"],
   "compare.videos": ["{number} videos", "{number} 条作品"],
   "compare.videos_of": ["Videos of these", "相关作品数"],
-};
+});

@@ -1,5 +1,7 @@
 // Evidence of a comparison: measures, the evidence plot and the audio player. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "comparisons.all_pairs": ["every pair ({number})", "显示全部比对（{number}）"],
   "comparisons.empty": ["No audio comparisons", "没有音频比对"],
   "comparisons.empty_hint": [
@@ -84,4 +86,4 @@ export default {
   "verdict.not_comparable": ["Not comparable", "无法比对"],
   "verdict.rejected": ["Rejected", "未通过"],
   "verdict.variant": ["Variant", "变体"],
-};
+});

@@ -1,5 +1,7 @@
 // Operations page and parameter reference. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "check.control_store": ["Job store", "任务存储"],
   "check.disk": ["Disk space", "磁盘空间"],
   "check.lake": ["Data store", "数据仓库"],
@@ -33,11 +35,11 @@ export default {
     "尚未探测任何接口。请运行 `sametrack doctor`。",
   ],
   "operator.not_ready": ["needs attention", "需要处理"],
-  "operator.orchestrator": ["Open Dagster (port 8781)", "打开 Dagster（端口 8781）"],
+  "operator.orchestrator": ["Open Dagster", "打开 Dagster"],
   "operator.outcome": ["Outcome", "结果"],
   "operator.part": ["Store", "存储"],
   "operator.ready": ["ready", "就绪"],
-  "operator.run": ["This scan in Dagster (port 8781, while it runs)", "在 Dagster 中查看本次任务（端口 8781，需已启动）"],
+  "operator.run": ["Open this scan in Dagster", "在 Dagster 中查看本次任务"],
   "operator.size": ["Size", "大小"],
   "operator.status": ["Status", "状态"],
   "operator.storage": ["Storage and request budget", "存储与请求预算"],
@@ -67,4 +69,4 @@ export default {
   "reference.required": ["required", "必填"],
   "reference.title": ["Parameter quick reference", "参数速查"],
   "reference.type": ["Type", "类型"],
-};
+});

@@ -1,5 +1,7 @@
 // Page frame: navigation, buttons, tables, errors, export. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "act.all": ["All", "全部"],
   "act.close": ["Close", "关闭"],
   "act.copied": ["Copied", "已复制"],
@@ -133,4 +135,4 @@ export default {
   "token.title": ["Sign in", "登录"],
   "token.use": ["Sign in", "登录"],
   "token.wrong": ["The token was not accepted. Check it and try again.", "令牌未被接受，请检查后重试。"],
-};
+});

@@ -1,5 +1,7 @@
 // Results of a scan: ranking, accounts, coverage, plots. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "accounts.empty": ["No accounts", "暂无账号"],
   "accounts.empty_hint": ["Accounts appear here once videos are confirmed.", "确认同款作品后，此处显示相关账号。"],
   "accounts.note": [
@@ -212,4 +214,4 @@ export default {
     "The same recording at another speed or pitch: separate from the ranking and not counted as confirmed.",
     "变速或变调的同一录音，与排行分开，不计入确认数。",
   ],
-};
+});

@@ -1,5 +1,7 @@
 // Scan form, progress and job states. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "batch.lead": [
     "Each line is its own scan. You can leave this page and come back through its address.",
     "每行是一个独立任务。可以离开本页，之后凭地址返回。",
@@ -126,4 +128,4 @@ export default {
   "status.failed": ["Failed", "失败"],
   "status.queued": ["Queued", "排队中"],
   "status.running": ["Running", "运行中"],
-};
+});

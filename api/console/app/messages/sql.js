@@ -1,5 +1,7 @@
 // The page for SQL: library, editor, answer and chart. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "sql.as_of": ["As of (optional)", "截止日期（可选）"],
   "sql.as_of_hint": ["Only data committed until the end of that day, UTC", "仅查询该日结束前（UTC）写入的数据"],
   "sql.as_of_shown": ["As of {at}.", "数据截至 {at}。"],
@@ -54,4 +56,4 @@ export default {
   "sql.tables": ["Tables and columns", "数据表与字段"],
   "sql.title": ["SQL", "SQL 查询"],
   "sql.unknown_query": ["The library has no query of this name.", "没有该名称的常用查询。"],
-};
+});

@@ -1,5 +1,7 @@
 // Watchlists and their digests. English, then Chinese.
-export default {
+import { addMessages } from "../i18n.js";
+
+addMessages({
   "digest.fast_works": ["Growing fast", "增长迅速"],
   "digest.first": ["first run: nothing to compare with", "首次运行，没有可比较的数据"],
   "digest.new_music_ids": ["New music ids with the recording", "使用该录音的新音乐 ID"],
@@ -57,4 +59,4 @@ export default {
   "watchlist.title": ["Watchlists", "监控清单"],
   "watchlist.velocity": ["Hot score gain per day, at least", "热度日增量不低于"],
   "watchlist.yes": ["yes", "是"],
-};
+});

@@ -8,6 +8,8 @@ import { COLORS, TimeLines } from "./charts.js";
 import { notify } from "../state.js";
 import { Badge, Card, Empty, ErrorNote, Loading, TextField } from "./ui.js";
 import { PlainTable } from "./table.js";
+import "../messages/accounts.js";
+import "../messages/chart.js";
 
 const TONES = { same: "good", possible: "warn", different: "bad" };
 const CONFIDENCES = ["manual", "high", "medium", "low"];

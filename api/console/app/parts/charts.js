@@ -2,6 +2,7 @@
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { compact, count, day, moment } from "../format.js";
+import "../messages/chart.js";
 
 export const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
 

@@ -5,6 +5,7 @@ import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { isDemo, lang, notify } from "../state.js";
 import { CheckField, Pop } from "./ui.js";
+import "../messages/page.js";
 
 const FORMS = ["csv", "xlsx", "parquet", "json"];
 

@@ -4,12 +4,14 @@ import { compact, visible } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { COLORS } from "./charts.js";
+import "../messages/accounts.js";
+import "../messages/result.js";
 
 const SIZE = 720;
 const MIDDLE = SIZE / 2;
 const RING = 150;
 const OUTER = 250;
-const MAX_VIDEOS = 220;
+const MAX_VIDEOS = 300;
 
 export function layout(result) {
   const videos = [...result.aweme_list, ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" }))].slice(0, MAX_VIDEOS);
@@ -42,17 +44,31 @@ export function layout(result) {
   return { musics, isCut: videos.length === MAX_VIDEOS };
 }
 
-// Labels of music ids; a label that would overlap another is left out.
+const LINE = 13; // height of a label
+const NEAR = 14; // from the middle of a node to its label
+const covers = (box, other) => box.from < other.to && other.from < box.to && box.top < other.bottom && other.top < box.bottom;
+const boxOf = ({ x, y, r }) => ({ from: x - r, to: x + r, top: y - r, bottom: y + r });
+
+// The places a label may take: outside of its node, inside, above, below.
+function placesFor(music, wide) {
+  const outer = music.x < MIDDLE ? "end" : "start";
+  const beside = (anchor) => ({ anchor, x: music.x + (anchor === "end" ? -NEAR : NEAR), y: music.y + 4 });
+  return [beside(outer), beside(outer === "end" ? "start" : "end"), { anchor: "middle", x: music.x, y: music.y - NEAR }, { anchor: "middle", x: music.x, y: music.y + NEAR + 9 }]
+    .map((place) => { const from = place.x - { start: 0, middle: wide / 2, end: wide }[place.anchor]; return { ...place, from, to: from + wide, top: place.y - LINE + 3, bottom: place.y + 3 }; });
+}
+
+// Labels of music ids, in the first place that is free of dots and of other labels; a label that finds none is left out.
 export function labelsOf(musics) {
+  const centre = { from: MIDDLE - 90, to: MIDDLE + 90, top: MIDDLE - 20, bottom: MIDDLE + 44 };
+  const taken = [centre, ...musics.flatMap((music) => [...music.videos.map(boxOf), ...(music.isInput ? [] : [boxOf({ ...music, r: 11 })])])];
   const kept = [];
   for (const music of musics.filter((one) => !one.isInput)) {
-    const isLeft = music.x < MIDDLE;
     const text = visible(music.title).slice(0, 16);
-    const wide = [...text].reduce((sum, sign) => sum + (sign.charCodeAt(0) > 0x2e80 ? 11 : 6), 0);
-    const x = music.x + (isLeft ? -14 : 14);
-    const label = { id: music.id, text, x, y: music.y + 4, anchor: isLeft ? "end" : "start", from: isLeft ? x - wide : x, to: isLeft ? x : x + wide };
-    const isFree = kept.every((one) => Math.abs(one.y - label.y) > 13 || one.to < label.from || label.to < one.from);
-    if (isFree) kept.push(label);
+    const wide = [...text].reduce((sum, sign) => sum + (sign.charCodeAt(0) > 0x2e80 ? 11 : 6.4), 0);
+    const place = placesFor(music, wide).find((one) => one.from >= 0 && one.to <= SIZE && !taken.some((other) => covers(one, other)));
+    if (!place) continue;
+    taken.push(place);
+    kept.push({ id: music.id, text, ...place });
   }
   return kept;
 }

@@ -4,6 +4,7 @@ import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { notify } from "../state.js";
 import { Badge, Icon, TextField } from "./ui.js";
+import "../messages/page.js";
 
 const known = signal(new Map()); // `${kind} ${id}` to its note
 let pending = null;

@@ -9,6 +9,8 @@ import { savedViews } from "../state.js";
 import { draft } from "../views/hot.js";
 import { toRows } from "../views/result/genealogy.js";
 import { Icon } from "./ui.js";
+import "../messages/page.js";
+import "../messages/scan.js";
 
 export const isPaletteOpen = signal(false);
 const MOST_SHOWN = 12;

@@ -5,6 +5,7 @@ import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { session } from "../state.js";
 import { Icon } from "./ui.js";
+import "../messages/page.js";
 
 const missing = new Set(); // pictures that the service did not have: not asked for twice by one page
 const ICONS = { video: "image", track: "note", account: "person" };

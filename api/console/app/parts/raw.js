@@ -3,6 +3,7 @@ import { lastExchange, session } from "../state.js";
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Copy, Segment } from "./ui.js";
+import "../messages/page.js";
 
 const SHOWN_CHARS = 60_000;
 const isGuarded = () => session.value.required;

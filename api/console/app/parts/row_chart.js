@@ -4,6 +4,8 @@ import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { count, visible } from "../format.js";
 import { axisText, COLORS, PAD, TimeLines, ticks, useWidth } from "./charts.js";
+import "../messages/chart.js";
+import "../messages/sql.js";
 
 const NUMBERS = ["whole", "real"];
 const TIMES = ["time", "date"];

@@ -3,6 +3,7 @@
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Pop } from "./ui.js";
+import "../messages/page.js";
 
 const ROW_PX = 62;
 const DENSE_PX = 36;
@@ -40,16 +41,28 @@ function useWindow(total, rowPx) {
   return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
 }
 
+// Keeps what was drawn of the rows in the window, so that scrolling draws new rows alone.
+function useDrawn(rows, look) {
+  const kept = useRef({});
+  if (kept.current.rows !== rows || kept.current.look !== look) kept.current = { rows, look, drawn: new Map() };
+  return (first, last, draw) => {
+    const drawn = new Map();
+    for (let at = first; at < last; at += 1) drawn.set(at, kept.current.drawn.get(at) ?? draw(rows[at], at));
+    kept.current.drawn = drawn;
+    return [...drawn.values()];
+  };
+}
+
 // columns: [{key, label, num, render(row), sort, ascends, class}]; `card(row)` draws a row on a phone.
 // Rows are lower with `dense`, and as wide as their values.
 export function Table({ rows, columns, keyOf, caption, card, order, onOrder, dense = false }) {
   const isNarrow = useMedia(narrow) && card;
   const seen = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
-  const shown = rows.slice(seen.first, seen.last);
+  const drawn = useDrawn(rows, isNarrow ? card : columns);
   if (isNarrow) {
     return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
       <li class="gap" aria-hidden="true" style=${{ height: `${seen.before}px` }}></li>
-      ${shown.map((row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
+      ${drawn(seen.first, seen.last, (row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
       <li class="gap" aria-hidden="true" style=${{ height: `${seen.after}px` }}></li></ol>`;
   }
   return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
@@ -57,7 +70,7 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, den
       <thead><tr>${columns.map((column) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} />`)}</tr></thead>
       <tbody>
         ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.before}px` }}></td></tr>`}
-        ${shown.map((row, at) => html`<tr class="data" key=${keyOf(row)} aria-rowindex=${seen.first + at + 2}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}
+        ${drawn(seen.first, seen.last, (row, at) => html`<tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}
         ${seen.after > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.after}px` }}></td></tr>`}
       </tbody></table></div>`;
 }

@@ -3,6 +3,7 @@
 import { html, useRef } from "../html.js";
 import { t } from "../i18n.js";
 import { notify } from "../state.js";
+import "../messages/scan.js";
 
 const CELL = /https?:\/\/[^\s"'<>,;，；]+|(?<!\d)\d{15,30}(?!\d)/; // a link, or an id of the platform
 const MOST_BYTES = 2_000_000;

@@ -4,6 +4,8 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadReference, reference } from "../limits.js";
 import { lang, notify } from "../state.js";
+import "../messages/page.js";
+import "../messages/scan.js";
 
 const DRAWN = {
   note: "M9 18V5l10-2v13M9 18a3 3 0 1 1-3-3h3M19 16a3 3 0 1 1-3-3h3",
@@ -67,8 +69,9 @@ export function Empty({ title, children, icon = "note" }) {
   return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children && html`<p>${typeof children === "string" ? html`<${Prose} text=${children} />` : children}</p>`}</div>`;
 }
 
-export function Loading({ rows = 3, text }) {
-  return html`<div class="stack" role="status" aria-live="polite"><span class="hidden">${text ?? t("state.loading")}</span>
+// `tall`: as high as what comes, so that nothing below it moves.
+export function Loading({ rows = 3, text, tall = false }) {
+  return html`<div class=${`stack ${tall ? "tall" : ""}`} role="status" aria-live="polite"><span class="hidden">${text ?? t("state.loading")}</span>
     ${Array.from({ length: rows }, (_, at) => html`<div class="bone pulse" key=${at} style=${{ width: `${96 - at * 13}%`, height: "22px" }}></div>`)}</div>`;
 }
 

@@ -10,6 +10,8 @@ import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
 import { ExportMenu } from "../parts/export.js";
 import { replaceAddress } from "../router.js";
+import "../messages/chart.js";
+import "../messages/page.js";
 
 const DEPTH = 20;
 const iso = (date) => date.toISOString().slice(0, 10);

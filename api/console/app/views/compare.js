@@ -10,6 +10,9 @@ import { Picture } from "../parts/picture.js";
 import { PlainTable } from "../parts/table.js";
 import { go, link } from "../router.js";
 import { toRows } from "./result/genealogy.js";
+import "../messages/accounts.js";
+import "../messages/compare.js";
+import "../messages/result.js";
 
 export const MOST_TRACKS = 6;
 const MOST_ROWS = 10_000;

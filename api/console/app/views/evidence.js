@@ -10,6 +10,8 @@ import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
 import { ComparedVideo, VERDICTS } from "./result/comparisons.js";
+import "../messages/evidence.js";
+import "../messages/result.js";
 
 export function EvidenceView({ id }) {
   const [state, setState] = useState({});

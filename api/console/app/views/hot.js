@@ -8,6 +8,8 @@ import { TrackFile } from "../parts/track_file.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { Recent } from "./recent.js";
+import "../messages/page.js";
+import "../messages/scan.js";
 
 const BATCH = 10; // tracks of one request
 const MOST_TRACKS = 50; // more are a catalogue

@@ -6,6 +6,8 @@ import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Card, ErrorNote } from "../parts/ui.js";
 import { go } from "../router.js";
+import "../messages/page.js";
+import "../messages/scan.js";
 
 const WAVE = [6, 14, 22, 12, 26, 18, 8, 16, 24, 10];
 const wave = (x, y, color) => WAVE.map((height, at) => html`<rect key=${at} x=${x + at * 9} y=${y - height / 2} width="5" height=${height} rx="2.500" fill=${color} />`);

@@ -12,6 +12,9 @@ import { notify } from "../state.js";
 import { failedInputs, leftOut } from "./hot.js";
 import { Preview, usePreview } from "./preview.js";
 import { Result } from "./result/result.js";
+import "../messages/page.js";
+import "../messages/result.js";
+import "../messages/scan.js";
 
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
 const REFRESH_MS = 3000;
@@ -39,7 +42,7 @@ export function JobView({ jobId, query }) {
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
       <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${ErrorNote} error=${error} />
-    ${!job && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
+    ${!job && !error && html`<${Card}><${Loading} rows=${5} tall /><//>`}
     ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />`}
     ${job?.result && (job.result.kind === "discovery" ? html`<p>${t("job.discovery")}</p>` : html`<${Result} key=${jobId} job=${job} query=${query} />`)}
     <${Raw} />`;

@@ -7,6 +7,11 @@ import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Pros
 import { PlainTable } from "../parts/table.js";
 import { JobList } from "./recent.js";
 import { Watchlists } from "./watchlists/watchlists.js";
+import { useAddress } from "../router.js";
+import "../messages/operator.js";
+import "../messages/page.js";
+import "../messages/result.js";
+import "../messages/scan.js";
 
 function useAnswer(path, query = {}) {
   const [state, setState] = useState({});
@@ -19,34 +24,34 @@ function useAnswer(path, query = {}) {
   return state;
 }
 
-export function OperatorView() {
-  return html`<${Head} title=${t("operator.title")} lead=${t("operator.lead")} /><${Doctor} /><${Storage} /><${Watchlists} /><${Jobs} /><${Settings} />`;
+export function OperatorView({ query }) {
+  return html`<${Head} title=${t("operator.title")} lead=${t("operator.lead")} /><${Doctor} /><${Storage} /><${Watchlists} /><${Jobs} query=${query} /><${Settings} />`;
 }
 
 function Doctor() {
   const { data, error } = useAnswer(PATHS.doctor);
   return html`<${Card} title=${t("operator.health")} aside=${data && html`<${Badge} tone=${data.ready ? "good" : "bad"}>${t(data.ready ? "operator.ready" : "operator.not_ready")}<//>`}>
-    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
+    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} rows=${8} />`}
     ${data && html`<ul class="list">${data.checks.map((check) => html`<li key=${check.name} class="row apart"><span>${t(`check.${check.name}`)}</span><span class="row small">${check.reason && html`<span class="soft">${check.reason}</span>`}<${Badge} tone=${check.reason ? "bad" : "good"}>${t(check.reason ? "operator.check_failed" : "operator.check_ok")}<//></span></li>`)}</ul>
       <h3>${t("operator.surfaces")}</h3>${data.surfaces.length ? html`<${PlainTable} rows=${data.surfaces} keyOf=${(row) => row.surface} caption=${t("operator.surfaces")} columns=${[
         { key: "surface", label: t("col.source"), render: (row) => labelOf("surface", row.surface) },
         { key: "outcome", label: t("operator.outcome"), render: (row) => html`<${Badge} tone=${row.outcome === "ok" || row.outcome === "works" ? "good" : "warn"}>${String(row.outcome).replaceAll("_", " ")}<//>` },
         { key: "error", label: t("col.reason"), render: (row) => (row.error_type ? labelOf("stop", row.error_type) : "—") },
-        { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) }]} />` : html`<p class="small soft">${t("operator.never_probed")}</p>`}
+        { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) }]} />` : html`<p class="small soft"><${Prose} text=${t("operator.never_probed")} /></p>`}
       ${data.circuits.length > 0 && html`<h3>${t("operator.circuits")}</h3><ul class="list small">${data.circuits.map((one) => html`<li key=${`${one.host}${one.surface}`}>${labelOf("surface", one.surface)} <span class="soft mono">${one.host}</span>: ${labelOf("stop", one.cause)} · ${t("operator.failures", { number: count(one.failures) })}${one.open_until ? ` · ${t("operator.until", { time: moment(one.open_until) })}` : ""}</li>`)}</ul>`}`}<//>`;
 }
 
 function Storage() {
   const { data, error } = useAnswer(PATHS.storage);
   return html`<${Card} title=${t("operator.storage")} aside=${dagsterPage() && html`<a class="small" href=${dagsterPage()} target="_blank" rel="noopener noreferrer">${t("operator.orchestrator")}</a>`}>
-    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}
+    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} tall />`}
     ${data && html`<${Figures} items=${[[t("operator.kept"), bytes(data.total_bytes)], [t("operator.free"), bytes(data.free_bytes)], [t("operator.used_today"), count(data.budget.used), t("fig.of", { total: count(data.budget.limit) })]]} />
       <${PlainTable} rows=${data.parts} keyOf=${(row) => row.name} caption=${t("operator.storage")} columns=${[{ key: "name", label: t("operator.part"), render: (row) => t(`part.${row.name}`) }, { key: "bytes", label: t("operator.size"), num: true, render: (row) => bytes(row.bytes) }, { key: "files", label: t("operator.files"), num: true, render: (row) => count(row.files) }]} />
       ${data.budget.hosts.length > 0 && html`<h3>${t("operator.budget")}</h3><${PlainTable} rows=${data.budget.hosts} keyOf=${(row) => row.host} caption=${t("operator.budget")} columns=${[{ key: "host", label: t("operator.host"), render: (row) => html`<span class="mono">${row.host}</span>` }, { key: "used", label: t("operator.used_today"), num: true, render: (row) => count(row.used) }, { key: "left", label: t("operator.left"), num: true, render: (row) => count(row.left) }]} />`}`}<//>`;
 }
 
-function Jobs() {
-  const [status, setStatus] = useState("");
+function Jobs({ query }) {
+  const [status, setStatus] = useAddress(["operator"], query, "status");
   const { data, error } = useAnswer(PATHS.jobList, { limit: 100, status });
   return html`<${Card} title=${t("operator.jobs")}><${SelectField} label=${t("operator.status")} value=${status} onChange=${setStatus} options=${[["", t("act.all")], ...["queued", "running", "completed", "failed", "cancelled"].map((name) => [name, t(`status.${name}`)])]} />
     <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} tracks=${data.tracks} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;

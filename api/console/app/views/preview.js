@@ -6,6 +6,10 @@ import { t } from "../i18n.js";
 import { Badge } from "../parts/ui.js";
 import { Table } from "../parts/table.js";
 import { LinkBadge, VideoCard, VideoCell } from "./result/ranking.js";
+import "../messages/accounts.js";
+import "../messages/page.js";
+import "../messages/result.js";
+import "../messages/scan.js";
 
 const REFRESH_MS = 2500;
 

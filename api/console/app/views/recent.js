@@ -6,6 +6,7 @@ import { t } from "../i18n.js";
 import { link } from "../router.js";
 import { Intro } from "./intro.js";
 import { Card, ErrorNote, Loading, Status } from "../parts/ui.js";
+import "../messages/scan.js";
 
 export function Recent({ limit = 8 }) {
   const [state, setState] = useState({});

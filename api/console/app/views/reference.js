@@ -6,6 +6,8 @@ import { loadReference, reference } from "../limits.js";
 import { PATHS, request } from "../api.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
+import "../messages/operator.js";
+import "../messages/page.js";
 
 export function ReferenceView() {
   const [wanted, setWanted] = useState("");

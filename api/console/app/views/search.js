@@ -7,6 +7,9 @@ import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { NumberField, bodyOf } from "./hot.js";
 import { Recent } from "./recent.js";
+import "../messages/page.js";
+import "../messages/result.js";
+import "../messages/scan.js";
 
 const NAMES = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget"];
 const draft = signal({ keyword: "", given: {} });

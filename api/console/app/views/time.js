@@ -9,6 +9,8 @@ import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
 import { ExportMenu } from "../parts/export.js";
 import { go } from "../router.js";
+import "../messages/accounts.js";
+import "../messages/result.js";
 
 const KINDS = ["video", "track", "account"];
 const SHOWN_ROWS = 200;

@@ -1,6 +1,6 @@
 // Account views: profile, posts, and metrics over a number of days.
 import { PATHS, address, request } from "../api.js";
-import { Foreign, compact, count, day, decimal, moment, published } from "../format.js";
+import { Foreign, compact, count, day, moment, published } from "../format.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
@@ -11,6 +11,9 @@ import { Table } from "../parts/table.js";
 import { ExportMenu, SaveRows } from "../parts/export.js";
 import { link, replaceAddress } from "../router.js";
 import { VideoCard, VideoCell } from "./result/ranking.js";
+import "../messages/accounts.js";
+import "../messages/page.js";
+import "../messages/result.js";
 
 const SEC = /^MS4wLjABAAAA[\w.-]+$/;
 const account = signal(""); // shared by all three views
@@ -22,7 +25,7 @@ async function toSecId(text) {
 }
 
 // State and loader of a view that reads one account.
-function useAccount(query, view, read) {
+function useAccount(query, view, read, form = {}) {
   const [state, setState] = useState({});
   const shown = useRef(null); // the account that is shown or being read
   const run = async (text) => {
@@ -30,7 +33,7 @@ function useAccount(query, view, read) {
     setState({ busy: true });
     try {
       const id = shown.current = await toSecId(text.trim());
-      replaceAddress([view], { id });
+      replaceAddress([view], { id, ...form });
       setState({ id, data: await read(id) });
     } catch (error) {
       setState({ error });
@@ -77,11 +80,11 @@ const postColumns = () => [
 ];
 
 export function PostsView({ query }) {
-  const [order, setOrder] = useState("0");
+  const [order, setOrder] = useState(query.sort === "1" ? "1" : "0");
   const [pages, setPages] = useState([]);
   const asked = (id, cursor = 0) => ({ sec_user_id: id, max_cursor: cursor, count: 20, sort_type: order });
   const read = async (id, cursor) => (await request(PATHS.posts, { query: asked(id, cursor), isShown: true })).data;
-  const [state, run, setState] = useAccount(query, "posts", async (id) => { const page = await read(id, 0); setPages([page]); return page; });
+  const [state, run, setState] = useAccount(query, "posts", async (id) => { const page = await read(id, 0); setPages([page]); return page; }, { sort: order === "0" ? "" : order });
   const rows = pages.flatMap((page) => page.aweme_list);
   const last = pages.at(-1);
   const more = () => read(state.id, last.max_cursor).then((page) => setPages([...pages, page]), (error) => setState({ ...state, error }));
@@ -94,15 +97,17 @@ export function PostsView({ query }) {
     ${!last && !state.busy && !state.error && html`<${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>`}<${Raw} />`;
 }
 
+const rounded = (value) => (value === null ? null : Math.round(value));
+
 export function MetricsView({ query }) {
-  const [days, setDays] = useState("30");
-  const [state, run] = useAccount(query, "metrics", async (id) => (await request(PATHS.metrics, { query: { sec_user_id: id, days }, isShown: true })).data);
+  const [days, setDays] = useState(query.days ?? "30");
+  const [state, run] = useAccount(query, "metrics", async (id) => (await request(PATHS.metrics, { query: { sec_user_id: id, days }, isShown: true })).data, { days: days === "30" ? "" : days });
   const found = state.data;
   return html`<${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read"><div class="grid"><${TextField} type="number" label=${t("metrics.days")} value=${days} onInput=${setDays} min="1" max="365" hint="1 – 365" /></div><//>
     <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
     ${found && html`<${Card} title=${html`<${Foreign} text=${found.nickname} none=${found.sec_user_id} />`} aside=${html`<span class="small soft">${day(found.window_start)} – ${day(found.window_end)}</span>`}>
-      <${Figures} items=${[[t("stat.followers"), count(found.follower_count)], [t("stat.total_likes"), count(found.total_favorited)], [t("metrics.average"), decimal(found.average_digg_count, 0)], [t("metrics.median"), decimal(found.median_digg_count, 0)], [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })]]} />
+      <${Figures} items=${[[t("stat.followers"), count(found.follower_count)], [t("stat.total_likes"), count(found.total_favorited)], [t("metrics.average"), count(rounded(found.average_digg_count))], [t("metrics.median"), count(rounded(found.median_digg_count))], [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })]]} />
       ${!found.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
       ${found.top_video && html`<div class="stack tight"><h3>${t("metrics.top")}</h3><p><${VideoCell} video=${found.top_video} /></p><${Bars} label=${t("metrics.top")} items=${[["digg_count", "stat.likes"], ["comment_count", "stat.comments"], ["collect_count", "stat.collects"], ["share_count", "stat.shares"]].map(([key, name]) => ({ key, name: t(name), value: found.top_video.statistics?.[key], shown: compact(found.top_video.statistics?.[key]) }))} /></div>`}
       <p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p><div class="row apart"><${OtherViews} id=${state.id} not="metrics" /><${ExportMenu} source=${address(PATHS.metrics, { sec_user_id: state.id, days })} table="metrics" /></div><//>`}

@@ -4,6 +4,7 @@ import { html, signal } from "../../html.js";
 import { t } from "../../i18n.js";
 import { notify } from "../../state.js";
 import { Icon } from "../ui.js";
+import "../../messages/page.js";
 
 const playing = signal(null); // the comparison that is heard
 let sound = null;

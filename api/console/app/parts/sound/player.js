@@ -8,6 +8,7 @@ import { t } from "../../i18n.js";
 import { theme } from "../../state.js";
 import { stretched, undoing } from "./stretch.js";
 import { CheckField, ErrorNote, Icon, Loading, Segment } from "../ui.js";
+import "../../messages/evidence.js";
 
 const FADE_S = 0.012;
 const LEAST_STRETCH = 0.005; // less is not heard over ten seconds

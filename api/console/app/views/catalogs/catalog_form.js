@@ -6,6 +6,9 @@ import { html, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { ErrorNote, TextField, useId } from "../../parts/ui.js";
 import { notify } from "../../state.js";
+import "../../messages/catalogs.js";
+import "../../messages/operator.js";
+import "../../messages/watchlists.js";
 
 const PART = 200; // lines of one request
 const MOST_BYTES = 20_000_000;

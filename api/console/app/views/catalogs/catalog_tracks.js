@@ -8,6 +8,9 @@ import { Badge, ErrorNote, Loading, SelectField } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { link, replaceAddress } from "../../router.js";
 import { toRows } from "../result/genealogy.js";
+import "../../messages/catalogs.js";
+import "../../messages/compare.js";
+import "../../messages/scan.js";
 
 const PAGE = 50;
 const STATES = ["fresh", "stale", "running", "failed", "never_read"];

@@ -10,6 +10,9 @@ import { go, link } from "../../router.js";
 import { notify } from "../../state.js";
 import { CatalogForm } from "./catalog_form.js";
 import { CatalogTracks } from "./catalog_tracks.js";
+import "../../messages/catalogs.js";
+import "../../messages/operator.js";
+import "../../messages/result.js";
 
 const POLL_MS = 3000; // while a run is under way
 export const placeOf = (name) => `${PATHS.catalogs}/${encodeURIComponent(name)}`;

@@ -9,6 +9,9 @@ import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
 import { PlayButton } from "../../parts/sound/play.js";
 import { link, useAddress } from "../../router.js";
+import "../../messages/evidence.js";
+import "../../messages/page.js";
+import "../../messages/result.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 
@@ -16,7 +19,7 @@ export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", n
 export function ComparedVideo({ id, musicId, video }) {
   const address = safeLink(video?.share_url);
   const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
-  return html`<span class="with-picture"><${Picture} kind="video" id=${id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
+  return html`<span class="with-picture"><${Picture} kind="video" id=${video && id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
     <div class="tiny soft">${video?.sec_uid && html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
 }
 
@@ -44,7 +47,7 @@ export function Comparisons({ job, query }) {
     return () => stopping.abort();
   }, [source]);
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
-  if (!state.pairs) return html`<${Loading} />`;
+  if (!state.pairs) return html`<${Loading} tall />`;
   if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
   const pairs = isWhole ? state.pairs : bestPairs(state.pairs);
   const rows = pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
@@ -52,9 +55,9 @@ export function Comparisons({ job, query }) {
   const columns = [
     { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
     { key: "candidate", label: t("col.candidate"), class: "cell-title", render: (row) => html`<${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} />` },
+    { key: "open", label: t("col.evidence"), class: "nowrap", render: (row) => html`<${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>` },
     figure("score", 3), figure("chroma_distance", 3), figure("mfcc_distance", 3), figure("overlap_s", 1),
     { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
-    { key: "open", label: t("col.evidence"), class: "nowrap", render: (row) => html`<${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>` },
   ];
   const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><span>${labelOf("reason", row.reason)}</span></div><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div>`;
   return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" /></div>

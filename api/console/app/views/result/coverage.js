@@ -6,6 +6,9 @@ import { labelOf, t } from "../../i18n.js";
 import { Badge, Card } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
+import "../../messages/chart.js";
+import "../../messages/operator.js";
+import "../../messages/result.js";
 
 const LEFT_OUT = ["closed", "sick", "held_back"];
 const ENDS = new Set(["completed", "exhausted", "no_more"]);

@@ -7,6 +7,7 @@ import { COLORS, useWidth } from "../../parts/charts.js";
 import { PlainTable } from "../../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { link } from "../../router.js";
+import "../../messages/result.js";
 
 const KINDS = ["own_id", "original_sound", "library"];
 const MAX_DRAWN = 40;
@@ -26,7 +27,7 @@ export function Genealogy({ job }) {
     return () => stopping.abort();
   }, [id]);
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
-  if (!state.rows) return html`<${Loading} />`;
+  if (!state.rows) return html`<${Loading} tall />`;
   if (!state.rows.length) return html`<${Empty} title=${t("genealogy.empty")}>${t("genealogy.empty_hint")}<//>`;
   return html`<p class="small soft">${t("genealogy.note")} <a href=${link(["sql", "genealogy"], { "p.music_id": id })}>${t("genealogy.query")}</a></p>
     <${Card} title=${t("genealogy.title")}><${Timeline} rows=${state.rows} /><//>
@@ -82,10 +83,10 @@ function Mark({ row, x, y }) {
 const COLUMNS = () => [
   { key: "id", label: t("genealogy.music_id"), class: "cell-title", render: (row) => html`<${Foreign} text=${row.title} /><div class="tiny soft mono">${row.music_id}</div>` },
   { key: "kind", label: t("col.kind"), render: (row) => (row.kind ? html`<${Badge}>${t(`genealogy.${row.kind}`)}<//>` : "—") },
-  { key: "born", label: t("genealogy.born"), render: (row) => html`${day(row.created_at)}${row.created_at_check === "contradicted" ? html`<div class="tiny soft">${t("genealogy.contradicted")}</div>` : ""}` },
+  { key: "born", label: t("genealogy.born"), class: "nowrap", render: (row) => html`${day(row.created_at)}${row.created_at_check === "contradicted" ? html`<div class="tiny soft">${t("genealogy.contradicted")}</div>` : ""}` },
   { key: "evidence", label: t("genealogy.evidence"), render: (row) => t(`genealogy.by_${row.evidence}`) },
   { key: "copy", label: t("genealogy.copies"), render: (row) => (row.copy_of_music_id ? html`<span class="tiny mono">${row.copy_of_music_id}</span><div class="tiny soft">${t(`genealogy.copy_${row.copy_evidence}`)}</div>` : "—") },
   { key: "owner", label: t("genealogy.uploader"), class: "cell-name", render: (row) => html`<${Foreign} text=${row.owner_nickname} />` },
-  { key: "first", label: t("genealogy.first"), render: (row) => html`${day(row.first_published_at)}<div class="tiny soft mono">${row.first_aweme_id ?? ""}</div>` },
+  { key: "first", label: t("genealogy.first"), class: "nowrap", render: (row) => html`${day(row.first_published_at)}<div class="tiny soft mono">${row.first_aweme_id ?? ""}</div>` },
   { key: "videos", label: t("fig.confirmed"), num: true, render: (row) => count(row.confirmed_video_count) },
 ];

@@ -7,6 +7,7 @@ import { Graph } from "../../parts/graph.js";
 import { Card, Empty } from "../../parts/ui.js";
 import { safeLink } from "../../format.js";
 import { link } from "../../router.js";
+import "../../messages/result.js";
 
 const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
 
@@ -20,6 +21,10 @@ export function spread(videos) {
   return found.map((bin) => ({ ...bin, name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}` }));
 }
 
+const MOST_MONTHS = 18;
+const before = (month) => { const [year, number] = month.split("-").map(Number); return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7); };
+
+// Months without a video are shown, too: a gap in time is a fact.
 function byMonth(videos) {
   const months = new Map();
   for (const video of videos) {
@@ -28,7 +33,10 @@ function byMonth(videos) {
     const month = new Date(at * 1000).toISOString().slice(0, 7);
     months.set(month, (months.get(month) ?? 0) + 1);
   }
-  return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).slice(-18).map(([month, value]) => ({ key: month, name: month, value }));
+  const known = [...months.keys()].sort();
+  const shown = [];
+  for (let month = known.at(-1); month >= known[0] && shown.length < MOST_MONTHS; month = before(month)) shown.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
+  return shown;
 }
 
 export function Plots({ job }) {

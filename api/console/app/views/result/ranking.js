@@ -10,6 +10,10 @@ import { Picture } from "../../parts/picture.js";
 import { NotePad } from "../../parts/notes.js";
 import { PlayButton } from "../../parts/sound/play.js";
 import { link, replaceAddress } from "../../router.js";
+import "../../messages/accounts.js";
+import "../../messages/page.js";
+import "../../messages/result.js";
+import "../../messages/scan.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
 const MOST_ROWS = 500;

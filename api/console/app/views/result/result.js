@@ -1,20 +1,34 @@
 // The result of a scan: summary and tabs.
 import { Foreign, byBirth, compact, count, day, published } from "../../format.js";
-import { html } from "../../html.js";
+import { html, useEffect, useState } from "../../html.js";
 import { either, labelOf, t } from "../../i18n.js";
 import { PATHS } from "../../api.js";
-import { Badge, Empty, Figures, Panel, Prose, Tabs } from "../../parts/ui.js";
+import { Badge, Empty, ErrorNote, Figures, Loading, Panel, Prose, Tabs } from "../../parts/ui.js";
 import { NotePad } from "../../parts/notes.js";
 import { Picture } from "../../parts/picture.js";
 import { PlayButton } from "../../parts/sound/play.js";
 import { PlainTable, Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { go, link, useAddress } from "../../router.js";
-import { Coverage } from "./coverage.js";
-import { Comparisons } from "./comparisons.js";
-import { Genealogy } from "./genealogy.js";
-import { Plots } from "./plots.js";
 import { BORN, Ranking, VideoCell, VideoCard, bornColumn } from "./ranking.js";
+import "../../messages/accounts.js";
+import "../../messages/page.js";
+import "../../messages/result.js";
+
+// These tabs are loaded when they are opened.
+const LATER = {
+  plots: async () => (await import("./plots.js")).Plots,
+  genealogy: async () => (await import("./genealogy.js")).Genealogy,
+  comparisons: async () => (await import("./comparisons.js")).Comparisons,
+  coverage: async () => (await import("./coverage.js")).Coverage,
+};
+function Later({ name, ...props }) {
+  const [Found, setFound] = useState(null);
+  const [error, setError] = useState(null);
+  useEffect(() => { LATER[name]().then((found) => setFound(() => found), setError); }, [name]);
+  if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
+  return Found ? html`<${Found} ...${props} />` : html`<${Loading} tall />`;
+}
 
 const OLD_TABS = { heard: "comparisons", picture: "plots" }; // names in addresses that were saved before
 
@@ -39,13 +53,9 @@ export function Result({ job, query }) {
     <${Panel} name=${tab}>${{
       ranking: () => html`<${Ranking} job=${job} query=${query} />`,
       accounts: () => html`<${Accounts} job=${job} />`,
-      plots: () => html`<${Plots} job=${job} />`,
-      genealogy: () => html`<${Genealogy} job=${job} />`,
       variants: () => html`<${Variants} job=${job} query=${query} />`,
       related: () => html`<${Related} job=${job} isByName=${isByName} query=${query} />`,
-      comparisons: () => html`<${Comparisons} job=${job} query=${query} />`,
-      coverage: () => html`<${Coverage} job=${job} />`,
-    }[tab]?.()}<//>`;
+    }[tab]?.() ?? (LATER[tab] && html`<${Later} key=${tab} name=${tab} job=${job} query=${query} />`)}<//>`;
 }
 
 export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;

@@ -7,6 +7,7 @@ import { FileMenu } from "../../parts/export.js";
 import { RowChart, suggestChart } from "../../parts/row_chart.js";
 import { Table } from "../../parts/table.js";
 import { Card, Empty, SelectField } from "../../parts/ui.js";
+import "../../messages/sql.js";
 
 const NUMBERS = ["whole", "real"];
 const DIGITS = 10; // beyond them a fraction shows only how computers count

@@ -3,6 +3,7 @@ import { html, useState } from "../../html.js";
 import { either, t } from "../../i18n.js";
 import { Loading, TextField } from "../../parts/ui.js";
 import { link } from "../../router.js";
+import "../../messages/sql.js";
 
 const wide = matchMedia("(min-width: 1240px)"); // as in data.css: the shelf is beside the editor
 const NEWEST_LAYER = "marts"; // conclusions come first: most questions are about them

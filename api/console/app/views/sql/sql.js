@@ -9,6 +9,7 @@ import { Card, Copy, Empty, ErrorNote, Head, Loading, SelectField, TextField, us
 import { link, replaceAddress } from "../../router.js";
 import { Answer } from "./answer.js";
 import { Library, TableList } from "./shelf.js";
+import "../../messages/sql.js";
 
 const LIMITS = ["100", "1000", "10000"];
 const START = "select *\nfrom marts.rankings\norder by job_id, rank\nlimit 100";

@@ -4,6 +4,7 @@ import { Foreign, count, moment } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { Badge, ErrorNote, Loading } from "../../parts/ui.js";
+import "../../messages/watchlists.js";
 
 const KINDS = {
   fast_works: (one) => [one.title, one.aweme_id, t("digest.per_day", { number: count(Math.round(one.velocity)) })],

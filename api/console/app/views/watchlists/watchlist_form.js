@@ -3,6 +3,8 @@ import { PATHS, request } from "../../api.js";
 import { html, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { CheckField, ErrorNote, SelectField, TextField, useId } from "../../parts/ui.js";
+import "../../messages/operator.js";
+import "../../messages/watchlists.js";
 
 const KINDS = ["track", "account", "hashtag"];
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);

@@ -9,6 +9,9 @@ import { PlainTable } from "../../parts/table.js";
 import { notify } from "../../state.js";
 import { Digest } from "./digest.js";
 import { WatchlistForm } from "./watchlist_form.js";
+import "../../messages/operator.js";
+import "../../messages/result.js";
+import "../../messages/watchlists.js";
 
 const TONES = { completed: "good", failed: "bad", running: "accent", due: "info", waiting: "accent" };
 const placeOf = (name) => `${PATHS.watchlists}/${encodeURIComponent(name)}`;
@@ -33,7 +36,7 @@ export function Watchlists() {
   const chosen = lists?.find((one) => one.name === open);
   return html`<${Card} title=${t("watchlist.title")} aside=${html`<button type="button" class="button little" onClick=${() => setNew(!isNew)} aria-expanded=${String(isNew)}>${t("watchlist.new")}</button>`}>
     ${isNew && html`<${WatchlistForm} onCreated=${() => { setNew(false); notify(t("watchlist.saved")); return read(); }} />`}
-    <${ErrorNote} error=${error} />${!lists && !error && html`<${Loading} />`}
+    <${ErrorNote} error=${error} />${!lists && !error && html`<${Loading} rows=${5} />`}
     ${lists?.length === 0 && html`<${Empty} title=${t("watchlist.empty")} icon="clock">${t("watchlist.empty_hint")}<//>`}
     ${lists?.length > 0 && html`<${Lists} lists=${lists} open=${open} onOpen=${setOpen} acts=${acts} />`}
     ${chosen && html`<${WatchlistDetails} key=${`${chosen.name}${chosen.last_run?.run_id}${chosen.last_run?.status}`} list=${chosen} onTurn=${() => acts.turn(chosen)} onRemove=${() => acts.remove(chosen.name)} />`}<//>`;
