@@ -236,7 +236,7 @@ class EvidenceService:
         if found is None:
             raise NotFoundError(
                 f"Comparison {comparison_id} has no stored excerpt of the {role}",
-                hint="A scan stores excerpts only for pairs with the same recording",
+                hint="A scan keeps excerpts of matches and of rejections that were close",
             )
         return found
 

@@ -71,7 +71,7 @@ addMessages({
   "notes.title": ["Your judgement", "你的判断"],
   "player.from": ["from second {second}", "从第 {second} 秒起"],
   "player.loading": ["Decoding audio…", "正在解码音频…"],
-  "player.none": ["No excerpts are stored. A scan stores them for pairs that match.", "没有试听片段。扫描仅为匹配的作品保存片段。"],
+  "player.none": ["No excerpts are stored: a scan keeps them of matches and of rejections that were close.", "没有试听片段：扫描仅保存匹配及接近匹配的作品片段。"],
   "player.note": [
     "Both clips play in sync from the matched second. Switching (or pressing X) changes the clip, not the position.",
     "两段音频从匹配处同步播放。切换（或按 X）只换音频，不换位置。",

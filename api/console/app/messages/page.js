@@ -97,7 +97,7 @@ addMessages({
   "picture.track": ["Cover of {name}", "《{name}》封面"],
   "picture.video": ["Cover of the video “{name}”", "作品“{name}”的封面"],
   "play.failed": ["The excerpt cannot be played", "片段无法播放"],
-  "play.none": ["No excerpt of this sound is kept", "未保留该声音的片段"],
+  "play.none": ["No excerpt is kept: this pair was not close to a match", "未保留片段：该作品与参考相差较大"],
   "play.start": ["Play the excerpt", "试听片段"],
   "play.stop": ["Stop", "停止"],
   "raw.copy_request": ["Copy request", "复制请求"],

@@ -3,7 +3,7 @@
 import { compact, visible } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { COLORS } from "./charts.js";
+import { COLORS, useWidth } from "./charts.js";
 import "../messages/accounts.js";
 import "../messages/result.js";
 
@@ -44,28 +44,28 @@ export function layout(result) {
   return { musics, isCut: videos.length === MAX_VIDEOS };
 }
 
-const LINE = 13; // height of a label
+const TEXT = 11; // height of letters, in pixels of the page
 const NEAR = 14; // from the middle of a node to its label
 const covers = (box, other) => box.from < other.to && other.from < box.to && box.top < other.bottom && other.top < box.bottom;
 const boxOf = ({ x, y, r }) => ({ from: x - r, to: x + r, top: y - r, bottom: y + r });
 
-// The places a label may take: outside of its node, inside, above, below.
-function placesFor(music, wide) {
+// The places a label may take: outside of its node, inside, above, below. `size`: of its letters, in units of the picture.
+function placesFor(music, wide, size) {
   const outer = music.x < MIDDLE ? "end" : "start";
-  const beside = (anchor) => ({ anchor, x: music.x + (anchor === "end" ? -NEAR : NEAR), y: music.y + 4 });
-  return [beside(outer), beside(outer === "end" ? "start" : "end"), { anchor: "middle", x: music.x, y: music.y - NEAR }, { anchor: "middle", x: music.x, y: music.y + NEAR + 9 }]
-    .map((place) => { const from = place.x - { start: 0, middle: wide / 2, end: wide }[place.anchor]; return { ...place, from, to: from + wide, top: place.y - LINE + 3, bottom: place.y + 3 }; });
+  const beside = (anchor) => ({ anchor, x: music.x + (anchor === "end" ? -NEAR : NEAR), y: music.y + size * 0.36 });
+  return [beside(outer), beside(outer === "end" ? "start" : "end"), { anchor: "middle", x: music.x, y: music.y - NEAR }, { anchor: "middle", x: music.x, y: music.y + NEAR + size * 0.8 }]
+    .map((place) => { const from = place.x - { start: 0, middle: wide / 2, end: wide }[place.anchor]; return { ...place, from, to: from + wide, top: place.y - size * 0.9, bottom: place.y + size * 0.3 }; });
 }
 
 // Labels of music ids, in the first place that is free of dots and of other labels; a label that finds none is left out.
-export function labelsOf(musics) {
-  const centre = { from: MIDDLE - 90, to: MIDDLE + 90, top: MIDDLE - 20, bottom: MIDDLE + 44 };
+export function labelsOf(musics, size = TEXT) {
+  const centre = { from: MIDDLE - 90, to: MIDDLE + 90, top: MIDDLE - 20, bottom: MIDDLE + 28 + size };
   const taken = [centre, ...musics.flatMap((music) => [...music.videos.map(boxOf), ...(music.isInput ? [] : [boxOf({ ...music, r: 11 })])])];
   const kept = [];
   for (const music of musics.filter((one) => !one.isInput)) {
     const text = visible(music.title).slice(0, 16);
-    const wide = [...text].reduce((sum, sign) => sum + (sign.charCodeAt(0) > 0x2e80 ? 11 : 6.4), 0);
-    const place = placesFor(music, wide).find((one) => one.from >= 0 && one.to <= SIZE && !taken.some((other) => covers(one, other)));
+    const wide = [...text].reduce((sum, sign) => sum + (sign.charCodeAt(0) > 0x2e80 ? size : size * 0.58), 0);
+    const place = placesFor(music, wide, size).find((one) => one.from >= 0 && one.to <= SIZE && !taken.some((other) => covers(one, other)));
     if (!place) continue;
     taken.push(place);
     kept.push({ id: music.id, text, ...place });
@@ -76,15 +76,17 @@ export function labelsOf(musics) {
 export function Graph({ result, linkOf }) {
   const { musics, isCut } = useMemo(() => layout(result), [result]);
   const [focused, setFocused] = useState(null);
+  const [place, width] = useWidth();
+  const size = TEXT * Math.max(1, SIZE / width); // on a phone, too
   const centre = { x: MIDDLE, y: MIDDLE };
-  return html`<figure class="stack tight"><svg class="graph" viewBox=${`0 0 ${SIZE} ${SIZE}`} role="group" aria-label=${t("graph.label")}>
+  return html`<figure class="stack tight" ref=${place}><svg class="graph" font-size=${size} viewBox=${`0 0 ${SIZE} ${SIZE}`} role="group" aria-label=${t("graph.label")}>
     ${musics.map((music) => html`<g key=${`l${music.id}`}>${!music.isInput && html`<line x1=${centre.x} y1=${centre.y} x2=${music.x} y2=${music.y} stroke-width="2" />`}
       ${music.videos.map((item) => html`<line key=${item.video.aweme_id} x1=${music.x} y1=${music.y} x2=${item.x} y2=${item.y} stroke-dasharray=${item.video.link_type === "variant" ? "4 4" : undefined} />`)}</g>`)}
     ${musics.map((music) => html`<g key=${music.id}>
       ${music.videos.map((item) => html`<a key=${item.video.aweme_id} href=${linkOf(item.video) ?? undefined} aria-label=${describe(item.video)} onFocus=${() => setFocused(item.video)} onPointerEnter=${() => setFocused(item.video)}><circle class="node" cx=${item.x} cy=${item.y} r=${item.r} fill=${music.color} fill-opacity=${item.video.link_type === "variant" ? 0.35 : 0.85} stroke=${music.color} /></a>`)}
       ${!music.isInput && html`<circle cx=${music.x} cy=${music.y} r="9" fill="var(--card)" stroke=${music.color} stroke-width="4"><title>${visible(music.title)}</title></circle>`}</g>`)}
-    <circle cx=${MIDDLE} cy=${MIDDLE} r="20" fill="var(--accent)" /><text x=${MIDDLE} y=${MIDDLE + 38} text-anchor="middle">${visible(result.music?.title ?? result.music_id).slice(0, 40)}</text>
-    ${labelsOf(musics).map((label) => html`<text key=${`t${label.id}`} x=${label.x} y=${label.y} text-anchor=${label.anchor}>${label.text}</text>`)}
+    <circle cx=${MIDDLE} cy=${MIDDLE} r="20" fill="var(--accent)" /><text x=${MIDDLE} y=${MIDDLE + 26 + size} text-anchor="middle">${visible(result.music?.title ?? result.music_id).slice(0, 40)}</text>
+    ${labelsOf(musics, size).map((label) => html`<text key=${`t${label.id}`} x=${label.x} y=${label.y} text-anchor=${label.anchor}>${label.text}</text>`)}
   </svg>
   <figcaption class="small soft">${focused ? describe(focused) : t("graph.help")}${isCut ? ` ${t("graph.cut", { most: MAX_VIDEOS })}` : ""}</figcaption></figure>`;
 }

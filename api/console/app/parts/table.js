@@ -7,7 +7,7 @@ import "../messages/page.js";
 
 const ROW_PX = 62;
 const DENSE_PX = 36;
-const CARD_PX = 132;
+const CARD_PX = 140;
 const SPARE = 6;
 const narrow = matchMedia("(max-width: 640px)");
 const printed = matchMedia("print");

@@ -64,7 +64,7 @@ function Choice({ tracks, ids }) {
   if (tracks.length < 2) return html`<${Empty} title=${t("compare.too_few")} icon="compare">${t("compare.too_few_hint")}<//>`;
   const flip = (id) => go(["compare"], { ids: (ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]).join(",") });
   return html`<details class="fold card no-print" open=${ids.length < 2}><summary>${t("compare.choose", { chosen: ids.length, most: MOST_TRACKS })}</summary>
-    <div class="choices">${tracks.map((track) => html`<label class="check" key=${track.music_id}><input type="checkbox" checked=${ids.includes(track.music_id)} disabled=${!ids.includes(track.music_id) && ids.length >= MOST_TRACKS} onChange=${() => flip(track.music_id)} /><span><${Foreign} text=${track.title} none=${track.music_id} /> <span class="small soft"><${Foreign} text=${track.artist} none="" /> · ${t("compare.videos", { number: count(track.videos) })}</span></span></label>`)}</div></details>`;
+    <div class="choices">${tracks.map((track) => html`<label class="check" key=${track.music_id}><input type="checkbox" value=${track.music_id} checked=${ids.includes(track.music_id)} disabled=${!ids.includes(track.music_id) && ids.length >= MOST_TRACKS} onChange=${() => flip(track.music_id)} /><span><${Foreign} text=${track.title} none=${track.music_id} /> <span class="small soft"><${Foreign} text=${track.artist} none="" /> · ${t("compare.videos", { number: count(track.videos) })}</span></span></label>`)}</div></details>`;
 }
 
 function Compared({ chosen, weeks, shared, growth }) {
