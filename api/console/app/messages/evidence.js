@@ -3,12 +3,16 @@ import { addMessages } from "../i18n.js";
 
 addMessages({
   "comparisons.all_pairs": ["every pair ({number})", "显示全部比对（{number}）"],
+  "comparisons.chroma_distance": ["Chroma", "色度"],
   "comparisons.empty": ["No audio comparisons", "没有音频比对"],
   "comparisons.empty_hint": [
     "Either every video had the same music id, or audio verification was switched off.",
     "全部作品使用同一音乐 ID，或未启用音频核验。",
   ],
+  "comparisons.mfcc_distance": ["MFCC", "MFCC"],
   "comparisons.note": ["The deciding pair of each compared video, including rejected ones.", "每个候选作品起决定作用的一次比对，包括未通过的。"],
+  "comparisons.overlap_s": ["Seconds", "秒数"],
+  "comparisons.score": ["Score", "得分"],
   "evidence.back": ["All compared videos", "全部比对作品"],
   "evidence.candidate": ["Candidate", "候选"],
   "evidence.lead": [

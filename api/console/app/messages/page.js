@@ -46,6 +46,7 @@ addMessages({
   "export.unfiltered": ["Export all {number}, unfiltered", "导出全部 {number} 条（不筛选）"],
   "export.xlsx": ["Excel (XLSX)", "Excel (XLSX)"],
   "filter.account": ["Account contains", "账号包含"],
+  "filter.choose": ["Sort and filter", "排序与筛选"],
   "filter.clear": ["Clear filters", "清除筛选"],
   "filter.link": ["Link", "关联方式"],
   "filter.music": ["Music id", "音乐 ID"],

@@ -9,10 +9,10 @@ const ROW_PX = 62;
 const DENSE_PX = 36;
 const CARD_PX = 140;
 const SPARE = 6;
-const narrow = matchMedia("(max-width: 640px)");
+export const narrow = matchMedia("(max-width: 640px)");
 const printed = matchMedia("print");
 
-function useMedia(media) {
+export function useMedia(media) {
   const [isMatched, setMatched] = useState(media.matches);
   useEffect(() => {
     const update = () => setMatched(media.matches);

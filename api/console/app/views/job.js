@@ -40,7 +40,7 @@ export function JobView({ jobId, query }) {
   const preview = usePreview(job);
   const title = job?.result?.music?.title ?? job?.result?.keyword ?? preview?.music?.title ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
-      <div class="row no-print">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
+      <div class="row no-print one-row">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Card}><${Loading} rows=${5} tall /><//>`}
     ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />`}
@@ -49,7 +49,7 @@ export function JobView({ jobId, query }) {
 }
 
 function Lead({ job }) {
-  return html`${job.input.length > SHORT && !job.result && html`<span class="one-line small"><${Foreign} text=${job.input} /></span>`}<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny">${job.job_id}</span></span>`;
+  return html`${job.input.length > SHORT && !job.result && html`<span class="one-line small"><${Foreign} text=${job.input} /></span>`}<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny wide-only">${job.job_id}</span></span>`;
 }
 
 export function BatchView({ ids }) {

@@ -51,7 +51,7 @@ export function Comparisons({ job, query }) {
   if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
   const pairs = isWhole ? state.pairs : bestPairs(state.pairs);
   const rows = pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
-  const figure = (key, digits) => ({ key, label: t(`measure.${key}`), num: true, render: (row) => decimal(row[key], digits) });
+  const figure = (key, digits) => ({ key, label: t(`comparisons.${key}`), num: true, render: (row) => decimal(row[key], digits) });
   const columns = [
     { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
     { key: "candidate", label: t("col.candidate"), class: "cell-title", render: (row) => html`<${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} />` },

@@ -108,7 +108,7 @@ function Accounts({ job }) {
     { key: "top", label: t("col.top"), class: "cell-title", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.top_video?.desc} none=${row.top_video?.aweme_id} /></span>` },
   ];
   if (!accounts.length) return html`<${Empty} title=${t("accounts.empty")} icon="person">${t("accounts.empty_hint")}<//>`;
-  const card = (row) => html`<span></span><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;
+  const card = (row) => html`<span></span><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span><${Foreign} text=${row.unique_id} /></span><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span></div><div class="meta"><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;
   return html`<div class="row apart"><p class="small soft">${t("accounts.note")}</p><${ExportMenu} source=${sourceOf(job)} table="accounts" /></div>
     <${Table} rows=${accounts} columns=${columns} keyOf=${(row) => row.sec_uid} caption=${t("tab.accounts")} card=${card} />`;
 }
