@@ -1,5 +1,6 @@
 """A followed song of the chart beside the platform: what the card says of what it was told."""
 
+import re
 from typing import Any
 
 import pytest
@@ -113,7 +114,50 @@ def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(visitors: Visitor
     heights = []
     for viewport in (PHONE, {"width": 1440, "height": 900}):
         card = follow(visitors.open(viewport=viewport), song())
+        drawn = card.locator("svg.chart").first
+        room = drawn.bounding_box()
+        assert room is not None
+        # drawn once more as soon as its room is known
+        expect(drawn).to_have_attribute("viewBox", re.compile(f"^0 0 {round(room['width'])} "))
         box = card.locator("svg text").first.bounding_box()
         assert box is not None
         heights.append(box["height"])
     assert heights[0] == pytest.approx(heights[1], rel=0.1)
+
+
+def test_links_are_judged_again_and_a_link_is_set_by_hand(visitors: Visitors) -> None:
+    view = visitors.open()
+    unlinked = song()
+    unlinked["data"]["links"] = []
+    envelope = read_example("history")
+    counts = {"song_count": 62, "issue_count": 12, "lead_count": 0, "row_count": 4}
+    judged = envelope | {"data": {**counts, "relations": {"same": 4}, "is_demo_data": True}}
+    answer(view, "**/chart/judge", judged)
+    answer(view, "**/top500/history?**", envelope)
+    answer(view, "**/chart/songs/*", unlinked)
+    view.show("#/chart")
+    view.page.locator("main form button[type=submit]").click()
+    view.page.wait_for_selector("svg.chart polyline")
+    view.page.locator("main select").first.select_option(index=1)
+    card = view.page.locator(".card", has_text="hash:aa11")
+    expect(card).to_contain_text("No music id is linked to this song")
+    view.page.unroute("**/chart/songs/*")
+    answer(view, "**/chart/songs/*", song())
+    card.get_by_role("button", name="Judge links again").click()
+    expect(card.locator("tbody tr")).to_have_count(4)
+    expect(view.page.locator(".toasts")).to_contain_text(
+        "Links of 62 songs judged again: 4 changed."
+    )
+
+    card.locator("summary").click()
+    same = card.get_by_role("button", name="Same song")
+    expect(same).to_be_disabled()
+    card.get_by_label("Music id").fill("7400000000000000009")
+    answer(view, "**/chart/links", unlinked)
+    with view.page.expect_request("**/chart/links") as asked:
+        same.click()
+    body: Any = asked.value.post_data_json
+    key = body.pop("song_key")
+    assert (key != "", body) == (True, {"music_id": "7400000000000000009", "said": "same"})
+    expect(card).to_contain_text("No music id is linked to this song")
+    assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
