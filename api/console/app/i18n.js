@@ -7,13 +7,18 @@ const messages = {}; // of the files that were imported: a module imports those 
 const LANGS = ["en", "zh"]; // order of the texts in a message
 export const termLabels = signal({}); // and `limits`, of the parameters of a scan
 
+const PLACE = /\{(\w+)(?:\|([^|}]+)\|([^|}]+))?\}/g; // {rows}, or {rows|row|rows}: the number with its noun
+
 export function addMessages(more) {
   Object.assign(messages, more);
 }
 
 export function t(key, values = {}) {
   const text = messages[key]?.[LANGS.indexOf(lang.value)] ?? key;
-  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+  return text.replace(PLACE, (_, name, one, many) => {
+    const value = String(values[name] ?? "");
+    return one ? `${value} ${value === "1" ? one : many}` : value;
+  });
 }
 
 // Label of a machine term from a table (stop, surface, link, …); the term itself if unknown.

@@ -23,7 +23,7 @@ USED = re.compile(r"\bt\((?:[^()`\"]*\? )?\"([a-z_.]+)\"(?:[^()`\"]*: \"([a-z_.]
 NAMED = re.compile(r'"([a-z_]+(?:\.[a-z_0-9]+)+)"')
 BUILT = re.compile(r"`([a-z_]+)\.[a-z_]*\$\{")
 IMPORTED = re.compile(r'^import "([./\w]+)";$', re.MULTILINE)
-PLACEHOLDER = re.compile(r"\{\w+\}")
+PLACEHOLDER = re.compile(r"\{(\w+)[|}]")
 
 
 def messages_of(area: Path) -> dict[str, tuple[str, str]]:

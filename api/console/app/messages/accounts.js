@@ -19,7 +19,7 @@ addMessages({
   "metrics.partial": ["Some counts are unknown or rounded; the metrics use the known ones.", "部分计数未知或为约数，指标仅基于已知数值。"],
   "metrics.read": ["Calculate metrics", "计算指标"],
   "metrics.top": ["Most liked post", "最高赞作品"],
-  "metrics.window": ["in {days} days", "{days} 天内"],
+  "metrics.window": ["in {days|day|days}", "{days} 天内"],
   "metrics.works": ["Posts", "作品数"],
   "posts.deeper": [
     "The platform reports more posts, but shows them only to signed-in users.",
@@ -32,7 +32,7 @@ addMessages({
   "posts.none": ["No posts visible", "没有可见作品"],
   "posts.none_hint": ["The account may be private, or have no posts.", "该账号可能为私密账号或没有作品。"],
   "posts.note": [
-    "Showing {shown} of {union} posts observed in {snapshots} reads.",
+    "Showing {shown} of {union|post|posts} observed in {snapshots|read|reads}.",
     "显示 {shown} 条，{snapshots} 次读取共观测到 {union} 条。",
   ],
   "posts.order": ["Order", "排序"],
@@ -84,7 +84,7 @@ addMessages({
     "Scan a track or load a profile that shows it; each read adds a point.",
     "扫描相关音乐或加载主页后，每次读取都会增加一个观测点。",
   ],
-  "time.note": ["{number} observations from {first} to {last}.", "{first} 至 {last} 共 {number} 次观测。"],
+  "time.note": ["{number|observation|observations} from {first} to {last}.", "{first} 至 {last} 共 {number} 次观测。"],
   "time.show": ["Show", "查看"],
   "time.table": ["Observations", "观测记录"],
   "time.title": ["Over time", "历史趋势"],

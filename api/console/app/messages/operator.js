@@ -11,7 +11,7 @@ addMessages({
   "operator.check_failed": ["failed", "异常"],
   "operator.check_ok": ["OK", "正常"],
   "operator.circuits": ["Paused or failing surfaces", "已熔断或失败的接口"],
-  "operator.failures": ["{number} failures", "{number} 次失败"],
+  "operator.failures": ["{number|failure|failures}", "{number} 次失败"],
   "operator.files": ["Files", "文件数"],
   "operator.from": ["From", "来源"],
   "operator.from_default": ["default", "默认值"],

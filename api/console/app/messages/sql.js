@@ -40,7 +40,7 @@ addMessages({
   "sql.parameters": ["Parameters", "参数"],
   "sql.rewritten": ["An account was erased since then, so the data differs from what it was.", "此后有账号被删除，数据与当时不同。"],
   "sql.rows": ["Row limit", "最多行数"],
-  "sql.rows_shown": ["{count} rows in {seconds} s.", "{count} 行，用时 {seconds} 秒。"],
+  "sql.rows_shown": ["{count|row|rows} in {seconds} s.", "{count} 行，用时 {seconds} 秒。"],
   "sql.run": ["Run", "执行"],
   "sql.run_hint": ["Ctrl+Enter runs it.", "Ctrl+Enter 执行。"],
   "sql.running": ["Running… {seconds} s", "正在执行… {seconds} 秒"],

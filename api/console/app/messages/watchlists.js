@@ -13,8 +13,8 @@ addMessages({
   "digest.rank_changes": ["Rank changes", "名次变化"],
   "digest.title": ["Digest of {when}", "{when} 的摘要"],
   "digest.vanished_works": ["Missing videos", "消失的作品"],
-  "digest.works": ["{number} videos", "{number} 个作品"],
-  "watchlist.changes": ["{number} changes", "{number} 项变化"],
+  "digest.works": ["{number|video|videos}", "{number} 个作品"],
+  "watchlist.changes": ["{number|change|changes}", "{number} 项变化"],
   "watchlist.empty": ["No watchlists", "暂无监控清单"],
   "watchlist.empty_hint": [
     "A watchlist checks tracks, accounts or hashtags on a schedule and reports what changed. Create one here, through the API or from a file.",

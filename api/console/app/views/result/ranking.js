@@ -48,22 +48,21 @@ export function Ranking({ job, query }) {
   const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
   if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   return html`<div class="stack">
-    <div class="beside"><${Filters}>
-      <${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value, isByBirth: false })} />
-      <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
-      <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
-      <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />
-    <//>
-    <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
-      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${rows.length < result.aweme_list.length && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${rows.length < result.aweme_list.length ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div></div>
+    <${Tools} fields=${html`<${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value, isByBirth: false })} />
+        <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
+        <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
+        <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />`}>
+      <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
+      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${rows.length < result.aweme_list.length && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${rows.length < result.aweme_list.length ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div><//>
     <${ErrorNote} error=${error} />
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.order} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
 }
 
-// On a phone they are folded, so that the first rows are on the first screen.
-function Filters({ children }) {
-  const fields = html`<div class="grid pair">${children}</div>`;
-  return useMedia(narrow) ? html`<details class="fold no-print"><summary>${t("filter.choose")}</summary>${fields}</details>` : fields;
+// Filters and what can be done with the rows. On a phone they are folded, so that the first rows are on the first screen.
+function Tools({ fields, children }) {
+  const isNarrow = useMedia(narrow);
+  const whole = html`<div class="beside"><div class="grid pair">${fields}</div>${children}</div>`;
+  return isNarrow ? html`<details class="fold no-print"><summary>${t("filter.choose")}</summary>${whole}</details>` : whole;
 }
 
 const rankingPath = (jobId) => `${PATHS.jobList}/${jobId}/ranking`;
