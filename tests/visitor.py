@@ -40,6 +40,18 @@ class View:
         page.on("console", self._hear)
         page.on("request", self._note)
         page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
+        self._opened_at = page.viewport_size
+
+    def restore(self) -> None:
+        """Undo what a test did to the page: its size, its medium, its answers, its faults.
+
+        A test that fails half-way, or forgets, must not redden the next one on the same page.
+        """
+        self.page.unroute_all()
+        self.page.emulate_media(media="null")
+        if self._opened_at is not None:
+            self.page.set_viewport_size(self._opened_at)
+        self.faults.clear()
 
     def go(self, place: str, *, wait: bool = True) -> None:
         """Load an address; with `wait`, until a view of the console is there."""

@@ -27,10 +27,17 @@ TWO = "select i from range(2) t(i)"
 
 
 @pytest.fixture(scope="module", params=list(LOOKS))
-def view(shared_visitors: Visitors, request: pytest.FixtureRequest) -> Iterator[View]:
+def shared_view(shared_visitors: Visitors, request: pytest.FixtureRequest) -> Iterator[View]:
     """One visitor per language and theme."""
     with shared_visitors.leaving() as visitors:
         yield visitors.open("#/sql", **LOOKS[request.param])
+
+
+@pytest.fixture
+def view(shared_view: View) -> View:
+    """The shared page as it was opened, whatever the test before did to it."""
+    shared_view.restore()
+    return shared_view
 
 
 def editor(view: View) -> Locator:
