@@ -23,10 +23,13 @@ import os, time
 from pipelines.orchestration.worker.low_priority import (
     NICENESS, lower_process_priority, restore_process_priority,
 )
+inherited = os.getpriority(os.PRIO_PROCESS, 0)  # the tests may run under `nice`
 lower_process_priority()
-assert os.getpriority(os.PRIO_PROCESS, 0) == NICENESS
+lowered = os.getpriority(os.PRIO_PROCESS, 0)
+assert lowered == min(inherited + NICENESS, 19)
 is_restored = restore_process_priority()
-print(is_restored, os.getpriority(os.PRIO_PROCESS, 0))
+assert os.getpriority(os.PRIO_PROCESS, 0) == (0 if is_restored else lowered)
+print(is_restored)
 """
 STARVE = """
 import os, subprocess, sys, threading
@@ -34,6 +37,7 @@ from pipelines.orchestration.worker.low_priority import lower_process_priority
 from pipelines.orchestration.worker.processor_share import guard_share
 
 lines = []
+os.setpriority(os.PRIO_PROCESS, 0, 0)  # the tests may run under `nice`
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
 try:
@@ -144,9 +148,9 @@ def test_the_priority_is_restored_where_that_is_permitted() -> None:
         [sys.executable, "-c", RESTORE], start_new_session=True, capture_output=True, text=True,
         check=True,
     )  # fmt: skip
-    assert done.stdout.split() in (["True", "0"], ["False", "10"])
+    assert done.stdout.strip() in {"True", "False"}
     if os.geteuid() == 0:
-        assert done.stdout.split() == ["True", "0"]
+        assert done.stdout.strip() == "True"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs the permission to raise a priority")
