@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.stage import Stage, open_stage
 from tests.town import SEED, SIZE
 from tests.visitor import Visitors, open_visitors
+
+# Only what never comes is a failure: on a busy machine a view may take longer than Playwright's 5 s.
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")
