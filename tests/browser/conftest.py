@@ -11,7 +11,7 @@ from tests.stage import Stage, open_stage
 from tests.town import SEED, SIZE
 from tests.visitor import Visitors, open_visitors
 
-# Only what never comes is a failure: on a busy machine a view may take longer than Playwright's 5 s.
+# Only what never comes is a failure: a busy machine may need more than Playwright's 5 s.
 expect.set_options(timeout=60_000)
 
 
