@@ -18,6 +18,7 @@ from pipelines.reads.series import (
     TrackPoint,
     to_point,
     total_over_time,
+    with_jobs,
 )
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_track
@@ -55,6 +56,7 @@ def _document(point: Point) -> SeriesPoint:
         **point.values,
         "is_exact": point.is_exact,
         "ranges": {name: list(found) for name, found in point.ranges.items()} or None,
+        "job_ids": list(point.job_ids),
         **({"growth": growth_document(point.growth)} if isinstance(point, TrackPoint) else {}),
     }
     return cast("SeriesPoint", document)  # `values` has the measures of its kind
@@ -67,6 +69,7 @@ def _points(rows: list[Row], kind: SeriesKind) -> tuple[str | None, list[Point]]
             {name: row[name] for name in MEASURES[kind]},
             surface=row["surface"],
             is_exact=row["is_exact"],
+            job_id=row["job_id"],
         )
         for row in rows
     ]
@@ -83,11 +86,12 @@ def _account(engine: Engine, sec_uid: str) -> tuple[str | None, list[Point]]:
 
 def _track(engine: Engine, music_id: str) -> tuple[str | None, list[TrackPoint]]:
     track = read_latest_track(engine, music_id)
-    observations = (
-        (row["observed_at"], row["aweme_id"], {name: row[name] for name in COUNTS})
-        for row in read_track_series(engine, music_id)
+    rows = read_track_series(engine, music_id)
+    points = total_over_time(
+        (row["observed_at"], row["aweme_id"], {name: row[name] for name in COUNTS}) for row in rows
     )
-    return None if track is None else track.title, total_over_time(observations)
+    reads = ((row["observed_at"], row["job_id"]) for row in rows)
+    return None if track is None else track.title, with_jobs(points, reads)
 
 
 type _Read = Callable[[Engine, str], tuple[str | None, Sequence[Point]]]

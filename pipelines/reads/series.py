@@ -40,13 +40,17 @@ class FollowedGrowth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """The values known at one time; `ranges` has the bounds of rounded values."""
+    """The values known at one time; `ranges` has the bounds of rounded values.
+
+    `job_ids` are the jobs whose reads it is made of, empty for reads outside of jobs.
+    """
 
     observed_at: datetime
     values: Values
     surface: str | None = None
     is_exact: bool = True
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    job_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,12 @@ def rounded_range(value: int) -> tuple[int, int] | None:
 
 
 def to_point(
-    observed_at: datetime, values: Values, *, surface: str | None, is_exact: bool
+    observed_at: datetime,
+    values: Values,
+    *,
+    surface: str | None,
+    is_exact: bool,
+    job_id: str | None = None,
 ) -> Point:
     """Convert one observation to a point."""
     ranges = {
@@ -76,7 +85,12 @@ def to_point(
         if not is_exact and value is not None and (found := rounded_range(value)) is not None
     }
     return Point(
-        observed_at=observed_at, values=values, surface=surface, is_exact=is_exact, ranges=ranges
+        observed_at=observed_at,
+        values=values,
+        surface=surface,
+        is_exact=is_exact,
+        ranges=ranges,
+        job_ids=() if job_id is None else (job_id,),
     )
 
 
@@ -96,7 +110,7 @@ def total_over_time(
     followed: set[str] = set()
     gained: dict[str, int | None] = dict.fromkeys(names)
     points = []
-    for _, in_hour in groupby(observations, key=_hour):
+    for _, in_hour in groupby(observations, key=lambda one: _hour(one[0])):
         rows = list(in_hour)
         seen = {aweme_id: values for _, aweme_id, values in rows}
         again = seen.keys() & newest.keys()
@@ -115,8 +129,24 @@ def total_over_time(
     return [_from_zero(point, gained) for point in points]
 
 
-def _hour(observation: tuple[datetime, str, Values]) -> datetime:
-    return observation[0].replace(minute=0, second=0, microsecond=0)
+def with_jobs(
+    points: Iterable[TrackPoint], reads: Iterable[tuple[datetime, str | None]]
+) -> list[TrackPoint]:
+    """Return the points with the jobs whose reads fell into the hour of each.
+
+    Args:
+        points: Points of `total_over_time`.
+        reads: Time and job of each observation, in time order; None: outside of a job.
+    """
+    jobs: dict[datetime, dict[str, None]] = {}
+    for observed_at, job_id in reads:
+        if job_id is not None:
+            jobs.setdefault(_hour(observed_at), {})[job_id] = None
+    return [replace(one, job_ids=tuple(jobs.get(_hour(one.observed_at), ()))) for one in points]
+
+
+def _hour(observed_at: datetime) -> datetime:
+    return observed_at.replace(minute=0, second=0, microsecond=0)
 
 
 def _add(gained: int | None, pairs: Iterable[tuple[int | None, int | None]]) -> int | None:

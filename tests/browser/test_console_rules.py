@@ -241,9 +241,9 @@ def test_videos_are_ordered_by_the_birth_of_their_sounds(visitors: Visitors) -> 
     answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
     view.show(f"#/job/{JOB_ID}")
     view.page.get_by_role("button", name="Columns").click()
-    view.page.get_by_label("Sound born").check()
-    view.page.get_by_role("columnheader", name="Sound born").get_by_role("button").click()
-    expect(view.page.get_by_role("columnheader", name="Sound born")).to_have_attribute(
+    view.page.get_by_label("Sound created").check()
+    view.page.get_by_role("columnheader", name="Sound created").get_by_role("button").click()
+    expect(view.page.get_by_role("columnheader", name="Sound created")).to_have_attribute(
         "aria-sort", "ascending"
     )
     captions = view.page.locator("tr.data .two-lines").all_inner_texts()

@@ -18,7 +18,7 @@ def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
     return engine.rows(
         """
         select * from (
-            select observed_at, surface, "desc" as name, is_exact,
+            select observed_at, surface, job_id, "desc" as name, is_exact,
                    digg_count, comment_count, collect_count, share_count
             from seen.videos
             where aweme_id = $id
@@ -39,7 +39,7 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
     return engine.rows(
         """
         select * from (
-            select observed_at, surface, nickname as name, true as is_exact,
+            select observed_at, surface, job_id, nickname as name, true as is_exact,
                    follower_count, total_favorited, aweme_count, following_count
             from seen.accounts
             where sec_uid = $id
@@ -56,7 +56,7 @@ def read_track_series(engine: Engine, music_id: str) -> list[Row]:
     """Return complete observations of all videos confirmed for a track, oldest first."""
     return engine.rows(
         """
-        select observed_at, aweme_id, digg_count, comment_count, collect_count, share_count
+        select observed_at, aweme_id, job_id, digg_count, comment_count, collect_count, share_count
         from seen.videos
         where statistics_complete and aweme_id in (
             select distinct aweme_id from marts.confirmed_videos where music_id = $id

@@ -141,7 +141,7 @@ SeriesPoint = TypedDict("SeriesPoint", {"observed_at": "str", "surface": "str | 
     "follower_count": "NotRequired[int | None]", "total_favorited": "NotRequired[int | None]",
     "aweme_count": "NotRequired[int | None]", "following_count": "NotRequired[int | None]",
     "work_count": "NotRequired[int | None]", "growth": "NotRequired[TrackGrowth]",
-    "is_exact": "bool", "ranges": "dict[str, list[int]] | None"})
+    "is_exact": "bool", "ranges": "dict[str, list[int]] | None", "job_ids": "list[str]"})
 SettingDocument = TypedDict("SettingDocument", {"name": "str", "value": "str | None",
     "source": 'Literal["default", "environment", "file"]', "description": "str"})
 SettingList = TypedDict("SettingList", {"settings": "list[SettingDocument]",

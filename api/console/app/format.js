@@ -53,7 +53,7 @@ export function seconds(value) {
   if (value === null || value === undefined) return DASH;
   const whole = Math.max(0, Math.round(value));
   const minutes = Math.floor(whole / 60);
-  return minutes ? `${minutes}:${String(whole % 60).padStart(2, "0")}` : `${whole} s`;
+  return minutes ? `${minutes}:${String(whole % 60).padStart(2, "0")}` : `${whole} ${lang.value === "zh" ? "秒" : "s"}`;
 }
 export function bytes(value) {
   if (value === null || value === undefined) return DASH;

@@ -1,5 +1,5 @@
 // Hash routing: the address holds the whole view, so that it can be bookmarked and shared.
-import { computed, signal, useEffect, useState } from "./html.js";
+import { computed, signal } from "./html.js";
 
 const hash = signal(location.hash);
 addEventListener("hashchange", () => { hash.value = location.hash; });
@@ -29,12 +29,10 @@ export function replaceAddress(parts, query) {
   hash.value = location.hash;
 }
 
-// A choice of a view that its address holds, like a filter; "" is the usual one and stays out of it.
+// A choice of a view that its address holds, like a filter, so that Back undoes it; "" is the usual one
+// and stays out of the address.
 export function useAddress(parts, query, name) {
-  const [value, setValue] = useState(query[name] ?? "");
-  useEffect(() => { setValue(query[name] ?? ""); }, [query[name]]);
-  const choose = (next) => { setValue(next); replaceAddress(parts, { ...route.value.query, [name]: next }); };
-  return [value, choose];
+  return [query[name] ?? "", (next) => go(parts, { ...route.value.query, [name]: next })];
 }
 
 const SECRET = /(^|[?&#/])(token|access_token|api_key|apikey|x-api-key|authorization|bearer)=/i;

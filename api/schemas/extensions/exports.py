@@ -68,6 +68,9 @@ class SeriesPoint(ClosedDocument):
     growth: NotRequired[TrackGrowth]
     is_exact: bool
     ranges: dict[str, list[int]] | None
+    job_ids: Annotated[
+        list[str], Field(description="jobs that read it; empty: read outside of a job")
+    ]
 
 
 class Series(ClosedDocument):

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reads.series import COUNTS, rounded_range, to_point, total_over_time
+from pipelines.reads.series import (
+    COUNTS,
+    rounded_range,
+    to_point,
+    total_over_time,
+    with_jobs,
+)
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -90,3 +96,13 @@ def test_growth_is_the_last_less_the_first_count_of_each_video(
 
 def test_what_nobody_knows_is_not_zero() -> None:
     assert total_over_time([(NOW, "1", counts(None))])[0].values["share_count"] is None
+
+
+def test_a_point_names_the_jobs_whose_reads_it_is_made_of() -> None:
+    hour = timedelta(hours=1)
+    times = [NOW, NOW + hour / 4, NOW + hour / 3, NOW + 2 * hour]
+    points = total_over_time((at, str(number), counts(1)) for number, at in enumerate(times))
+    named = with_jobs(points, zip(times, ["a", "b", "a", None], strict=True))
+    assert [point.job_ids for point in named] == [("a", "b"), ()]
+    read = to_point(NOW, counts(1), surface="x", is_exact=True, job_id="a")
+    assert read.job_ids == ("a",)

@@ -38,6 +38,6 @@ addMessages({
   "compare.too_few_hint": ["Scan another track, then compare it here.", "再扫描一首音乐，即可在此对比。"],
   "compare.tracks": ["Tracks", "音乐"],
   "compare.variants": ["Variants", "变体"],
-  "compare.videos": ["{number|video|videos}", "{number} 条作品"],
+  "compare.videos": ["{number|video|videos}", "{number} 个作品"],
   "compare.videos_of": ["Videos of these", "相关作品数"],
 });

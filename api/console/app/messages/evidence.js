@@ -13,6 +13,7 @@ addMessages({
   "comparisons.note": ["The deciding pair of each compared video, including rejected ones.", "每个候选作品起决定作用的一次比对，包括未通过的。"],
   "comparisons.overlap_s": ["Seconds", "秒数"],
   "comparisons.score": ["Score", "得分"],
+  "evidence.aligned": ["Closest at", "最接近的位置"],
   "evidence.back": ["All compared videos", "全部比对作品"],
   "evidence.candidate": ["Candidate", "候选"],
   "evidence.lead": [
@@ -25,7 +26,7 @@ addMessages({
     "参考第 {reference} 秒，候选第 {candidate} 秒，持续 {overlap} 秒",
   ],
   "evidence.measures": ["Measured values and limits", "测量值与阈值"],
-  "evidence.no_alignment": ["Speed and pitch could not be determined.", "无法确定速度与音高。"],
+  "evidence.no_alignment": ["No speed and pitch was found at which the two match.", "未找到使两者匹配的速度与音高。"],
   "evidence.no_plot": [
     "The audio features of this comparison were not kept, so there is no evidence plot.",
     "该比对的音频特征未保留，无法绘制依据图。",

@@ -16,7 +16,7 @@ addMessages({
   "sql.chart_hover": ["Point at a mark to read its values.", "将指针移到标记上查看数值。"],
   "sql.chart_kind": ["Kind of chart", "图表类型"],
   "sql.chart_missing": ["Left out because a value is unknown: {count}.", "因数值未知而未绘制：{count} 项。"],
-  "sql.chart_none": ["These rows hold no chart: it needs a number, and a time, a text or a second number.", "这些数据无法绘图：需要一个数值字段，以及一个时间、文本或其他数值字段。"],
+  "sql.chart_none": ["These rows cannot be drawn: a chart needs a number, and a time, a text or a second number.", "这些数据无法绘图：需要一个数值字段，以及一个时间、文本或其他数值字段。"],
   "sql.chart_title": ["{y} by {x}", "{y}（按 {x}）"],
   "sql.chart_title_group": ["{y} by {x}, for each {group}", "{y}（按 {x}，分组：{group}）"],
   "sql.chart_x": ["Horizontal axis", "横轴"],

@@ -70,7 +70,7 @@ function Found({ song, busy, error, onJudge, onDecide }) {
       <p><b><${Foreign} text=${song.title} /></b> <${Foreign} text=${song.artist} /> · ${t("song.standing", { issues: count(chart.issue_count), kept: count(chart.kept_issue_count), first: chart.first_chart_date, rank: chart.best_rank })}</p>
       ${links.length ? html`<${PlainTable} rows=${[...links].sort((a, b) => orderOf(a) - orderOf(b))} columns=${columns} keyOf=${(row) => row.music_id} caption=${t("song.title")} />` : html`<${Empty} title=${t("song.none")} icon="chart">${t("song.none_hint")}<//>`}
       <${ManualLink} busy=${busy} onDecide=${onDecide} />
-      ${points.length > 0 && html`<${TimeLines} label=${t("song.curve")} series=${[{ key: "likes", name: t("gained.digg_count"), color: COLORS[0], points }]} marks=${marks} />`}
+      ${points.length > 0 && html`<h3>${t("song.curve")}</h3><${TimeLines} label=${t("song.curve")} unit=${t("gained.digg_count")} series=${[{ key: "likes", name: t("gained.digg_count"), color: COLORS[0], points }]} marks=${marks} />`}
       <p class="row">${lead.lead_days === null ? html`<span>${t("song.no_lead")} ${label("lead_reason", lead.reason)}</span>` : html`<b>${t(lead.lead_days < 0 ? "song.lag" : "song.lead", { days: days(Math.abs(lead.lead_days)) })}</b>`}
         ${lead.low_days !== null && html`<span>${t(lead.low_days < 0 ? "song.bounds_below" : "song.bounds", { low: days(lead.low_days), high: days(lead.high_days) })}</span>`}${lead.direction && html`<${Badge} tone=${lead.direction === "undecided" ? "" : "info"}>${label("direction", lead.direction)}<//>`}</p>
       <p class="small soft">${t("song.observations", { observations: count(lead.observation_count), works: count(lead.work_count), days: count(lead.observed_day_count) })}

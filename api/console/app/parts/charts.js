@@ -1,7 +1,7 @@
 // SVG charts. A canvas library of 42 kB would draw the same, but screen readers could not read it.
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { compact, count, day, moment } from "../format.js";
+import { compact, count, day, moment, visible } from "../format.js";
 import "../messages/chart.js";
 
 export const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
@@ -61,37 +61,82 @@ export function gapOf(points) {
 }
 
 // series: [{key, name, color, dash, points: [{at (ms), value, low, high}]}]. A rounded value is a range.
-// marks: [{at (ms), name}], vertical reference lines.
+// marks: [{at (ms), name}], vertical reference lines. steps: [{at (ms), name}], marks on the time axis.
+// `unit`: what the values count, written over their axis.
 // `isContinuous`: the values hold between their times, so no gap interrupts a line.
-export function TimeLines({ series, label, marks = [], height = 240, isContinuous = false }) {
+export function TimeLines({ series, label, unit, marks = [], steps = [], height = 240, isContinuous = false, hasHint = true }) {
   const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
-  return all.length ? html`<${Lines} all=${all} series=${series} label=${label} marks=${marks} height=${height} isContinuous=${isContinuous} />` : html`<p class="soft small">${t("chart.no_points")}</p>`;
+  if (!all.length) return html`<p class="soft small">${t("chart.no_points")}</p>`;
+  return html`${series.length > 1 && html`<${LineLegend} series=${series} />`}<${Lines} ...${{ all, series, label, unit, marks, steps, height, isContinuous, hasHint }} />`;
 }
 
-function Lines({ all, series, label, marks, height, isContinuous }) {
+// How to read a chart, for a page that says it once for several.
+export const hintOf = (isContinuous) => t(isContinuous ? "chart.hover" : "chart.hover_gaps");
+
+// What a key does to the place among `length` times that is read out.
+const KEYS = { ArrowLeft: (at) => at - 1, ArrowRight: (at) => at + 1, Home: () => 0, End: (_, length) => length - 1 };
+
+function Lines({ all, series, label, unit, marks, steps, height, isContinuous, hasHint }) {
   const [place, width] = useWidth();
-  const [near, setNear] = useState(null);
-  const times = all.map((point) => point.at);
+  const [near, setNear] = useState(null); // the time whose values are read out, by pointer or by keys
+  const times = useMemo(() => [...new Set([...all, ...steps].map((point) => point.at))].sort((a, b) => a - b), [series, steps]);
   const shown = [...times, ...marks.map((mark) => mark.at)];
   const [from, to] = spread(Math.min(...shown), Math.max(...shown));
   const tops = all.map((point) => point.high ?? point.value);
   const lows = all.map((point) => point.low ?? point.value);
   const [low, high] = padded(Math.min(...lows), Math.max(...tops));
+  const top = PAD.top + (unit ? 14 : 0);
   const x = (at) => PAD.left + ((at - from) / (to - from)) * (width - PAD.left - PAD.right);
-  const y = (value) => PAD.top + (1 - (value - low) / (high - low)) * (height - PAD.top - PAD.bottom);
+  const y = (value) => top + (1 - (value - low) / (high - low)) * (height - top - PAD.bottom);
   const move = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
     const at = from + (((event.clientX - box.left) / box.width) * width - PAD.left) / (width - PAD.left - PAD.right) * (to - from);
     setNear(times.reduce((best, one) => (Math.abs(one - at) < Math.abs(best - at) ? one : best), times[0]));
   };
-  return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label} onPointerMove=${move} onPointerLeave=${() => setNear(null)}>
+  const press = (event) => {
+    const next = KEYS[event.key]?.(near === null ? times.length : times.indexOf(near), times.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    setNear(times[Math.min(times.length - 1, Math.max(0, next))]);
+  };
+  const read = near === null ? "" : `${moment(near / 1000)}: ${[...series.map((one) => reading(one, near, isContinuous)), ...steps.filter((step) => step.at === near).map((step) => step.name)].filter(Boolean).join(" · ")}`;
+  const bottom = height - PAD.bottom;
+  return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} tabindex="0" role="slider" aria-label=${label} aria-valuemin="1" aria-valuemax=${times.length} aria-valuenow=${near === null ? times.length : times.indexOf(near) + 1} aria-valuetext=${read || t("chart.keys")} onPointerMove=${move} onPointerLeave=${() => setNear(null)} onKeyDown=${press} onBlur=${() => setNear(null)}>
+    ${unit && html`<text class="axis-name" x="2" y="11">${unit}</text>`}
     ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${axisText(value, high - low)}</text></g>`)}
-    ${[[from, "start"], [(from + to) / 2, "middle"], [to, "end"]].filter(([, end]) => end !== "middle" || width > 420).map(([at, end]) => html`<text key=${at} x=${x(at)} y=${height - 6} text-anchor=${end}>${to - from < 2 * 864e5 ? moment(at / 1000) : day(at / 1000)}</text>`)}
+    <${TimeAxis} from=${from} to=${to} x=${x} y=${bottom} width=${width} />
     ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} isContinuous=${isContinuous} />`)}
-    ${marks.map((mark) => html`<g key=${mark.at}><line class="moment" x1=${x(mark.at)} x2=${x(mark.at)} y1=${PAD.top} y2=${height - PAD.bottom} /><text class="label" x=${x(mark.at) + (mark.at > (from + to) / 2 ? -6 : 6)} y=${PAD.top + 10} text-anchor=${mark.at > (from + to) / 2 ? "end" : "start"}>${mark.name}</text></g>`)}
-    ${near !== null && html`<line x1=${x(near)} x2=${x(near)} y1=${PAD.top} y2=${height - PAD.bottom} stroke="currentColor" stroke-opacity="0.35" />`}
+    ${steps.map((step) => html`<path key=${`s${step.at}`} class="step" d=${`M${x(step.at)} ${bottom - 9}l5 9h-10z`}><title>${step.name}</title></path>`)}
+    ${marks.map((mark) => html`<g key=${mark.at}><line class="moment" x1=${x(mark.at)} x2=${x(mark.at)} y1=${top} y2=${bottom} /><text class="label" x=${x(mark.at) + (mark.at > (from + to) / 2 ? -6 : 6)} y=${top + 10} text-anchor=${mark.at > (from + to) / 2 ? "end" : "start"}>${mark.name}</text></g>`)}
+    ${near !== null && html`<line x1=${x(near)} x2=${x(near)} y1=${top} y2=${bottom} stroke="currentColor" stroke-opacity="0.35" />`}
   </svg>
-  <p class="small soft" aria-live="off">${near === null ? t(isContinuous ? "chart.hover" : "chart.hover_gaps") : `${moment(near / 1000)}: ${series.map((one) => reading(one, near, isContinuous)).filter(Boolean).join(" · ")}`}</p></div>`;
+  <p class=${`small soft reading ${read ? "" : "no-print"}`} aria-live="off">${read || (hasHint && hintOf(isContinuous))}</p></div>`;
+}
+
+const HOUR = 36e5;
+const TIME_STEPS = [1, 3, 6, 12, 24, 48, 168, 336, 720, 2160, 4320, 8760, 17_520].map((hours) => hours * HOUR);
+const TICK_PX = 112; // a date with some room
+
+// Times of the axis, at whole hours or days of this place; the ends alone where a scale would be empty.
+export function timeTicks(from, to, most) {
+  const step = TIME_STEPS.find((one) => (to - from) / one <= most) ?? (to - from) / most;
+  const start = new Date(from);
+  start.setHours(0, 0, 0, 0);
+  const first = start.getTime() + Math.ceil((from - start.getTime()) / step) * step;
+  const found = Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
+  return found.length > 1 ? found : [from, to];
+}
+
+export function TimeAxis({ from, to, x, y, width, left = PAD.left }) {
+  const isShort = to - from < 48 * HOUR;
+  const places = timeTicks(from, to, Math.max(2, Math.floor((width - left - PAD.right) / (isShort ? TICK_PX * 1.3 : TICK_PX))));
+  const side = (at) => (x(at) < left ? "start" : x(at) > width - TICK_PX / 2 ? "end" : "middle");
+  return places.map((at) => html`<g key=${`t${at}`}><line class="axis" x1=${x(at)} x2=${x(at)} y1=${y} y2=${y + 5} /><text x=${x(at)} y=${y + 18} text-anchor=${side(at)}>${isShort ? moment(at / 1000) : day(at / 1000)}</text></g>`);
+}
+
+// Names of lines with their colour and their dashes, as they are drawn.
+function LineLegend({ series }) {
+  return html`<div class="legend">${series.map((one) => html`<span key=${one.key}><svg width="26" height="12" viewBox="-13 -6 26 12" aria-hidden="true"><line x1="-13" x2="13" stroke=${one.color} stroke-width="2.5" stroke-dasharray=${one.dash} /></svg> <bdi>${visible(one.name)}</bdi></span>`)}</div>`;
 }
 
 function Line({ one, x, y, isContinuous }) {
@@ -136,10 +181,11 @@ export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
   const every = Math.ceil(86 / step);
   const isMain = (song) => (chosen ? chosen === song.key : songs.indexOf(song) < MAIN_SONGS);
   const inkOf = (song) => (isMain(song) ? song.color : "var(--edge)");
-  return html`<div class="chart-scroll" ref=${place} tabindex="0" role="region" aria-label=${label}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} style=${{ width: `${width}px` }} role="img" aria-label=${label}>
+  return html`<div class="chart-scroll" ref=${place} tabindex="0" role="region" aria-label=${label}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} style=${{ width: `${width}px` }} role="group" aria-label=${label}>
+    <text class="axis-name" x="2" y=${height - 12}>${t("chart.rank")}</text>
     ${Array.from({ length: depth }, (_, at) => html`<text key=${at} x=${left - 14} y=${y(at + 1) + 4} text-anchor="end">${at + 1}</text>`)}
     ${labels.map((name, at) => at % every === 0 && html`<text key=${at} x=${x(at)} y=${height - 12} text-anchor=${at === 0 ? "start" : "middle"}>${name}</text>`)}
-    ${[...songs].sort((a, b) => isMain(a) - isMain(b)).map((song) => html`<g key=${song.key} opacity=${isMain(song) ? 1 : 0.3} onPointerEnter=${() => onChoose?.(song.key)} onPointerLeave=${() => onChoose?.(null)}>
+    ${[...songs].sort((a, b) => isMain(a) - isMain(b)).map((song) => html`<g key=${song.key} class="song" role="img" aria-label=${spoken(song, labels)} tabindex=${songs.indexOf(song) < MAIN_SONGS ? 0 : undefined} opacity=${isMain(song) ? 1 : 0.3} onFocus=${() => onChoose?.(song.key)} onBlur=${() => onChoose?.(null)} onPointerEnter=${() => onChoose?.(song.key)} onPointerLeave=${() => onChoose?.(null)}>
       ${runs(song.ranks).map((run) => html`<polyline key=${run[0][0]} points=${run.map(([at, rank]) => `${x(at)},${y(rank)}`).join(" ")} fill="none" stroke=${inkOf(song)} stroke-width=${isMain(song) ? 2.5 : 1} stroke-linejoin="round" />`)}
       ${song.ranks.map((rank, at) => rank !== null && html`<circle key=${at} cx=${x(at)} cy=${y(rank)} r=${isMain(song) ? 4 : 2.5} fill=${inkOf(song)}><title>${`${song.name}: ${rank}`}</title></circle>`)}
       ${songs.length === 1 && song.ranks.map((rank, at) => rank !== null && html`<text key=${`r${at}`} class="label" x=${x(at)} y=${y(rank) + 18} text-anchor="middle">${rank}</text>`)}
@@ -147,11 +193,17 @@ export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
   </svg></div>`;
 }
 
-function shortened(name, room) {
+// A song with its ranks, as it is read out.
+function spoken({ name, ranks }, labels) {
+  return `${name}: ${ranks.map((rank, at) => rank !== null && `${labels[at]} ${rank}`).filter(Boolean).join(", ")}`;
+}
+
+// As much of a name as fits into the width of so many letters.
+export function shortened(name, room) {
   let left = room;
   const letters = [...name];
   const end = letters.findIndex((letter) => { left -= letter > "\u2e7f" ? 2 : 1; return left < 0; });
-  return end < 0 ? name : `${letters.slice(0, end).join("").trimEnd()}…`;
+  return end < 0 ? name : `${letters.slice(0, Math.max(1, end)).join("").trimEnd()}…`;
 }
 
 function runs(ranks) {

@@ -3,7 +3,7 @@
 import { compact, visible } from "../format.js";
 import { html, useMemo, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { COLORS, useWidth } from "./charts.js";
+import { COLORS, shortened, useWidth } from "./charts.js";
 import "../messages/accounts.js";
 import "../messages/result.js";
 
@@ -12,6 +12,7 @@ const MIDDLE = SIZE / 2;
 const RING = 150;
 const OUTER = 250;
 const MAX_VIDEOS = 300;
+const RING_ROOM = 24; // along the circle of the music ids
 
 export function layout(result) {
   const videos = [...result.aweme_list, ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" }))].slice(0, MAX_VIDEOS);
@@ -24,16 +25,18 @@ export function layout(result) {
   const sorted = [...groups.values()].sort((a, b) => b.videos.length - a.videos.length);
   const most = Math.max(1, ...videos.map((video) => video.hot_score ?? 0));
   let angle = -Math.PI / 2;
-  const share = (2 * Math.PI) / Math.max(1, videos.length + sorted.length);
+  // each music id has room for its ring; what is left is shared by the videos
+  const room = Math.min(RING_ROOM / RING, Math.PI / sorted.length);
+  const share = (2 * Math.PI - room * sorted.length) / Math.max(1, videos.length);
   const musics = sorted.map((group, at) => {
-    const wide = share * (group.videos.length + 1);
+    const wide = room + share * group.videos.length;
     const isInput = group.id === result.music_id;
     const centre = angle + wide / 2;
     const node = {
       ...group, isInput, color: isInput ? "var(--accent)" : COLORS[(at + 1) % COLORS.length],
       x: isInput ? MIDDLE : MIDDLE + RING * Math.cos(centre), y: isInput ? MIDDLE : MIDDLE + RING * Math.sin(centre),
       videos: group.videos.map((video, place) => {
-        const own = angle + share * (place + 1);
+        const own = angle + (wide / group.videos.length) * (place + 0.5);
         const far = OUTER + (place % 3) * 30;
         return { video, x: MIDDLE + far * Math.cos(own), y: MIDDLE + far * Math.sin(own), r: 4 + 9 * Math.sqrt((video.hot_score ?? 0) / most) };
       }),
@@ -63,8 +66,8 @@ export function labelsOf(musics, size = TEXT) {
   const taken = [centre, ...musics.flatMap((music) => [...music.videos.map(boxOf), ...(music.isInput ? [] : [boxOf({ ...music, r: 11 })])])];
   const kept = [];
   for (const music of musics.filter((one) => !one.isInput)) {
-    const text = visible(music.title).slice(0, 16);
-    const wide = [...text].reduce((sum, sign) => sum + (sign.charCodeAt(0) > 0x2e80 ? size : size * 0.58), 0);
+    const text = shortened(visible(music.title), 18);
+    const wide = [...text].reduce((sum, sign) => sum + (/[\u2e80-\uffff…@]/.test(sign) ? size : size * 0.58), 0);
     const place = placesFor(music, wide, size).find((one) => one.from >= 0 && one.to <= SIZE && !taken.some((other) => covers(one, other)));
     if (!place) continue;
     taken.push(place);

@@ -3,7 +3,7 @@
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { count, visible } from "../format.js";
-import { axisText, COLORS, PAD, TimeLines, ticks, useWidth } from "./charts.js";
+import { axisText, COLORS, PAD, TimeLines, shortened, ticks, useWidth } from "./charts.js";
 import "../messages/chart.js";
 import "../messages/sql.js";
 
@@ -58,7 +58,7 @@ export function RowChart({ chart, columns, rows }) {
   const draw = { line: lines, bars, scatter }[chart.kind];
   return html`<figure class="stack tight"><figcaption><h3>${title}</h3></figcaption>
     ${draw({ chart, names, title, groups: shown, rows: kept.slice(0, limit) })}
-    ${shown.length > 1 && html`<${Legend} groups=${shown} isLine=${chart.kind === "line"} />`}
+    ${shown.length > 1 && chart.kind !== "line" && html`<${Legend} groups=${shown} />`}
     <p class="small soft">${[cut, left, missing, t("sql.chart_alternative")].filter(Boolean).join(" ")}</p></figure>`;
 }
 
@@ -74,8 +74,8 @@ function grouped(rows, group) {
   return [...found].map(([name, of]) => ({ name, rows: of })).sort((a, b) => b.rows.length - a.rows.length);
 }
 
-function Legend({ groups, isLine }) {
-  return html`<div class="legend">${groups.map((group, at) => html`<span key=${group.name}><svg width="26" height="12" viewBox="-13 -6 26 12" aria-hidden="true">${isLine ? html`<line x1="-13" x2="13" stroke=${COLORS[at]} stroke-width="2.5" stroke-dasharray=${DASHES[at]} />` : html`<path d=${SHAPES[at]} fill=${COLORS[at]} />`}</svg> <bdi>${visible(group.name)}</bdi></span>`)}</div>`;
+function Legend({ groups }) {
+  return html`<div class="legend">${groups.map((group, at) => html`<span key=${group.name}><svg width="26" height="12" viewBox="-13 -6 26 12" aria-hidden="true"><path d=${SHAPES[at]} fill=${COLORS[at]} /></svg> <bdi>${visible(group.name)}</bdi></span>`)}</div>`;
 }
 
 function lines({ chart, title, names, groups }) {
@@ -83,7 +83,7 @@ function lines({ chart, title, names, groups }) {
     key: group.name ?? "all", name: visible(group.name ?? names.y), color: COLORS[at], dash: DASHES[at],
     points: group.rows.map((row) => ({ at: Date.parse(row[chart.x]), value: row[chart.y] })).sort((a, b) => a.at - b.at),
   }));
-  return html`<${TimeLines} label=${title} series=${series} height=${280} />`;
+  return html`<${TimeLines} label=${title} unit=${names.y} series=${series} height=${280} />`;
 }
 
 const bars = (given) => html`<${BarChart} ...${given} />`;
@@ -133,10 +133,4 @@ function numberText(value) {
 }
 function nameOf(value) {
   return typeof value === "string" ? value.replace(/T(\d\d:\d\d):.*$/, " $1") : String(value);
-}
-function shortened(name, letters) {
-  let room = letters;
-  const signs = [...name];
-  const end = signs.findIndex((sign) => { room -= sign > "\u2e7f" ? 2 : 1; return room < 0; });
-  return end < 0 ? name : `${signs.slice(0, Math.max(1, end - 1)).join("")}…`;
 }

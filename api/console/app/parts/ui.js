@@ -121,8 +121,9 @@ export function Segment({ label, options, value, onChange }) {
   return html`<div class="segment" role="group" aria-label=${label}>${options.map(([name, text]) => html`<button type="button" key=${name} aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>${text}</button>`)}</div>`;
 }
 
+// items: [label, value, note, explanation of the label].
 export function Figures({ items }) {
-  return html`<dl class="figures">${items.filter(Boolean).map(([label, value, note]) => html`<div key=${label}><dt>${label}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`)}</dl>`;
+  return html`<dl class="figures">${items.filter(Boolean).map(([label, value, note, term]) => html`<div key=${label}><dt>${label}${term && html` ${term}`}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`)}</dl>`;
 }
 
 export function Copy({ text, label, little = true }) {

@@ -9,7 +9,7 @@ import { Badge, Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } 
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
 import { ExportMenu } from "../parts/export.js";
-import { replaceAddress } from "../router.js";
+import { replaceAddress, useAddress } from "../router.js";
 import "../messages/chart.js";
 import "../messages/page.js";
 
@@ -38,7 +38,8 @@ export function ChartView({ query }) {
   const read = async (from = start, to = end) => {
     shown.current = `${from} ${to}`;
     setState({ busy: true });
-    replaceAddress(["chart"], { start: from, end: to });
+    const isSame = query.start === from && query.end === to;
+    replaceAddress(["chart"], { ...(isSame && query), start: from, end: to });
     try {
       setState({ asked: { start_date: from, end_date: to }, data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data });
     } catch (error) { setState({ error }); }
@@ -53,14 +54,16 @@ export function ChartView({ query }) {
     <form class="card" onSubmit=${(event) => { event.preventDefault(); read(); }}><div class="grid"><${TextField} type="date" label=${t("chart.start")} value=${start} onInput=${setStart} min="2021-01-01" required /><${TextField} type="date" label=${t("chart.end")} value=${end} onInput=${setEnd} min="2021-01-01" required /></div>
       <p class="small soft">${t("chart.hint")}</p><div class="row"><button type="submit" class="button main-act" disabled=${state.busy}>${t(state.busy ? "act.reading" : "chart.read")}</button></div></form>
     <${ErrorNote} error=${state.error} onRetry=${state.error ? () => read() : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
-    ${state.data && html`<${Found} data=${state.data} source=${address(PATHS.chart, state.asked)} />`}
+    ${state.data && html`<${Found} data=${state.data} query=${query} source=${address(PATHS.chart, state.asked)} />`}
     ${!state.data && !state.busy && !state.error && html`<${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>`}<${Raw} />`;
 }
 
-function Found({ data, source }) {
+function Found({ data, query, source }) {
   const [chosen, setChosen] = useState(null);
-  const [shown, setShown] = useState(null);
-  const [at, setAt] = useState(String(Math.max(0, data.snapshots.findLastIndex((one) => one.songs.length))));
+  const [shown, setShown] = useAddress(["chart"], query, "song");
+  const [given, setAt] = useAddress(["chart"], query, "issue");
+  const newest = String(Math.max(0, data.snapshots.findLastIndex((one) => one.songs.length)));
+  const at = data.snapshots[given] ? given : newest;
   const lines = useMemo(() => linesOf(data.snapshots), [data]);
   const missing = data.snapshots.filter((one) => !one.songs.length);
   const issue = data.snapshots[Number(at)];
@@ -74,7 +77,7 @@ function Found({ data, source }) {
   ];
   return html`<${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
       <${Bump} songs=${lines.filter((line) => !shown || line.key === shown)} labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")} depth=${DEPTH} label=${t("chart.ranks")} chosen=${chosen} onChoose=${setChosen} />
-      <${SelectField} label=${t("chart.follow")} value=${shown ?? ""} onChange=${(value) => setShown(value || null)} options=${[["", t("chart.all_songs", { number: count(lines.length) })], ...lines.map((line) => [line.key, line.name.slice(0, 60)])]} />
+      <${SelectField} label=${t("chart.follow")} value=${shown} onChange=${setShown} options=${[["", t("chart.all_songs", { number: count(lines.length) })], ...lines.map((line) => [line.key, line.name.slice(0, 60)])]} />
       ${missing.length > 0 && html`<p class="small soft">${t("chart.missing", { number: count(missing.length) })} ${missing.slice(0, 6).map((one) => `${one.target_date} (${one.reason ?? "—"})`).join(", ")}</p>`}<//>
     ${shown && html`<${ChartSongCard} songKey=${shown} />`}
     <${Card} title=${t("chart.issue")} aside=${issue && html`<span class="small soft">${issue.issue_name ?? ""} · ${issue.volid ?? "—"}${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}</span>`}>

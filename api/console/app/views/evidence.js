@@ -5,6 +5,7 @@ import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
 import { lang } from "../state.js";
 import { NotePad } from "../parts/notes.js";
+import { Term } from "../parts/term.js";
 import { Player } from "../parts/sound/player.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
@@ -34,10 +35,10 @@ function Verdict({ pair }) {
     evidence.speed !== null && evidence.speed !== 1 && t("evidence.speed", { factor: evidence.speed.toFixed(2) }),
     evidence.semitones !== null && Math.abs(evidence.semitones) > 0.04 && t("evidence.pitch", { steps: `${evidence.semitones > 0 ? "+" : ""}${evidence.semitones.toFixed(1)}` }),
   ].filter(Boolean);
-  return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}<${NotePad} kind="pair" id=${evidence.comparison_id} /></div>
+  return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><${Term} names=${[evidence.verdict]} /><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}<${NotePad} kind="pair" id=${evidence.comparison_id} /></div>
     <p>${changes.length ? changes.join(" ") : isFound && evidence.speed !== null ? t("evidence.unchanged") : t("evidence.no_alignment")}</p>
     <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd><${ComparedVideo} id=${evidence.reference_aweme_id} musicId=${evidence.reference_music_id} video=${pair.videos[evidence.reference_aweme_id]} />${evidence.reference_source === "music_service" && html` <${Badge} tone="info">${t("evidence.of_service")}<//>`}</dd><dt>${t("evidence.candidate")}</dt><dd><${ComparedVideo} id=${evidence.candidate_aweme_id} musicId=${evidence.candidate_music_id} video=${pair.videos[evidence.candidate_aweme_id]} /></dd>
-      <dt>${t("evidence.matched")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd>${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}<dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
+      <dt>${t(isFound ? "evidence.matched" : "evidence.aligned")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd>${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}<dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
 }
 
 // What the comparison looked for: a rejection says nothing about anything beyond.

@@ -3,13 +3,14 @@ import { PATHS, request } from "../api.js";
 import { Foreign, count, moment } from "../format.js";
 import { html, useState, useEffect } from "../html.js";
 import { labelOf, t } from "../i18n.js";
-import { COLORS, TimeLines } from "../parts/charts.js";
+import { COLORS, TimeLines, hintOf } from "../parts/charts.js";
 import { Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
 import { ExportMenu } from "../parts/export.js";
-import { go } from "../router.js";
+import { go, link } from "../router.js";
 import "../messages/accounts.js";
+import "../messages/page.js";
 import "../messages/result.js";
 
 const KINDS = ["video", "track", "account"];
@@ -42,16 +43,24 @@ function Series({ data, source }) {
   const isTrack = data.kind === "track";
   // the sum over a track rises when videos are found: its lines show what the same videos gained
   const points = isTrack ? data.points.map((point) => ({ ...point, ...point.growth.gained })) : data.points;
-  const nameOf = (name) => t(isTrack && name !== "work_count" ? `gained.${name}` : `stat.${name}`);
+  const nameOf = (name) => t(!isTrack ? `stat.${name}` : name === "work_count" ? "time.observed" : `gained.${name}`);
+  const steps = isTrack ? stepsOf(data.points) : [];
   return html`<${Card} title=${html`<${Foreign} text=${data.name} none=${data.id} />`} aside=${html`<${ExportMenu} source=${source} table="series" />`}>
       <p class="small soft">${t("time.note", { number: count(data.points.length), first: moment(data.points[0].observed_at), last: moment(data.points.at(-1).observed_at) })}</p>
-      ${isTrack && html`<p class="small soft">${t("time.growth_note")}</p>`}
-      <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${nameOf(name)}</h3><${TimeLines} label=${nameOf(name)} series=${[lineOf(points, name, at, nameOf(name))]} /></section>`)}</div><//>
+      ${isTrack && html`<p class="small soft">${t("time.growth_note")}${steps.length > 0 && html` <span class="nowrap"><svg class="chart step-key" viewBox="0 0 10 9" aria-hidden="true"><path class="step" d="M5 0l5 9H0z" /></svg> ${t("time.step_key")}</span>`}</p>`}
+      <p class="small soft no-print">${hintOf(false)}</p>
+      <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${nameOf(name)}</h3><${TimeLines} label=${nameOf(name)} series=${[lineOf(points, name, at, nameOf(name))]} steps=${steps} hasHint=${false} /></section>`)}</div><//>
     <${Card} title=${t("time.table")}><${PlainTable} rows=${data.points.slice(-SHOWN_ROWS).reverse()} keyOf=${(row, at) => `${row.observed_at}${at}`} caption=${t("time.table")} columns=${[
       { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) },
       ...data.measures.map((name) => ({ key: name, label: t(`stat.${name}`), num: true, render: (row) => shown(row, name) })),
       ...(isTrack ? [{ key: "followed", label: t("time.followed"), num: true, render: (row) => count(row.growth.followed_work_count) }, { key: "new", label: t("time.new"), num: true, render: (row) => count(row.growth.new_work_count) }]
-        : [{ key: "surface", label: t("col.source"), render: (row) => (row.surface ? labelOf("surface", row.surface) : "—") }])]} /><//>`;
+        : [{ key: "surface", label: t("col.source"), render: (row) => (row.surface ? labelOf("surface", row.surface) : "—") }]),
+      { key: "scan", label: t("col.scan"), class: "nowrap", render: (row) => (row.job_ids.length ? row.job_ids.map((id, at) => html`<a key=${id} href=${link(["job", id])}>${row.job_ids.length > 1 ? t("time.scan_of", { at: at + 1 }) : t("act.open")}</a> `) : "—") }]} /><//>`;
+}
+
+// A scan that found further videos: their counts are no growth.
+function stepsOf(points) {
+  return points.slice(1).filter((point) => point.growth.new_work_count > 0).map((point) => ({ at: new Date(point.observed_at).getTime(), name: t("time.step", { number: count(point.growth.new_work_count) }) }));
 }
 
 function lineOf(points, name, at, label) {

@@ -6,7 +6,7 @@ import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { Badge, ErrorNote, Loading, SelectField } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
-import { link, replaceAddress } from "../../router.js";
+import { go, link } from "../../router.js";
 import { toRows } from "../result/genealogy.js";
 import "../../messages/catalogs.js";
 import "../../messages/compare.js";
@@ -29,7 +29,7 @@ export function CatalogTracks({ catalog, query }) {
     figures(stopping.signal).then(setFound);
     return () => stopping.abort();
   }, [catalog.name, state, cursor, catalog.states.fresh, catalog.track_count, catalog.states.running]);
-  const choose = (value) => { setCursor(0); replaceAddress(["catalogs"], { name: catalog.name, state: value }); };
+  const choose = (value) => { setCursor(0); go(["catalogs"], { name: catalog.name, state: value }); };
   const { tracks, error } = page;
   return html`<div class="row"><${SelectField} label=${t("catalog.state")} value=${state} onChange=${choose} options=${[["", t("catalog.all_states")], ...STATES.map((one) => [one, t(`catalog.state.${one}`)])]} />
       ${tracks && html`<span class="small soft" role="status">${t("catalog.shown", { first: count(tracks.length ? cursor + 1 : 0), last: count(cursor + tracks.length), total: count(page.total_count) })}</span>`}</div>
@@ -41,7 +41,7 @@ export function CatalogTracks({ catalog, query }) {
 function columns(found) {
   const figure = (key, label, show) => ({ key, label: t(label), num: true, render: (row) => { const one = row.result_job_id && found.get(row.music_id); return one ? show(one) : DASH; } });
   return [
-    { key: "track", label: t("catalog.track"), render: (row) => { const text = row.label ?? found.get(row.music_id)?.title ?? row.input; return html`<div class="cell-name">${row.result_job_id ? html`<a href=${link(["job", row.result_job_id])}><${Foreign} text=${text} /></a>` : html`<${Foreign} text=${text} />`}</div>`; } },
+    { key: "track", label: t("catalog.track"), render: (row) => { const text = row.label ?? found.get(row.music_id)?.title ?? row.input; return html`<div class="cell-title">${row.result_job_id ? html`<a href=${link(["job", row.result_job_id])}><${Foreign} text=${text} /></a>` : html`<${Foreign} text=${text} />`}</div>`; } },
     { key: "state", label: t("catalog.state"), render: (row) => html`<${Badge} tone=${TONES[row.state] ?? ""} title=${row.error?.detail}>${t(`catalog.state.${row.state}`)}<//>${row.job_id ? html` <a class="small" href=${link(["job", row.job_id])}>${t(row.stage ? `stage.${row.stage}` : "catalog.queued")}</a>` : row.error && html` <span class="small soft">${row.error.detail}</span>`}` },
     figure("videos", "compare.confirmed", (one) => count(one.videos)),
     figure("music_ids", "compare.music_ids", (one) => count(one.music_ids)),

@@ -7,6 +7,7 @@ import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js"
 import { Table } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
+import { Term } from "../../parts/term.js";
 import { PlayButton } from "../../parts/sound/play.js";
 import { link, useAddress } from "../../router.js";
 import "../../messages/evidence.js";
@@ -60,7 +61,7 @@ export function Comparisons({ job, query }) {
     { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
   ];
   const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><span><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></span><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><${PlayButton} id=${row.comparison_id} /><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${labelOf("reason", row.reason)}</span></div></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" /></div>
-    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${(isAll) => setPairsOf(isAll ? "all" : "")} /></div>
+  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" label=${rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined} /></div>
+    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${Term} names=${Object.keys(VERDICTS)} /><${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${(isAll) => setPairsOf(isAll ? "all" : "")} /></div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
 }

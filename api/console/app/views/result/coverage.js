@@ -6,9 +6,13 @@ import { labelOf, t } from "../../i18n.js";
 import { Badge, Card } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
+import { Term } from "../../parts/term.js";
+import { Estimates } from "./estimates.js";
 import "../../messages/chart.js";
 import "../../messages/operator.js";
+import "../../messages/page.js";
 import "../../messages/result.js";
+import "../../messages/scan.js";
 
 const LEFT_OUT = ["closed", "sick", "held_back"];
 const ENDS = new Set(["completed", "exhausted", "no_more"]);
@@ -16,20 +20,6 @@ const ENDS = new Set(["completed", "exhausted", "no_more"]);
 function leftOut(row) {
   const reasons = LEFT_OUT.filter((reason) => row[`left_${reason}`] > 0);
   return reasons.map((reason) => t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) })).join("; ") || "—";
-}
-
-// One row per estimated number, with its interval, or with the reason why there is none.
-function Estimates({ estimates }) {
-  const rows = [["music_id", estimates.music_ids], ["video", estimates.videos]].map(([unit, one]) => ({ unit, ...one }));
-  const assumption = estimates.videos.assumption ?? estimates.music_ids.assumption;
-  return html`<h2>${t("coverage.estimates")}</h2>
-    <${PlainTable} rows=${rows} keyOf=${(row) => row.unit} caption=${t("coverage.estimates")} columns=${[
-      { key: "unit", label: t("col.estimate_unit"), class: "cell-name", render: (row) => labelOf("estimate_unit", row.unit) },
-      { key: "observed", label: t("col.confirmed"), num: true, render: (row) => (row.listed ? t("coverage.listed", { observed: count(row.observed), listed: count(row.listed) }) : count(row.observed)) },
-      { key: "point", label: t("col.estimate"), class: "cell-words", render: (row) => (row.point === null ? t("coverage.not_estimated", { why: labelOf("not_estimated", row.reason) }) : t("coverage.interval", { point: count(Math.round(row.point)), lower: count(row.interval_95[0]), upper: count(row.interval_95[1]) })) },
-      { key: "method", label: t("col.estimate_method"), class: "cell-words", render: (row) => labelOf("estimate_method", row.method) },
-      { key: "sample", label: t("col.sample"), class: "cell-words", render: (row) => t("coverage.sample", { videos: count(row.sample_size), sources: count(row.source_count) }) }]} />
-    <p class="small">${t("coverage.estimates_note")}${assumption ? ` ${labelOf("assumption", assumption)}` : ""}</p>`;
 }
 
 // The limit of the random audit, and the drawn videos that carry the recording after all.
@@ -44,13 +34,19 @@ function Audit({ audit }) {
     <p class="small">${t("coverage.audit_note")}</p>`}`;
 }
 
+function parameterText(name, value) {
+  if (name === "sort_by") return labelOf("sort", value);
+  if (typeof value === "boolean") return t(value ? "act.yes" : "act.no");
+  return Array.isArray(value) ? value.join(", ") || "—" : typeof value === "number" ? count(value) : value ?? "—";
+}
+
 export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
   const history = discovery?.confirmed_graph_observation_history;
   const seen = job.result.confirmed_count;
   const unseen = coverage.estimates ? null : coverage.unseen_estimate;
   const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => !ENDS.has(reason));
-  return html`<div class="note info"><h2>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })}</h2>
+  return html`<div class="note info"><h2>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })} <${Term} names=${["coverage"]} /></h2>
       <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
@@ -74,5 +70,5 @@ export function Coverage({ job }) {
     ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
       ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}
     <${Card} title=${t("coverage.method")}>${dagsterPage() && html`<p class="small"><a href=${dagsterPage(`runs/${job.job_id}`)} target="_blank" rel="noopener noreferrer">${t("operator.run")}</a></p>`}<dl class="pairs"><dt>${t("coverage.algorithm")}</dt><dd class="mono">${job.result.algorithm}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${job.result.data_provider}</dd><dt>${t("coverage.made")}</dt><dd>${moment(job.result.created_at)}</dd>
-      ${Object.entries(job.parameters).map(([name, value]) => html`<dt key=${name} class="mono">${name}</dt><dd class="mono">${JSON.stringify(value)}</dd>`)}</dl><//>`;
+      ${Object.entries(job.parameters).map(([name, value]) => html`<dt key=${name} title=${name}>${t(`param.${name}`)}</dt><dd>${parameterText(name, value)}</dd>`)}</dl><//>`;
 }

@@ -3,7 +3,7 @@ import { PATHS, request } from "../../api.js";
 import { Foreign, count, day, visible } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
-import { COLORS, useWidth } from "../../parts/charts.js";
+import { COLORS, TimeAxis, shortened, useWidth } from "../../parts/charts.js";
 import { PlainTable } from "../../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { link } from "../../router.js";
@@ -13,6 +13,7 @@ const KINDS = ["own_id", "original_sound", "library"];
 const MAX_DRAWN = 40;
 const ROW = 30;
 const NAMES = 150; // px for names, left of the axis
+const NAME_LETTERS = 22;
 
 export function Genealogy({ job }) {
   const [state, setState] = useState({});
@@ -38,35 +39,30 @@ export function toRows({ columns, rows }) {
   return rows.map((cells) => Object.fromEntries(columns.map((column, at) => [column.name, cells[at]])));
 }
 
-// Places of the rows whose birth is known: [{row, x, y, older}], `older` the place of what it copies.
+// Places of the rows whose birth is known: {found: [{row, x, y, older}], from, to, x}, `older` the place of
+// what it copies, `x` that of a time between `from` and `to`.
 export function places(rows, width) {
   const known = rows.filter((row) => row.created_at !== null).slice(0, MAX_DRAWN);
   const times = known.map((row) => Date.parse(row.created_at));
   const [from, to] = [Math.min(...times), Math.max(...times)];
   const span = to - from || 1;
-  const found = known.map((row, at) => ({ row, x: NAMES + 14 + ((times[at] - from) / span) * (width - NAMES - 34), y: 18 + at * ROW }));
+  const x = (time) => NAMES + 14 + ((time - from) / span) * (width - NAMES - 34);
+  const found = known.map((row, at) => ({ row, x: x(times[at]), y: 18 + at * ROW }));
   const byId = new Map(found.map((place) => [place.row.music_id, place]));
-  return found.map((place) => ({ ...place, older: byId.get(place.row.copy_of_music_id) ?? null }));
-}
-
-// As much of a name as fits; a Chinese character is twice as wide.
-function fitted(name) {
-  let room = NAMES - 10;
-  const kept = [...name].findIndex((sign) => (room -= sign.charCodeAt(0) > 0x2e80 ? 11 : 6.4) < 0);
-  return kept < 0 ? name : `${[...name].slice(0, kept - 1).join("")}…`;
+  return { found: found.map((place) => ({ ...place, older: byId.get(place.row.copy_of_music_id) ?? null })), from, to, x };
 }
 
 function Timeline({ rows }) {
   const [ref, width] = useWidth();
-  const found = places(rows, width);
+  const { found, from, to, x: xOf } = places(rows, width);
   const unknown = rows.length - found.length;
-  const height = found.length * ROW + 34;
+  const height = found.length * ROW + 40;
   const shown = KINDS.filter((kind) => found.some((place) => place.row.kind === kind));
   return html`<figure class="stack tight" ref=${ref}>${found.length > 0 && html`<svg class="chart genealogy" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${t("genealogy.label")}>
-      ${found.map(({ row, y }) => html`<text key=${row.music_id} x="0" y=${y + 4}>${fitted(visible(row.title ?? row.music_id))}</text>`)}
+      ${found.map(({ row, y }) => html`<text key=${row.music_id} x="0" y=${y + 4}>${shortened(visible(row.title ?? row.music_id), NAME_LETTERS)}</text>`)}
       ${found.filter((place) => place.older).map(({ row, x, y, older }) => html`<path key=${row.music_id} d=${`M${older.x} ${older.y}V${y}H${x}`} fill="none" stroke="var(--edge)" stroke-width="1.5" stroke-dasharray=${row.copy_evidence === "name" ? "4 4" : undefined} />`)}
       ${found.map((place) => html`<${Mark} key=${place.row.music_id} ...${place} />`)}
-      ${found.length > 1 && [found[0], found.at(-1)].map(({ row, x }, at) => html`<text key=${at} x=${x} y=${height - 6} text-anchor=${at ? "end" : "start"}>${day(row.created_at)}</text>`)}
+      ${to > from && html`<${TimeAxis} from=${from} to=${to} x=${xOf} y=${height - 24} width=${width} left=${NAMES + 14} />`}
     </svg>`}
     <figcaption class="small soft">${shown.map((kind) => html`<span key=${kind}><svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><${Mark} row=${{ kind }} x=${7} y=${7} /></svg> ${t(`genealogy.${kind}`)} </span>`)}· ${t("genealogy.help")}${unknown > 0 ? ` ${t("genealogy.not_drawn", { number: count(unknown) })}` : ""}</figcaption></figure>`;
 }

@@ -9,7 +9,7 @@ import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
 import { NotePad } from "../../parts/notes.js";
 import { PlayButton } from "../../parts/sound/play.js";
-import { link, replaceAddress } from "../../router.js";
+import { go, link, replaceAddress } from "../../router.js";
 import "../../messages/accounts.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
@@ -20,14 +20,19 @@ const MOST_ROWS = 500;
 export const BORN = "born"; // an order of the page alone: by the birth of the sound
 const KEPT = { hidden: ["collect", "share", "born", "music", "observed"] };
 
+// What the address says about the ranking.
+function viewOf(query, own) {
+  return { order: query.sort && query.sort !== BORN ? query.sort : own, isByBirth: query.sort === BORN, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" };
+}
+
 export function Ranking({ job, query }) {
-  const [view, setView] = useState({ order: query.sort && query.sort !== BORN ? query.sort : job.parameters.sort_by, isByBirth: query.sort === BORN, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" });
   const [hidden, setHidden] = useState(KEPT.hidden);
   const [wanted, setWanted] = useState(null); // rows asked for, if more than the scan returned
   const [other, setOther] = useState(null); // the same result with more rows or in another order
   const [error, setError] = useState(null);
   const result = other ?? job.result;
   const own = job.parameters.sort_by;
+  const view = viewOf(query, own);
   const asked = { sort_by: view.order, count: wanted, viral_only: view.viral || null };
   useEffect(() => {
     if (view.order === own && !wanted && !view.viral) {
@@ -38,22 +43,22 @@ export function Ranking({ job, query }) {
     readRanking(job.job_id, asked, stopping.signal).then(setOther, (failed) => { if (failed.name !== "AbortError") setError(failed); });
     return () => stopping.abort();
   }, [job.job_id, view.order, view.viral, wanted]);
-  const change = (part) => {
+  const change = (part, move = go) => {
     const next = { ...view, ...part };
-    setView(next);
-    replaceAddress(["job", job.job_id], { ...query, sort: next.isByBirth ? BORN : next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
+    move(["job", job.job_id], { ...query, sort: next.isByBirth ? BORN : next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
   };
-  const rows = useMemo(() => (view.isByBirth ? byBirth(filtered(result.aweme_list, view)) : filtered(result.aweme_list, view)), [result, view]);
-  const columns = allColumns(view).filter((column) => column.always || !hidden.includes(column.key));
+  const rows = useMemo(() => (view.isByBirth ? byBirth(filtered(result.aweme_list, view)) : filtered(result.aweme_list, view)), [result, query]);
+  const isPart = rows.length < result.aweme_list.length;
+  const columns = allColumns().filter((column) => column.always || !hidden.includes(column.key));
   const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
   if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   return html`<div class="stack">
     <${Tools} fields=${html`<${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value, isByBirth: false })} />
         <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
         <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
-        <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value })} />`}>
+        <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value }, replaceAddress)} />`}>
       <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
-      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns(view)} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${rows.length < result.aweme_list.length && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${rows.length < result.aweme_list.length ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div><//>
+      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns()} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${isPart ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div><//>
     <${ErrorNote} error=${error} />
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.order} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
 }

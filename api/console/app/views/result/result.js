@@ -7,8 +7,9 @@ import { Badge, Empty, ErrorNote, Figures, Loading, Panel, Prose, Tabs } from ".
 import { NotePad } from "../../parts/notes.js";
 import { Picture } from "../../parts/picture.js";
 import { PlayButton } from "../../parts/sound/play.js";
+import { Term } from "../../parts/term.js";
 import { PlainTable, Table } from "../../parts/table.js";
-import { ExportMenu } from "../../parts/export.js";
+import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { go, link, useAddress } from "../../router.js";
 import { BORN, Ranking, VideoCell, VideoCard, bornColumn } from "./ranking.js";
 import "../../messages/accounts.js";
@@ -64,15 +65,16 @@ export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
 function estimateFigure({ estimates, unseen_estimate: unseen }) {
   if (!estimates) return unseen && [t("fig.unseen"), t("fig.unseen_value", { number: count(unseen.lower_bound) }), t("fig.unseen_note")];
   const { point, interval_95: interval } = estimates.music_ids;
-  return point !== null && [t("fig.music_ids"), count(Math.round(point)), t("fig.music_ids_note", { lower: count(interval[0]), upper: count(interval[1]) })];
+  return point !== null && [t("fig.music_ids"), count(Math.round(point)), t("fig.music_ids_note", { lower: count(interval[0]), upper: count(interval[1]) }), html`<${Term} names=${["estimate"]} />`];
 }
 
 function Summary({ result, isByName, job }) {
   const history = result.discovery?.confirmed_graph_observation_history;
   const related = result.search_related;
+  const term = (name) => html`<${Term} names=${[name]} />`;
   const items = isByName
     ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
-    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) })], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size)], [t("fig.variants"), count(result.variants.count), t("fig.variants_note")], estimateFigure(result.coverage)];
+    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) }), term("confirmed")], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size), "", term("candidate")], [t("fig.variants"), count(result.variants.count), t("fig.variants_note"), term("variant")], estimateFigure(result.coverage)];
   return html`<div class="stack">
     ${!isByName && result.music && html`<div class="row small"><${Picture} kind="track" id=${result.music_id} name=${result.music.title} /><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a><a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a><${NotePad} kind="track" id=${result.music_id} /></div>`}
     <${Figures} items=${items} />
@@ -108,7 +110,7 @@ function Accounts({ job }) {
     { key: "top", label: t("col.top"), class: "cell-title", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.top_video?.desc} none=${row.top_video?.aweme_id} /></span>` },
   ];
   if (!accounts.length) return html`<${Empty} title=${t("accounts.empty")} icon="person">${t("accounts.empty_hint")}<//>`;
-  const card = (row) => html`<span></span><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span><${Foreign} text=${row.unique_id} /></span><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span></div><div class="meta"><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;
+  const card = (row) => html`<${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} /><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span><${Foreign} text=${row.unique_id} /></span><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span></div><div class="meta"><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;
   return html`<div class="row apart"><p class="small soft">${t("accounts.note")}</p><${ExportMenu} source=${sourceOf(job)} table="accounts" /></div>
     <${Table} rows=${accounts} columns=${columns} keyOf=${(row) => row.sec_uid} caption=${t("tab.accounts")} card=${card} />`;
 }
@@ -145,7 +147,7 @@ function Related({ job, isByName, query }) {
     { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
     !isByName && { key: "both", label: t("col.also"), render: (row) => (row.duplicate_with_returned_ranking ? t("act.yes") : "") },
   ].filter(Boolean);
-  return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><${ExportMenu} source=${sourceOf(job)} table="search_related" /></div>
+  return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><div class="row">${rows.length < related.aweme_list.length && html`<${SaveRows} rows=${rows} name="related" />`}<${ExportMenu} source=${sourceOf(job)} table="search_related" label=${rows.length < related.aweme_list.length ? t("export.unfiltered", { number: count(related.aweme_list.length) }) : undefined} /></div></div>
     <div class="row" role="group" aria-label=${t("col.relevance")}>${["", ...Object.keys(LEVELS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(level === name)} onClick=${() => setLevel(name)}>${name ? labelOf("relevance", name) : t("act.all")} <span class="soft">${count(name ? related.aweme_list.filter((video) => video.search_relevance_level === name).length : related.aweme_list.length)}</span></button>`)}</div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.related")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>`}
     <h2>${t("related.terms")}</h2>
