@@ -15,6 +15,7 @@ from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
 from warehouse.records.evidence import (
+    EXCERPT_OVERLAP_S,
     MatchThresholds,
     MeasureName,
     PairEvidence,
@@ -120,7 +121,11 @@ def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[Eviden
     if evidence.segment == "whole":
         allowed = (limits.whole_chroma_distance, limits.whole_mfcc_distance, limits.whole_overlap_s)
     else:
-        allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
+        allowed = (
+            limits.local_chroma_distance,
+            limits.local_mfcc_distance,
+            _overlap_s(evidence, limits),
+        )
     numbers: tuple[tuple[MeasureName, float | None, float | None, bool], ...] = (
         ("chroma_distance", evidence.chroma_distance, allowed[0], True),
         ("mfcc_distance", evidence.mfcc_distance, allowed[1], True),
@@ -134,6 +139,12 @@ def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[Eviden
     )
 
 
+def _overlap_s(evidence: PairEvidence, limits: MatchThresholds) -> float:
+    """Return the least overlap of a local match: an excerpt may be shorter."""
+    is_excerpt = evidence.overlap_s is not None and evidence.overlap_s < limits.local_overlap_s
+    return EXCERPT_OVERLAP_S if is_excerpt else limits.local_overlap_s
+
+
 def _tempo(evidence: PairEvidence) -> float:
     return evidence.speed or 1.0
 
@@ -142,8 +153,9 @@ def _undo_variant(candidate: Features, evidence: PairEvidence) -> Features:
     tempo, semitones = _tempo(evidence), evidence.semitones or 0.0
     if (tempo, semitones) == (1.0, 0.0):
         return candidate
-    hypothesis = Hypothesis(family=variant_kind(evidence), tempo=tempo, semitones=semitones)
-    return undo(candidate, hypothesis)
+    kind = variant_kind(evidence)
+    assert kind != "excerpt", "an excerpt is unchanged"
+    return undo(candidate, Hypothesis(family=kind, tempo=tempo, semitones=semitones))
 
 
 def _window(evidence: PairEvidence, tempo: float) -> ComparedWindow | None:

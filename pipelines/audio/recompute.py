@@ -7,7 +7,13 @@ Holds the second measurement and its difference from the first. Not here: judgin
 from dataclasses import asdict
 
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching.judging import judge_unchanged, judge_variant
+from pipelines.audio.matching.judging import (
+    judge_excerpt,
+    judge_unchanged,
+    judge_variant,
+    judge_windows,
+)
+from pipelines.audio.matching.peak_votes import common_stretches
 from pipelines.audio.matching.rejection_hints import add_rejection_hint
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
@@ -25,9 +31,25 @@ def recompute(
     if stored.score is None:
         return None
     if (stored.speed, stored.semitones) == (1.0, 0.0):
-        return add_rejection_hint(judge_unchanged(reference, candidate, limits), limits)
-    again = judge_variant(reference, candidate, limits)
+        again = _unchanged(reference, candidate, stored, limits)
+    else:
+        again = judge_variant(reference, candidate, limits)
     return None if again is None else add_rejection_hint(again, limits)
+
+
+def _unchanged(
+    reference: Features, candidate: Features, stored: PairEvidence, limits: MatchThresholds
+) -> PairEvidence | None:
+    """Judge as the stored evidence was: both rules, windows that peaks found, or an excerpt."""
+    is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
+    if not is_excerpt:
+        again = judge_unchanged(reference, candidate, limits)
+        if again.verdict == stored.verdict:
+            return again
+    stretches = common_stretches(reference.peaks, candidate.peaks, keeps_weak=is_excerpt)
+    if is_excerpt:
+        return judge_excerpt(reference, candidate, limits, stretches)
+    return judge_windows(reference, candidate, limits, stretches) or again
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:

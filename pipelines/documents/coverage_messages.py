@@ -65,7 +65,7 @@ NOT_AUDITED: Mapping[str, Message] = {
 }
 AUDIT_VERDICTS: Mapping[str, Message] = {
     "confirmed": Message("carries the recording", "含该录音"),
-    "variant": Message("carries it at another speed or pitch", "含变速或变调版本"),
+    "variant": Message("carries it changed, or a few seconds of it", "含变速、变调或短片段版本"),
     "rejected": Message("does not carry it", "不含该录音"),
     "not_comparable": Message("cannot be compared", "无法比对"),
     "unavailable": Message("not available", "不可访问"),

@@ -160,10 +160,13 @@ VARIANTS: Mapping[str, Message] = {
     "tempo": Message("changed tempo", "变速不变调"),
     "pitch": Message("changed pitch", "变调不变速"),
     "tempo_pitch": Message("changed tempo and pitch", "变速且变调"),
+    "excerpt": Message("a few unchanged seconds", "短片段（未改动）"),
 }
 
 OBSERVATIONS: Mapping[str, Message] = {
     "likely_cover": Message("likely a cover", "可能是翻唱"),
+    "likely_reversed": Message("likely played backwards", "可能是倒放"),
+    "shared_voice": Message("only a voice is shared", "可能只有人声相同"),
     "uncertain": Message("uncertain, listen to decide", "不确定，建议试听"),
 }
 
@@ -180,6 +183,16 @@ REASONS: Mapping[str, Message] = {
     "pitch_variant": Message("the same recording at another pitch", "同一录音，变调不变速"),
     "tempo_pitch_variant": Message(
         "the same recording with tempo and pitch changed independently", "同一录音，分别变速和变调"
+    ),
+    "common_part_too_short": Message(
+        "only a part of the compared window is common", "比对窗口中仅部分相同"
+    ),
+    "excerpt_variant": Message(
+        "2 to 5.5 s of the same recording, too short for a confirmation",
+        "同一录音的 2 至 5.5 秒，过短而不能确认",
+    ),
+    "looped_excerpt_variant": Message(
+        "2 to 5.5 s of the same recording, repeated", "同一录音的 2 至 5.5 秒，循环播放"
     ),
     "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
     "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
@@ -382,14 +395,17 @@ def searched_message(searched: ReadOnlyDocument | None) -> Message:
     """Say which edits a comparison looked for, and how much of each sound it used."""
     if not searched:
         return Message("what was searched was not recorded", "未记录搜索范围")
+    excerpt_s = searched.get("min_excerpt_s")
+    excerpts_en = f", unchanged from {excerpt_s:g} s" if excerpt_s else ""
+    excerpts_zh = f"（未改动时不短于 {excerpt_s:g} 秒）" if excerpt_s else ""
     used_en = (
         f"first {searched['reference_s']:.0f} s of the reference and "
         f"{searched['candidate_s']:.0f} s of the candidate, "
-        f"from {searched['min_overlap_s']:g} s in common"
+        f"from {searched['min_overlap_s']:g} s in common{excerpts_en}"
     )
     used_zh = (
         f"参考的前 {searched['reference_s']:.0f} 秒与候选的前 {searched['candidate_s']:.0f} 秒，"
-        f"共同片段不短于 {searched['min_overlap_s']:g} 秒"
+        f"共同片段不短于 {searched['min_overlap_s']:g} 秒{excerpts_zh}"
     )
     slow, fast = searched["speed"]
     if slow == fast:

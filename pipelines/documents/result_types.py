@@ -138,7 +138,7 @@ class StoredVariants(VariantCounts):
 
 
 class Variants(VariantCounts):
-    """Videos with the recording at another speed or pitch, as a separate result."""
+    """Videos with the recording changed, or a few seconds of it, as a separate result."""
 
     aweme_list: list[VariantVideo]
 

@@ -152,6 +152,11 @@ class SearchedDocument(ClosedDocument):
     min_overlap_s: Annotated[float, Field(description="shortest common stretch that counts")]
     reference_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
     candidate_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
+    min_excerpt_s: NotRequired[
+        Annotated[
+            float | None, Field(description="the same for an excerpt; null: none was searched")
+        ]
+    ]
 
 
 class EvidenceDocument(ClosedDocument):
@@ -226,7 +231,7 @@ class RankedVideo(LinkedVideo):
 
 
 class ShiftedVideo(VideoDocument):
-    """A video with the recording at another speed or pitch, as a result stores it."""
+    """A video with the recording changed, or a few seconds of it, as a result stores it."""
 
     variant_kind: VariantKind
     speed: Annotated[float, Field(description="tempo relative to the track")]
@@ -238,7 +243,7 @@ class ShiftedVideo(VideoDocument):
 
 
 class VariantVideo(ShiftedVideo):
-    """A video with the recording at another speed or pitch, ranked like the main list."""
+    """A video with the recording changed, or a few seconds of it, ranked like the main list."""
 
     rank: Annotated[int, Field(ge=1)]
     hot_score: int | None

@@ -121,7 +121,7 @@ def to_variant_document(
     source_music_url: str | None = None,
     first_observed_at: datetime | None = None,
 ) -> ShiftedVideo:
-    """Build an entry of `variants.aweme_list`: the recording at another speed or pitch."""
+    """Build an entry of `variants.aweme_list`: the recording changed, or a few seconds of it."""
     pair = comparison.pair
     assert pair.speed is not None, "a variant was compared at some speed"
     assert pair.semitones is not None, "and at some pitch"
@@ -180,6 +180,7 @@ def _searched_document(searched: SearchedRange | None) -> SearchedDocument | Non
         "semitones": list(searched.semitones),
         "tempo_with_pitch": list(searched.tempo_with_pitch),
         "min_overlap_s": searched.min_overlap_s,
+        "min_excerpt_s": searched.min_excerpt_s,
         "reference_s": searched.reference_s,
         "candidate_s": searched.candidate_s,
     }

@@ -231,7 +231,7 @@ def _confirm(session: ScanRun, number: int) -> None:
 
 
 def _collect_variants(session: ScanRun) -> None:
-    """Collect the videos that carry the track at another speed or pitch."""
+    """Collect the videos that carry the track changed, or a few seconds of it."""
     found = session.state
     compared = best_comparisons(found.comparisons)
     for video in found.videos():

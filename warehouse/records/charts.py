@@ -85,7 +85,7 @@ class PlatformMusic:
 class AudioMatch:
     """Videos under `music_id` that a scan of `track` matched by audio.
 
-    `is_variant`: matched at another speed or pitch.
+    `is_variant`: matched changed, or in a few seconds only.
     """
 
     track: str

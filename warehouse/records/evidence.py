@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-VERDICT_REVISION = "6"
+VERDICT_REVISION = "7"
 """Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
-VariantKind = Literal["speed", "tempo", "pitch", "tempo_pitch"]
+VariantKind = Literal["speed", "tempo", "pitch", "tempo_pitch", "excerpt"]
 ReferenceSource = Literal["platform", "music_service"]
 """Where a reference sound comes from: a video of the track, or the music service's own audio."""
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
-RejectionLabel = Literal["likely_cover", "uncertain"]
+RejectionLabel = Literal["likely_cover", "likely_reversed", "shared_voice", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
 ExcerptRole = Literal["reference", "candidate"]
 EXCERPT_ROLES: tuple[ExcerptRole, ...] = ("reference", "candidate")
+EXCERPT_OVERLAP_S = 2.0
+"""Shortest common stretch of unchanged sounds that makes a variant of the kind `excerpt`."""
 MARGIN_S = 1.0
 MAX_EXCERPT_S = 10.0
 
@@ -49,9 +51,12 @@ class SearchedRange:
         tempo: Smallest and largest tempo searched at the same pitch.
         semitones: Smallest and largest pitch shift searched at the same tempo.
         tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts.
-        min_overlap_s: Shortest common stretch that counts, in seconds.
+        min_overlap_s: Shortest common stretch that counts for a confirmation and for edits, in
+            seconds.
         reference_s: Seconds of the reference that were used, from its start.
         candidate_s: Seconds of the candidate that were used, from its start.
+        min_excerpt_s: Shortest common stretch searched in the unchanged sounds, in seconds; None if
+            none shorter than `min_overlap_s` was.
     """
 
     speed: tuple[float, float]
@@ -61,6 +66,7 @@ class SearchedRange:
     min_overlap_s: float
     reference_s: float
     candidate_s: float
+    min_excerpt_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +117,12 @@ class Comparison:
 
 
 def variant_kind(pair: PairEvidence) -> VariantKind:
-    """Return the kind of a variant: speed changes both as a tape does, tempo_pitch otherwise."""
+    """Return the kind of a variant: speed changes both as a tape does, tempo_pitch otherwise.
+
+    An excerpt is unchanged, but too short for a confirmation.
+    """
+    if (pair.speed, pair.semitones) == (1.0, 0.0):
+        return "excerpt"
     if pair.semitones == 0.0:
         return "tempo"
     if pair.speed == 1.0:

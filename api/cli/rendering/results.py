@@ -48,7 +48,7 @@ def print_result(console: Console, result: "answers.HotVideos", *, rows: int) ->
         f"{messages.counted(result['confirmed_count'], 'confirmed video')} of "
         f"{messages.counted(result['candidate_pool_size'], 'candidate')}, by at least "
         f"{messages.counted(result['unique_account_count'], 'account')}; "
-        f"{messages.counted(result['variants']['count'], 'variant')} at another speed or pitch"
+        f"{messages.counted(result['variants']['count'], 'variant')}: changed, or a few seconds"
     )
     print_ranking(console, result["aweme_list"][:rows])
     hidden = result["returned_count"] - rows
@@ -141,16 +141,23 @@ def print_variants(console: Console, videos: "list[answers.VariantVideo]") -> No
     """Print the first variants, if any."""
     if videos:
         console.print(
-            "[bold]Variants: another speed or pitch[/] [dim](not counted as confirmed)[/]"
+            "[bold]Variants: changed, or a few seconds[/] [dim](not counted as confirmed)[/]"
         )
     for video in videos[:SHOWN_VARIANTS]:
         kind = messages.variant_message(video["variant_kind"]).en
         console.print(
-            f"  • {safe(video['aweme_id'])} {safe(kind)} × {video['speed']:.2f}, "
-            f"{video['semitones']:+.1f} semitones · hot score {format_count(video['hot_score'])}"
+            f"  • {safe(video['aweme_id'])} {safe(kind)}{_change(video)} · "
+            f"hot score {format_count(video['hot_score'])}"
         )
     if len(videos) > SHOWN_VARIANTS:
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
+
+
+def _change(video: "answers.VariantVideo") -> str:
+    """Return how a variant was changed; an excerpt was not, its length counts."""
+    if video["variant_kind"] == "excerpt":
+        return f", {video['evidence']['overlap_s'] or 0:.1f} s"
+    return f" × {video['speed']:.2f}, {video['semitones']:+.1f} semitones"
 
 
 def print_coverage(console: Console, coverage: "answers.Coverage") -> None:

@@ -125,7 +125,7 @@ EvidenceDocument = TypedDict("EvidenceDocument", {"comparison_id": "str",
     "reference_start_s": "float | None", "candidate_start_s": "float | None",
     "peak_agreement": "float | None", "score": "float | None", "speed": "float | None",
     "semitones": "float | None",
-    "observation": 'NotRequired[Literal["likely_cover", "uncertain"] | None]',
+    "observation": 'NotRequired[Literal["likely_cover", "likely_reversed", "shared_voice", "uncertain"] | None]',
     "searched": "NotRequired[SearchedDocument | None]", "limits": "dict[str, float]",
     "algorithm": "str", "feature_version": "str", "library_version": "str",
     "reference_source": 'NotRequired[Literal["platform", "music_service"]]'})
@@ -237,7 +237,7 @@ SearchTerm = TypedDict("SearchTerm", {"term": "str", "pages": "int", "items": "i
     "new_items": "int", "last_cursor": "int | None", "finished": "bool", "stop_reason": "str"})
 SearchedDocument = TypedDict("SearchedDocument", {"speed": "list[float]", "tempo": "list[float]",
     "semitones": "list[float]", "tempo_with_pitch": "list[float]", "min_overlap_s": "float",
-    "reference_s": "float", "candidate_s": "float"})
+    "reference_s": "float", "candidate_s": "float", "min_excerpt_s": "NotRequired[float | None]"})
 SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
     "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
@@ -276,10 +276,10 @@ VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None
     "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
-    "variant_kind": 'Literal["speed", "tempo", "pitch", "tempo_pitch"]', "speed": "float",
-    "semitones": "float", "source_music_id": "str", "source_music_title": "str | None",
-    "source_music_url": "str | None", "evidence": "EvidenceDocument", "rank": "int",
-    "hot_score": "int | None", "is_viral": "bool"})
+    "variant_kind": 'Literal["speed", "tempo", "pitch", "tempo_pitch", "excerpt"]',
+    "speed": "float", "semitones": "float", "source_music_id": "str",
+    "source_music_title": "str | None", "source_music_url": "str | None",
+    "evidence": "EvidenceDocument", "rank": "int", "hot_score": "int | None", "is_viral": "bool"})
 Variants = TypedDict("Variants", {"count": "int", "by_kind": "dict[str, int]",
     "aweme_list": "list[VariantVideo]"})
 VideoDocument = TypedDict("VideoDocument", {"aweme_id": "str", "desc": "str | None",

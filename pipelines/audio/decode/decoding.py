@@ -24,7 +24,7 @@ CODECS = frozenset(
     | {"vorbis", "libvorbis", "pcm_alaw", "pcm_mulaw", "pcm_u8", "pcm_s16le", "pcm_s24le"}
     | {"pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_s16be", "pcm_s24be"}
 )
-SHORTEST_S = 5.5
+SHORTEST_S = 2.0
 _SILENCE_RMS = 10 ** (-60 / 20)
 _CANCELLED = 0.01  # of a channel's energy: its mean with the other keeps 20 dB less, they cancel
 _HIGHEST_SAMPLE = np.float32(4.0)  # float files may hold any value; real audio stays below this

@@ -93,12 +93,12 @@ def align(
         window,
         math.ceil(least_overlap_s / HOP_S),
     )
-    local = _block(reference, candidate, row - window + 1, column - window + 1, window)
+    local = block_at(reference, candidate, row - window + 1, column - window + 1, window)
     if whole == _NO_OVERLAP:
         return Alignment(local=local, whole=None)
     length = min(whole_row, whole_column) + 1
     first = (whole_row - length + 1, whole_column - length + 1)
-    return Alignment(local=local, whole=_block(reference, candidate, *first, length))
+    return Alignment(local=local, whole=block_at(reference, candidate, *first, length))
 
 
 def _products(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -135,10 +135,10 @@ def _energy(values: NDArray[np.float32], window: int) -> _Energy:
     return _Energy(before.astype(np.float32), inverse)
 
 
-def _block(
+def block_at(
     reference: Centred, candidate: Centred, reference_frame: int, candidate_frame: int, frames: int
 ) -> Block:
-    """Measure a block rigidly and warped by at most one frame; keep the better result."""
+    """Measure a block rigidly and warped by at most one frame; return the better result."""
     rows = np.arange(reference_frame, reference_frame + frames)
     columns = np.arange(candidate_frame, candidate_frame + frames)
     rigid = _correlations(reference, candidate, rows, columns)

@@ -63,6 +63,7 @@ def speed(factor: float) -> Hypothesis:
     return Hypothesis(family="speed", tempo=factor, semitones=12 * float(np.log2(factor)))
 
 
+UNCHANGED = speed(1.0)
 _FACTORS = tuple(math.exp(0.02 * step) for step in range(-34, 35) if step)
 _PITCHES = tuple(float(semitones) for semitones in range(-9, 13) if semitones)
 HYPOTHESES: tuple[Hypothesis, ...] = (

@@ -1,21 +1,24 @@
-"""Judge one pair of sounds: unchanged, and with a speed, tempo or pitch hypothesis undone.
+"""Judge one pair of sounds: unchanged, a few common seconds, and with a hypothesized edit undone.
 
 Measures and decides for one pair. Not here: choosing pairs, groups of pairs.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching.alignment import Block, align
+from pipelines.audio.matching.alignment import Block, align, block_at
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
 from pipelines.audio.matching.peak_agreement import (
     PeakMatch,
     drifting_share,
+    is_partly_common,
     match_peaks,
     phase_certainty,
 )
+from pipelines.audio.matching.peak_votes import CommonStretch
 from pipelines.audio.matching.scoring import (
     COMPOSITE,
     block_meets_rule,
@@ -31,8 +34,14 @@ from pipelines.audio.matching.search import (
     best_joint_hypothesis,
 )
 from pipelines.audio.matching.tone_agreement import tonal_balance
-from warehouse.records.evidence import MatchThresholds, PairEvidence, Segment
+from warehouse.records.evidence import (
+    EXCERPT_OVERLAP_S,
+    MatchThresholds,
+    PairEvidence,
+    Segment,
+)
 
+TONES_DIFFER = "tones_differ"
 _RULE_NOT_MET = "distances_above_limits"
 _LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
 
@@ -54,12 +63,8 @@ def judge_unchanged(
     """Apply both rules to the unchanged sounds."""
 
     def judge(segment: Segment, block: Block) -> _JudgedBlock:
-        match = _match(reference, candidate, block)
-        if not block_meets_rule(segment, block, limits):
-            return _judge_block(segment, block, _harmonic_share(match, block), _RULE_NOT_MET)
-        weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
-        judged = _judge_by_tones(segment, block, match, match.share * weight, limits)
-        return replace(judged, objection="tempo_drifts") if _is_drifting(match) else judged
+        is_met = block_meets_rule(segment, block, limits)
+        return _judge_unchanged_block(reference, candidate, limits, segment, block, is_met=is_met)
 
     best = _most_credible(reference, candidate, limits, judge)
     if best is None:
@@ -69,6 +74,57 @@ def judge_unchanged(
         _evidence(best),
         verdict="confirmed" if is_confirmed else "rejected",
         reason=_reason(best, is_confirmed, f"{best.segment}_rule_met"),
+    )
+
+
+def judge_windows(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    stretches: Sequence[CommonStretch],
+) -> PairEvidence | None:
+    """Apply the local rule to windows of stretches that peaks found; None if none is confirmed.
+
+    Under a loud voice, chroma and MFCC may choose another window, or another alignment.
+    """
+    for block in _windows(reference, candidate, limits, stretches):
+        if not block_meets_rule("local", block, limits):
+            continue
+        judged = _judge_unchanged_block(reference, candidate, limits, "local", block, is_met=True)
+        if _is_match(judged, limits):
+            return replace(_evidence(judged), verdict="confirmed", reason="local_rule_met")
+    return None
+
+
+def judge_excerpt(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    stretches: Sequence[CommonStretch],
+) -> PairEvidence | None:
+    """Judge common stretches of 2 to 5.5 s of the unchanged sounds; None if there is none.
+
+    Too short for the rules of a confirmation, such a stretch makes a variant. Its distances must
+    meet the limits of the local rule.
+    """
+    judged = []
+    for block in _excerpts(reference, candidate, limits, stretches):
+        is_met = (
+            block.chroma_distance <= limits.local_chroma_distance
+            and block.mfcc_distance <= limits.local_mfcc_distance
+        )
+        judged.append(
+            _judge_unchanged_block(reference, candidate, limits, "local", block, is_met=is_met)
+        )
+    best = max(judged, key=_credibility_key, default=None)
+    if best is None:
+        return None
+    is_variant = _is_match(best, limits)
+    kind = "looped_excerpt" if _is_looped(best.block, stretches) else "excerpt"
+    return replace(
+        _evidence(best),
+        verdict="variant" if is_variant else "rejected",
+        reason=_reason(best, is_variant, f"{kind}_variant"),
     )
 
 
@@ -120,6 +176,91 @@ def _judge_hypothesis(
     )
 
 
+def _judge_unchanged_block(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    segment: Segment,
+    block: Block,
+    *,
+    is_met: bool,
+) -> _JudgedBlock:
+    """Judge a block of unchanged sounds; `is_met` says whether its distances meet the rule."""
+    match = _match(reference, candidate, block)
+    if not is_met:
+        return _judge_block(segment, block, _harmonic_share(match, block), _RULE_NOT_MET)
+    weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
+    judged = _judge_by_tones(segment, block, match, match.share * weight, limits)
+    if _is_drifting(match):
+        return replace(judged, objection="tempo_drifts")
+    is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
+    if is_long and _is_match(judged, limits) and is_partly_common(match):
+        return replace(judged, objection="common_part_too_short")
+    return judged
+
+
+def _windows(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    stretches: Sequence[CommonStretch],
+) -> Iterator[Block]:
+    """Yield the window at the start, the middle and the end of each long enough overlap."""
+    size = round(limits.local_window_s / HOP_S)
+    for stretch in stretches:
+        first, last, lag = _overlap(reference, candidate, stretch)
+        if last - first < size:
+            continue
+        latest = last - size
+        start, end = stretch.first_frame // 2, stretch.last_frame // 2 - size
+        places = {min(max(place, first), latest) for place in (start, (start + end) // 2, end)}
+        for place in sorted(places):
+            yield block_at(reference.centred, candidate.centred, place + lag, place, size)
+
+
+def _excerpts(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    stretches: Sequence[CommonStretch],
+) -> Iterator[Block]:
+    """Yield the block of each stretch, shortened around its middle below the rules' overlap."""
+    least = round(EXCERPT_OVERLAP_S / HOP_S)
+    most = math.ceil(limits.local_overlap_s / HOP_S) - 1
+    for stretch in stretches:
+        first, last, lag = _overlap(reference, candidate, stretch)
+        first, last = max(first, stretch.first_frame // 2), min(last, stretch.last_frame // 2)
+        if last - first > most:
+            first = (first + last - most) // 2
+            last = first + most
+        if last - first >= least:
+            yield block_at(reference.centred, candidate.centred, first + lag, first, last - first)
+
+
+def _is_looped(block: Block, stretches: Sequence[CommonStretch]) -> bool:
+    """Whether the block's part of the reference occurs in the candidate again, elsewhere."""
+    for stretch in stretches:
+        first, last, lag = stretch.first_frame // 2, stretch.last_frame // 2, round(stretch.lag / 2)
+        inside = _common(first + lag, last + lag, block.reference_frame, block.frames)
+        again = _common(first, last, block.candidate_frame, block.frames)
+        if inside >= block.frames / 2 and again < block.frames / 4:
+            return True
+    return False
+
+
+def _common(first: int, last: int, start: int, count: int) -> int:
+    """Return how many frames of first..last are among `count` frames from `start` on."""
+    return min(last, start + count) - max(first, start)
+
+
+def _overlap(
+    reference: Features, candidate: Features, stretch: CommonStretch
+) -> tuple[int, int, int]:
+    """Return the first frame of the overlap in the candidate, the one after its last, the lag."""
+    lag = round(stretch.lag / 2)
+    return max(0, -lag), min(candidate.frames, reference.frames - lag), lag
+
+
 def _most_credible(
     reference: Features,
     candidate: Features,
@@ -162,7 +303,7 @@ def _judge_by_tones(
     is_shared_voice = weight == 0.0 and _is_match(
         _judge_block(segment, block, agreement, None), limits
     )
-    return replace(judged, objection="tones_differ") if is_shared_voice else judged
+    return replace(judged, objection=TONES_DIFFER) if is_shared_voice else judged
 
 
 def _blocks(

@@ -303,3 +303,95 @@ def steady_peaks(
                 again += 1
         is_steady[peak] = again == wanted
     return is_steady
+
+
+@numba.njit(cache=True, error_model="numpy")
+def peak_votes(
+    reference_frames: NDArray[np.int32],
+    reference_hertz: Vector,
+    candidate_frames: NDArray[np.int32],
+    candidate_hertz: Vector,
+    tolerance_hz: float,
+    stretch: int,
+) -> NDArray[np.int32]:
+    """Count pairs of peaks of equal frequency by time difference and candidate time.
+
+    Args:
+        reference_frames: Frames of the reference's peaks, in the order of their frequencies.
+        reference_hertz: Their frequencies, ascending.
+        candidate_frames: Frames of the candidate's peaks, ascending.
+        candidate_hertz: Their frequencies.
+        tolerance_hz: Largest difference of equal frequencies.
+        stretch: Frames of the candidate in one column.
+
+    Returns:
+        Counts (differences, columns); row k is reference minus candidate frame = k - last candidate
+        frame - 1. The first and the last row stay empty.
+    """
+    last = candidate_frames[-1]
+    rows = reference_frames.max() + last + 3
+    votes = np.zeros((rows, last // stretch + 1), dtype=np.int32)
+    first = np.searchsorted(reference_hertz, candidate_hertz - np.float32(tolerance_hz))
+    for peak in range(len(candidate_frames)):
+        column = candidate_frames[peak] // stretch
+        row = last + 1 - candidate_frames[peak]
+        top = candidate_hertz[peak] + tolerance_hz
+        other = first[peak]
+        while other < len(reference_hertz) and reference_hertz[other] < top:
+            votes[row + reference_frames[other], column] += 1
+            other += 1
+    return votes
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def strongest_runs(
+    votes: NDArray[np.int32], chance: Vector, columns: int, count: int, apart: int
+) -> NDArray[np.float32]:
+    """Return the `count` runs of columns with the most votes beyond chance, the strongest first.
+
+    Args:
+        votes: What `peak_votes` returned.
+        chance: Votes of three neighbouring rows expected by chance in each column.
+        columns: Columns of a run.
+        count: Number of runs; no two are closer than `apart` rows.
+        apart: Rows between two runs.
+
+    Returns:
+        Excess over the root of what chance gives, row and first column of each run (count, 3).
+    """
+    best = np.zeros((count, 3), dtype=np.float32)
+    expected = np.empty(votes.shape[1] - columns + 1, dtype=np.float32)
+    for column in range(len(expected)):
+        expected[column] = chance[column : column + columns].sum()
+    scale = 1 / np.sqrt(expected + 2)
+    near = np.empty(votes.shape[1], dtype=np.int32)
+    for row in range(1, votes.shape[0] - 1):
+        for column in range(len(near)):
+            near[column] = votes[row - 1, column] + votes[row, column] + votes[row + 1, column]
+        top, place = np.float32(0), 0
+        for column in range(len(expected)):
+            run = 0
+            for step in range(columns):
+                run += near[column + step]
+            value = (run - expected[column]) * scale[column]
+            if value > top:
+                top, place = value, column
+        if top > best[count - 1, 0]:
+            _insert_run(best, float(top), row, place, apart)
+    return best
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _insert_run(best: Matrix, value: float, row: int, column: int, apart: int) -> None:
+    """Insert a run in order; of two runs that are close only the stronger stays."""
+    last = len(best) - 1
+    for rank in range(len(best)):
+        if best[rank, 0] > 0 and abs(best[rank, 1] - row) < apart:
+            if best[rank, 0] >= value:
+                return
+            last = rank
+            break
+    while last > 0 and best[last - 1, 0] < value:
+        best[last] = best[last - 1]
+        last -= 1
+    best[last, 0], best[last, 1], best[last, 2] = value, row, column

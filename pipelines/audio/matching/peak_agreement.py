@@ -31,6 +31,10 @@ _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
 _TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
 _FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
+_COLUMN_FRAMES = round(0.5 / FINE_HOP_S)
+_RUNS = (4, 6, 8, 10)
+_FEWEST_EXPECTED = 12.0  # hits, of which chance leaves hardly ever a quarter
+_HARDLY_ANY = 0.25
 CERTAIN = 5.25
 """A certainty that chance does not reach: p = exp(-5.25^2) for each of about 1500 delays."""
 
@@ -139,6 +143,39 @@ def _certainty(
 def _tones(hertz: NDArray[np.float32]) -> NDArray[np.int64]:
     """Return a number for the tone of each peak: peaks in one band of 7.5 Hz are one tone."""
     return np.floor(hertz / (2 * TOLERANCE_HZ)).astype(np.int64)
+
+
+def is_partly_common(match: PeakMatch) -> bool:
+    """Whether the peaks agree in at most five seconds of the block, and hardly at all beside them.
+
+    A window of six seconds may be half of another recording and still have small distances.
+    """
+    heard = match.candidate.frames
+    if len(heard) == 0:
+        return False
+    pairs = matching_peaks(
+        match.reference.frames,
+        match.reference.hertz,
+        heard,
+        match.candidate.hertz,
+        match.lag,
+        TOLERANCE_HZ,
+    )
+    columns = (heard - heard[0]) // _COLUMN_FRAMES
+    peaks = np.bincount(columns)
+    hits = np.bincount(columns[np.unique(pairs[:, 1])], minlength=len(peaks))
+    return any(_is_confined(hits, peaks, run) for run in _RUNS if run < len(peaks))
+
+
+def _is_confined(hits: NDArray[np.int64], peaks: NDArray[np.int64], run: int) -> bool:
+    """Whether hits are confined to the best `run` of columns."""
+    inside = np.convolve(hits, np.ones(run, dtype=np.int64), "valid")
+    first = int(np.argmax(inside))
+    within = slice(first, first + run)
+    hits_within, peaks_within = int(hits[within].sum()), int(peaks[within].sum())
+    expected = hits_within / max(1, peaks_within) * (int(peaks.sum()) - peaks_within)
+    found = int(hits.sum()) - hits_within
+    return expected >= _FEWEST_EXPECTED and found <= _HARDLY_ANY * expected
 
 
 def drifting_share(match: PeakMatch) -> float:

@@ -1,4 +1,4 @@
-"""Hints on rejected pairs: a likely cover, or uncertain and worth a manual review. Never a match.
+"""Hints on rejected pairs, for example that it is likely a cover. Never a match.
 
 Pure rules on the measures of the evidence, tuned on the development part of the benchmark; the
 accuracy card reports how often they are right.
@@ -28,7 +28,8 @@ def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairE
     """Return the evidence with its `observation` set; only rejected pairs have one.
 
     `likely_cover`: the harmony agrees, the timbre much less, and hardly any spectral peak does.
-    `uncertain`: close to a match, or only a voice or a crowd is shared.
+    `shared_voice`: only a voice or a crowd is shared, as in a mash-up. `uncertain`: close to a
+    match. That a candidate is reversed takes its peaks to see (`peak_votes.py`).
     """
     if evidence.verdict != "rejected" or evidence.score is None:
         return evidence
@@ -37,7 +38,7 @@ def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairE
 
 def _observation(evidence: PairEvidence, limits: MatchThresholds) -> RejectionLabel | None:
     if evidence.reason == "tones_differ":
-        return "uncertain"
+        return "shared_voice"
     if _looks_like_cover(evidence, limits):
         return "likely_cover"
     return "uncertain" if _is_close(evidence, limits) else None

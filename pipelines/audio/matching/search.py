@@ -26,6 +26,7 @@ from pipelines.audio.matching.hypotheses import (
     HYPOTHESES,
     JOINT_TEMPOS,
     SEARCHED_SEMITONES,
+    UNCHANGED,
     Hypothesis,
     undo_peaks,
 )
@@ -34,6 +35,8 @@ from pipelines.audio.matching.peak_agreement import match_peaks
 _REFINED_COUNT = 4  # chroma cannot tell octaves apart, so two may be one guess
 _MIN_SIGNIFICANCE = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7
 _MIN_RELATIVE_SIGNIFICANCE = 0.75
+_MIN_OVER_UNCHANGED = 0.9  # an edit that is undone correlates better than the unchanged sound
+_NEAR_TEMPO, _NEAR_SEMITONES = 0.015, 0.5
 _MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
 _COARSE_STEPS = np.arange(-4, 5) * 0.003
 _FINE_STEPS = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])
@@ -84,11 +87,14 @@ def best_joint_hypothesis(
 
 
 def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:
-    """Return the hypotheses with the most significant chroma correlation, at their best lag."""
+    """Return the hypotheses with the most significant chroma correlation, at their best lag.
+
+    Those that correlate less than the unchanged sounds are left out: a cover in sync has none.
+    """
     size = spectrum_size(reference, candidate)
     heard = spectra_of(coarse_chroma(candidate, 1.0), size)
     guesses: list[ScoredHypothesis] = []
-    by_tempo = sorted(HYPOTHESES, key=lambda one: one.tempo)
+    by_tempo = sorted((UNCHANGED, *HYPOTHESES), key=lambda one: one.tempo)
     for tempo, group in groupby(by_tempo, key=lambda one: one.tempo):
         hypotheses = list(group)
         turned = np.array([BINS_PER_SEMITONE * one.semitones for one in hypotheses])
@@ -99,9 +105,21 @@ def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredH
             guesses.append(
                 ScoredHypothesis(hypothesis=hypothesis, share=float(row[place]), lag=lag)
             )
+    unchanged = next(guess for guess in guesses if guess.hypothesis is UNCHANGED)
+    guesses.remove(unchanged)
     guesses.sort(key=lambda one: -one.share)
     least = max(_MIN_SIGNIFICANCE, _MIN_RELATIVE_SIGNIFICANCE * guesses[0].share)
-    return [guess for guess in guesses[:_REFINED_COUNT] if guess.share >= least]
+    least_of_clear = max(least, _MIN_OVER_UNCHANGED * unchanged.share)
+    return [
+        guess
+        for guess in guesses[:_REFINED_COUNT]
+        if guess.share >= (least if _is_near(guess.hypothesis) else least_of_clear)
+    ]
+
+
+def _is_near(hypothesis: Hypothesis) -> bool:
+    """Whether the unchanged sounds correlate nearly as well, if this edit was made."""
+    return abs(hypothesis.tempo - 1) < _NEAR_TEMPO and abs(hypothesis.semitones) < _NEAR_SEMITONES
 
 
 def _likely_joint_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:
@@ -118,6 +136,9 @@ def _likely_joint_hypotheses(reference: Features, candidate: Features) -> list[S
         lag = fine_lag(place, candidate, tempo, size)
         found.append((float(sureness[turn, place]), tempo, _middle(sureness[:, place], turn), lag))
     found.sort(reverse=True)
+    _, likeliest, steps, _ = found[0]
+    if likeliest == 1.0 and min(steps % len(_TURNS), -steps % len(_TURNS)) < 1:
+        return []  # nothing to undo: a cover in sync
     low, high = SEARCHED_SEMITONES
     return [
         ScoredHypothesis(

@@ -23,10 +23,23 @@ from pipelines.audio.matching.hypotheses import (
     SEARCHED_SEMITONES,
     SEARCHED_TEMPOS,
 )
-from pipelines.audio.matching.judging import judge_unchanged, judge_variant
+from pipelines.audio.matching.judging import (
+    TONES_DIFFER,
+    judge_excerpt,
+    judge_unchanged,
+    judge_variant,
+    judge_windows,
+)
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
+from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.rejection_hints import add_rejection_hint
-from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange, Verdict
+from warehouse.records.evidence import (
+    EXCERPT_OVERLAP_S,
+    MatchThresholds,
+    PairEvidence,
+    SearchedRange,
+    Verdict,
+)
 
 __all__ = [
     "GroupPair",
@@ -52,14 +65,14 @@ def compare_pair(
     limits: MatchThresholds,
     search: bool = True,
 ) -> PairEvidence:
-    """Compare two unchanged sounds; if they do not match and `search` is set, look for a variant.
+    """Compare two unchanged sounds; if they do not match and `search` is set, look further.
 
-    A candidate that passes only after a speed, tempo or pitch hypothesis is undone is a
-    `variant`, never `confirmed`. A rejected pair keeps the better score of both comparisons and a
-    hint on what it may be. The evidence says which edits were looked for.
+    What passes only after a speed, tempo or pitch hypothesis is undone is a `variant`, never
+    `confirmed`, and so are 2 to 5.5 unchanged seconds in common. A rejected pair keeps the best
+    score of all comparisons and a hint on what it may be. The evidence says what was looked for.
     """
     evidence = _judge_as_heard(reference, candidate, limits)
-    return _search_variant(reference, candidate, evidence, limits) if search else evidence
+    return _search_further(reference, candidate, evidence, limits) if search else evidence
 
 
 def _judge_as_heard(
@@ -71,27 +84,64 @@ def _judge_as_heard(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     evidence = judge_unchanged(reference.features, candidate.features, limits)
-    searched = _searched_range(reference, candidate, limits, is_searched=False)
+    searched = _searched_range(reference, candidate, limits, edits=False, excerpts=False)
     return replace(add_rejection_hint(evidence, limits), searched=searched)
 
 
-def _search_variant(
+def _search_further(
     reference: SoundMeasurement,
     candidate: SoundMeasurement,
     as_heard: PairEvidence,
     limits: MatchThresholds,
+    *,
+    edits: bool = True,
 ) -> PairEvidence:
-    """Return the better of the evidence as heard and that of the likeliest edit."""
-    if as_heard.verdict != "rejected":
+    """Return the best evidence: as heard, of other windows, of an edit, or of a few common seconds.
+
+    Without `edits`, no speed, tempo or pitch is searched.
+    """
+    is_short = as_heard.reason == "overlap_too_short"
+    if as_heard.verdict != "rejected" and not is_short:
         return as_heard
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
-    evidence = as_heard
-    variant = judge_variant(reference.features, candidate.features, limits)
-    if variant is not None:
-        evidence = max(as_heard, add_rejection_hint(variant, limits), key=_credibility)
-    searched = _searched_range(reference, candidate, limits, is_searched=True)
+    first, second = reference.features, candidate.features
+    evidence = _judge_stretches(first, second, as_heard, limits, edits=edits and not is_short)
+    if evidence.verdict == "rejected":
+        evidence = add_rejection_hint(evidence, limits)
+        if evidence.observation is None and is_reversed(first.peaks, second.peaks):
+            evidence = replace(evidence, observation="likely_reversed")
+    searched = _searched_range(
+        reference, candidate, limits, edits=edits and not is_short, excerpts=True
+    )
     return replace(evidence, searched=searched)
+
+
+def _judge_stretches(
+    reference: Features,
+    candidate: Features,
+    as_heard: PairEvidence,
+    limits: MatchThresholds,
+    *,
+    edits: bool,
+) -> PairEvidence:
+    is_weak_kept = as_heard.verdict == "not_comparable"
+    stretches = common_stretches(reference.peaks, candidate.peaks, keeps_weak=is_weak_kept)
+    if as_heard.reason == TONES_DIFFER:
+        stretches = []  # a voice over other music is no more music where less of it is compared
+    confirmed = judge_windows(reference, candidate, limits, stretches)
+    if confirmed is not None:
+        return confirmed
+    best = as_heard
+    if edits:
+        variant = judge_variant(reference, candidate, limits)
+        best = max(as_heard, variant or as_heard, key=_credibility)
+    if best.verdict == "variant":
+        return best
+    excerpt = judge_excerpt(reference, candidate, limits, stretches)
+    # distances of a few seconds explain a rejection only if nothing else was measured
+    is_telling = excerpt is not None and _RANK[excerpt.verdict] > _RANK[best.verdict]
+    return excerpt if excerpt is not None and is_telling else best
 
 
 def _searched_range(
@@ -99,17 +149,19 @@ def _searched_range(
     candidate: MeasuredSound,
     limits: MatchThresholds,
     *,
-    is_searched: bool,
+    edits: bool,
+    excerpts: bool,
 ) -> SearchedRange:
-    tempos = SEARCHED_TEMPOS if is_searched else (1.0, 1.0)
+    tempos = SEARCHED_TEMPOS if edits else (1.0, 1.0)
     return SearchedRange(
         speed=tempos,
         tempo=tempos,
-        semitones=SEARCHED_SEMITONES if is_searched else (0.0, 0.0),
-        tempo_with_pitch=SEARCHED_JOINT_TEMPOS if is_searched else (1.0, 1.0),
+        semitones=SEARCHED_SEMITONES if edits else (0.0, 0.0),
+        tempo_with_pitch=SEARCHED_JOINT_TEMPOS if edits else (1.0, 1.0),
         min_overlap_s=limits.local_overlap_s,
         reference_s=round(reference.duration_s, 1),
         candidate_s=round(candidate.duration_s, 1),
+        min_excerpt_s=EXCERPT_OVERLAP_S if excerpts else None,
     )
 
 
@@ -179,21 +231,23 @@ def _searched_pairs(
     pairs: Sequence[GroupPair],
     limits: MatchThresholds,
 ) -> list[GroupPair]:
-    """Search for a variant of the first reference; if that nearly succeeds, of the others too."""
+    """Search for edits of the first reference; if that nearly succeeds, of the others too."""
     searched: list[GroupPair] = []
     for pair in pairs:
         is_first = pair.reference_index == pairs[0].reference_index
         verdict = _group_verdict(searched)
         near = verdict.best is not None and (verdict.best.evidence.score or 0) >= NEAR_SCORE
-        if is_first or (near and verdict.verdict == "rejected"):
-            reference, candidate = (
-                references[pair.reference_index],
-                candidates[pair.candidate_index],
-            )
-            found = _search_variant(reference, candidate, pair.evidence, limits)
-            searched.append(replace(pair, evidence=found))
-        else:
+        if not is_first and verdict.verdict in {"confirmed", "variant"}:
             searched.append(pair)
+            continue
+        found = _search_further(
+            references[pair.reference_index],
+            candidates[pair.candidate_index],
+            pair.evidence,
+            limits,
+            edits=is_first or near,
+        )
+        searched.append(replace(pair, evidence=found))
     return searched
 
 

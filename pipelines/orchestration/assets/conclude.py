@@ -73,7 +73,7 @@ def _results(counts: Mapping[str, int]) -> Iterator[Result]:
     ),
     _audio_part(
         "variants",
-        "Videos that carry the recording at another speed or pitch.",
+        "Videos that carry the recording changed, or a few seconds of it.",
         AUDIO_COMPARISONS,
     ),
     _audio_part("audio_comparisons", "Every compared pair with its evidence, also rejected ones."),

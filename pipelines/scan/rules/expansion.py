@@ -33,7 +33,7 @@ class ConfirmedVideo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoVariant:
-    """A video that carries the recording at another speed or pitch; never counted as confirmed."""
+    """A video with the recording changed, or a few seconds of it; never counted as confirmed."""
 
     video: Video
     comparison: Comparison

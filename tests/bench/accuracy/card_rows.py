@@ -106,9 +106,12 @@ def confusion_rows(document: Document, parts: list[str]) -> Rows:
 
 def observation_rows(document: Document, parts: list[str]) -> Rows:
     """How often a name is right, and what else bore it."""
-    words = {"likely_cover": "likely cover", "uncertain": "uncertain", "none": "not named"}
+    words = {
+        "likely_cover": "likely cover", "likely_reversed": "likely reversed",
+        "shared_voice": "shared voice", "uncertain": "uncertain", "none": "not named",
+    }  # fmt: skip
     return [
-        (word, *(_named(document[part]["observations"][name], name) for part in parts))
+        (word, *(_named(document[part]["observations"].get(name, {}), name) for part in parts))
         for name, word in words.items()
     ]
 

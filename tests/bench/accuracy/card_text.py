@@ -28,13 +28,14 @@ CLOSING = """## Known limits
 - Two clips with the same speech, or the same crowd, over different music share a recording, but
   not the music. They are distinguished because speech glides and music holds its tones: steady
   peaks must agree about as often as fleeting ones. If neither clip has tones (drums alone), this
-  does not work, and a few pairs are still accepted. Such pairs, and those slightly below the
-  threshold, are marked `uncertain` and need a manual review.
+  does not work, and a few pairs are still accepted. Such pairs are marked
+  `shared_voice`, those slightly below the threshold `uncertain`; both need a manual review.
 - `likely_cover` is a hint with thresholds from the development part; it misses many covers.
 - If reference and candidate both contain loud speech, choose cleaner references.
 - The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
-  twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Reversed sound and
-  pieces under 5.5 s are not searched for. Of each sound the first 60 s are used.
+  twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Pieces of
+  2 to 5.5 s are found unchanged only. Reversed sound is named and not accepted. Of each sound the
+  first 60 s are used.
 - Speeds within 3 % of the original are left out of the pairs: whether they count as unchanged is
   arguable.
 - The audio is synthetic. Real microphones, rooms and mastering are only imitated, so figures on

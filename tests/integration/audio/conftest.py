@@ -41,7 +41,7 @@ def sounds(
     for name in ("song.m4a", "song.mp3", "song.ogg", "song.wav", "song.flac", "song.webm"):
         _place(shared_folder, band, folder / name, song)
     _place(shared_folder, band, folder / "other.m4a", other)
-    band.write_sound(folder / "short.m4a", song[: 3 * RATE])
+    band.write_sound(folder / "short.m4a", song[: round(1.8 * RATE)])
     band.write_sound(folder / "silent.wav", np.zeros(10 * 44_100, dtype=np.float32))
     band.write_sound(folder / "constant.wav", np.full(10 * 44_100, 0.5, dtype=np.float32))
     band.write_sound(folder / "one_sample.wav", np.full(1, 0.5, dtype=np.float32))

@@ -84,7 +84,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("feature_version", TEXT, "version of the feature extraction"),
             required("library_version", TEXT, "versions of the numeric libraries"),
             COMMITTED,
-            nullable("observation", TEXT, "likely_cover or uncertain, of rejected pairs"),
+            nullable("observation", TEXT, "likely explanation of a rejected pair"),
             nullable("reference_source", TEXT, "platform or music_service; null means platform"),
             nullable("searched", TEXT, "edits, overlap and seconds of sound searched, as JSON"),
         ),
@@ -182,7 +182,7 @@ CONCLUSIONS: tuple[Table, ...] = (
     ),
     Table(
         "marts.variants",
-        "track, job and video that carries the recording at another speed or pitch",
+        "track, job and video that carries the recording changed, or a few seconds of it",
         ("music_id", "aweme_id", "job_id"),
         (
             required("music_id", TEXT, "track"),
@@ -191,7 +191,10 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("source_music_id", TEXT, "music id the video uses"),
             nullable("sec_uid", TEXT, "author"),
             required(
-                "kind", TEXT, "speed, tempo, pitch, or tempo_pitch: both changed independently"
+                "kind",
+                TEXT,
+                "speed, tempo, pitch, tempo_pitch: both changed independently, or excerpt: a few "
+                "unchanged seconds",
             ),
             required("speed", FLOAT, "tempo of the video over tempo of the track"),
             required("semitones", FLOAT, "pitch shift of the video"),

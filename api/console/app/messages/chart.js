@@ -84,7 +84,7 @@ addMessages({
   ],
   "song.reason.artist_differs": ["Same title, different artist.", "歌名相同，歌手不同。"],
   "song.reason.confirmed_recording": ["Audio matching confirmed the same recording.", "音频匹配确认为同一录音。"],
-  "song.reason.confirmed_variant": ["Audio matching found it at another speed or pitch.", "音频匹配确认为变速或变调版本。"],
+  "song.reason.confirmed_variant": ["Audio matching found it changed, or a few seconds of it.", "音频匹配确认为变速、变调或短片段版本。"],
   "song.reason.manual_different": ["A user marked it as different.", "用户标记为不同。"],
   "song.reason.manual_same": ["A user marked it as the same.", "用户标记为同一首。"],
   "song.reason.title_and_artist": ["Same title and artist.", "歌名与歌手相同。"],

@@ -48,6 +48,7 @@ addMessages({
     "Speed or tempo × {slow} to {fast}, pitch {low} to {high} semitones, both together × {least} to {most}.",
     "变速（含变调或不变调）{slow} 至 {fast} 倍，变调 {low} 至 {high} 个半音，两者同时 {least} 至 {most} 倍。",
   ],
+  "evidence.searched_excerpts": ["Unchanged, from {least} s.", "未改动时不短于 {least} 秒。"],
   "evidence.searched_unchanged": ["Only the original speed and pitch.", "仅按原速原调。"],
   "evidence.searched_used": [
     "The first {reference} s of the reference and {candidate} s of the candidate, from {overlap} s in common.",

@@ -123,7 +123,7 @@ addMessages({
   "fig.unseen_note": ["lower bound, an estimate", "下限，估计值"],
   "fig.unseen_value": ["at least {number|music id|music ids}", "至少 {number} 个音乐 ID"],
   "fig.variants": ["Variants", "变体"],
-  "fig.variants_note": ["different speed or pitch", "变速或变调"],
+  "fig.variants_note": ["changed, or a few seconds", "变速、变调或短片段"],
   "genealogy.born": ["Created", "创建时间"],
   "genealogy.by_audio": ["audio", "音频"],
   "genealogy.by_name": ["name, not compared", "名称，未比对"],
@@ -212,9 +212,9 @@ addMessages({
   "track.no_author": ["unknown artist", "歌手未知"],
   "track.over_time": ["Over time", "历史趋势"],
   "variants.empty": ["No variants", "没有变体"],
-  "variants.empty_hint": ["No video uses the recording at another speed or pitch.", "没有作品以变速或变调方式使用该录音。"],
+  "variants.empty_hint": ["No video uses the recording changed, or only a few seconds of it.", "没有作品以变速、变调或短片段方式使用该录音。"],
   "variants.note": [
-    "The same recording at another speed or pitch: separate from the ranking and not counted as confirmed.",
-    "变速或变调的同一录音，与排行分开，不计入确认数。",
+    "The same recording changed, or a few seconds of it: separate from the ranking and not counted as confirmed.",
+    "变速、变调或仅含短片段的同一录音，与排行分开，不计入确认数。",
   ],
 });

@@ -39,8 +39,8 @@ addMessages({
   ],
   "intro.compare": ["2. Compare the audio", "2. 比对音频"],
   "intro.compare_text": [
-    "Each other id is compared with the recording. The same recording is confirmed; at another speed or pitch it is a variant, listed apart; anything else is rejected, with its evidence.",
-    "逐一与该录音比对：同一录音为“已确认”；变速或变调为“变体”，单独列出；其余为“未通过”，保留依据。",
+    "Each other id is compared with the recording. The same recording is confirmed; changed, or a few seconds of it, is a variant, listed apart; anything else is rejected, with its evidence.",
+    "逐一与该录音比对：同一录音为“已确认”；变速、变调或短片段为“变体”，单独列出；其余为“未通过”，保留依据。",
   ],
   "intro.rank": ["3. Rank and report", "3. 排行与说明"],
   "intro.rank_text": [
