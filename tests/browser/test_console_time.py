@@ -98,3 +98,13 @@ def test_an_estimate_is_drawn_with_its_interval(visitors: Visitors) -> None:
     expect(drawn).to_have_count(1)  # what is not known is not drawn
     assert "3 found (bar), 5 (4 to 9) estimated" in (drawn.get_attribute("aria-label") or "")
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
+
+
+def test_a_dark_page_is_printed_in_light_colours(visitors: Visitors) -> None:
+    view = visitors.open("#/reference", color_scheme="dark")
+    root = view.page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    view.page.emulate_media(media="print")
+    expect(root).to_have_attribute("data-theme", "light")
+    view.page.emulate_media(media="screen")
+    expect(root).to_have_attribute("data-theme", "dark")

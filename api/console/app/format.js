@@ -49,6 +49,11 @@ export function moment(value) {
   const options = { dateStyle: "medium", timeStyle: "short" };
   return formatter("moment", (l) => new Intl.DateTimeFormat(l, options)).format(date);
 }
+// Day and time without the year, for an axis.
+export function clock(value) {
+  const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  return formatter("clock", (l) => new Intl.DateTimeFormat(l, options)).format(toDate(value));
+}
 export function seconds(value) {
   if (value === null || value === undefined) return DASH;
   const whole = Math.max(0, Math.round(value));

@@ -25,6 +25,10 @@ prefersDark.addEventListener("change", (event) => { systemTheme.value = event.ma
 export const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
 export const theme = computed(() => chosenTheme.value ?? systemTheme.value);
 
+const printed = matchMedia("print");
+const isPrinted = signal(printed.matches); // paper is light, whatever the screen is
+printed.addEventListener("change", (event) => { isPrinted.value = event.matches; });
+
 writeStored(OLD_TOKEN, null);
 export const session = signal({ required: false, role: null, dagster_url: null, shows_pictures: false }); // the answer of /session
 export const needsToken = signal(false);
@@ -40,7 +44,7 @@ addEventListener("offline", () => { isOnline.value = false; });
 
 effect(() => {
   document.documentElement.lang = lang.value === "zh" ? "zh-CN" : "en";
-  document.documentElement.dataset.theme = theme.value;
+  document.documentElement.dataset.theme = isPrinted.value ? "light" : theme.value;
 });
 
 export function chooseLang(value) {

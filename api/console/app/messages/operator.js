@@ -34,6 +34,7 @@ addMessages({
     "No surface has been probed yet. Run `sametrack doctor`.",
     "尚未探测任何接口。请运行 `sametrack doctor`。",
   ],
+  "operator.no_worker": ["No worker is running. Start one by `sametrack worker`.", "没有运行中的工作进程，请运行 `sametrack worker`。"],
   "operator.not_ready": ["needs attention", "需要处理"],
   "operator.orchestrator": ["Open Dagster", "打开 Dagster"],
   "operator.outcome": ["Outcome", "结果"],

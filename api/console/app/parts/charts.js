@@ -1,7 +1,7 @@
 // SVG charts. A canvas library of 42 kB would draw the same, but screen readers could not read it.
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { compact, count, day, moment, visible } from "../format.js";
+import { clock, compact, count, day, moment, visible } from "../format.js";
 import "../messages/chart.js";
 
 export const PAD = { left: 58, right: 16, top: 12, bottom: 26 };
@@ -85,6 +85,7 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
   const tops = all.map((point) => point.high ?? point.value);
   const lows = all.map((point) => point.low ?? point.value);
   const [low, high] = padded(Math.min(...lows), Math.max(...tops));
+  const levels = ticks(low, high).filter((value) => Number.isInteger(value) || !all.every((point) => Number.isInteger(point.value)));
   const top = PAD.top + (unit ? 14 : 0);
   const x = (at) => PAD.left + ((at - from) / (to - from)) * (width - PAD.left - PAD.right);
   const y = (value) => top + (1 - (value - low) / (high - low)) * (height - top - PAD.bottom);
@@ -103,7 +104,7 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
   const bottom = height - PAD.bottom;
   return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} tabindex="0" role="slider" aria-label=${label} aria-valuemin="1" aria-valuemax=${times.length} aria-valuenow=${near === null ? times.length : times.indexOf(near) + 1} aria-valuetext=${read || t("chart.keys")} onPointerMove=${move} onPointerLeave=${() => setNear(null)} onKeyDown=${press} onBlur=${() => setNear(null)}>
     ${unit && html`<text class="axis-name" x="2" y="11">${unit}</text>`}
-    ${ticks(low, high).map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${axisText(value, high - low)}</text></g>`)}
+    ${levels.map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${axisText(value, high - low)}</text></g>`)}
     <${TimeAxis} from=${from} to=${to} x=${x} y=${bottom} width=${width} />
     ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} isContinuous=${isContinuous} />`)}
     ${steps.map((step) => html`<path key=${`s${step.at}`} class="step" d=${`M${x(step.at)} ${bottom - 9}l5 9h-10z`}><title>${step.name}</title></path>`)}
@@ -129,9 +130,9 @@ export function timeTicks(from, to, most) {
 
 export function TimeAxis({ from, to, x, y, width, left = PAD.left }) {
   const isShort = to - from < 48 * HOUR;
-  const places = timeTicks(from, to, Math.max(2, Math.floor((width - left - PAD.right) / (isShort ? TICK_PX * 1.3 : TICK_PX))));
+  const places = timeTicks(from, to, Math.max(2, Math.floor((width - left - PAD.right) / TICK_PX)));
   const side = (at) => (x(at) < left ? "start" : x(at) > width - TICK_PX / 2 ? "end" : "middle");
-  return places.map((at) => html`<g key=${`t${at}`}><line class="axis" x1=${x(at)} x2=${x(at)} y1=${y} y2=${y + 5} /><text x=${x(at)} y=${y + 18} text-anchor=${side(at)}>${isShort ? moment(at / 1000) : day(at / 1000)}</text></g>`);
+  return places.map((at) => html`<g key=${`t${at}`}><line class="axis" x1=${x(at)} x2=${x(at)} y1=${y} y2=${y + 5} /><text x=${x(at)} y=${y + 18} text-anchor=${side(at)}>${isShort ? clock(at / 1000) : day(at / 1000)}</text></g>`);
 }
 
 // Names of lines with their colour and their dashes, as they are drawn.
@@ -166,7 +167,8 @@ const MAIN_SONGS = 8; // one per colour; the others are drawn faintly behind the
 const LETTER = 6.4; // px; a Chinese character is twice as wide
 
 // Ranks over time, scrolled to the newest issue, or to the last issue of a single song. songs: [{key, name, color, ranks: [rank or null per issue]}].
-export function Bump({ songs, labels, depth, label, chosen, onChoose }) {
+export function Bump({ songs, labels, depth: most, label, chosen, onChoose }) {
+  const depth = songs.length === 1 ? Math.min(most, Math.max(5, ...songs[0].ranks) + 1) : most; // one song needs no empty ranks
   const [place, room] = useWidth();
   const left = 34;
   const gaps = Math.max(1, labels.length - 1);

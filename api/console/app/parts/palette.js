@@ -1,7 +1,7 @@
 // The command palette (Ctrl+K): pages, saved views, scanned tracks, recent jobs and accounts by name.
 // It reads what it offers when it is opened; a pasted link or id offers a scan.
 import { PATHS, request } from "../api.js";
-import { visible } from "../format.js";
+import { clock, visible } from "../format.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { go, link } from "../router.js";
@@ -36,7 +36,7 @@ async function readItems(signal) {
   const people = new Map((accounts.value ?? []).map((row) => [row.sec_uid, row]));
   return [
     ...(tracks.value ?? []).map((row) => ({ kind: "track", text: row.title ?? row.music_id, more: row.artist, hash: link(["time", "track", row.music_id]) })),
-    ...(jobs.value?.jobs ?? []).map((job) => ({ kind: "job", text: jobs.value.tracks[job.music_id]?.title ?? job.input, more: `${t(`status.${job.status}`)} · ${job.job_id.slice(0, 8)}`, hash: link(["job", job.job_id]) })),
+    ...(jobs.value?.jobs ?? []).map((job) => ({ kind: "job", text: jobs.value.tracks[job.music_id]?.title ?? job.input, more: `${t(`status.${job.status}`)} · ${clock(job.created_at)}`, hash: link(["job", job.job_id]) })),
     ...[...people.values()].map((row) => ({ kind: "account", text: row.nickname ?? row.sec_uid, more: null, hash: link(["profile"], { id: row.sec_uid }) })),
   ];
 }

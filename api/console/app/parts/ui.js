@@ -102,6 +102,10 @@ export function CheckField({ label, value, onChange, hint }) {
 
 export function Tabs({ tabs, chosen, onChoose, label }) {
   const box = useRef(null);
+  useEffect(() => { // the chosen tab is in sight, on a phone too
+    const tab = box.current.querySelector('[aria-selected="true"]');
+    if (tab) box.current.scrollLeft = tab.offsetLeft - box.current.offsetLeft - (box.current.clientWidth - tab.offsetWidth) / 2;
+  }, [chosen]);
   const move = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;

@@ -77,7 +77,7 @@ function EvidencePlot({ pair }) {
     return () => { isGone = true; if (made) URL.revokeObjectURL(made); };
   }, [place]);
   if (!place) return html`<${Card} title=${t("evidence.plot")}><p class="soft">${t("evidence.no_plot")}</p><//>`;
-  return html`<${Card} title=${t("evidence.plot")}><${ErrorNote} error=${state.error} />${state.made ? html`<div class="picture"><img src=${state.made} alt=${t("evidence.plot_alt")} /></div>` : !state.error && html`<${Loading} />`}<p class="small soft">${t("evidence.plot_note")}</p><//>`;
+  return html`<${Card} title=${t("evidence.plot")}><${ErrorNote} error=${state.error} />${state.made ? html`<div class="picture" tabindex="0" role="region" aria-label=${t("evidence.plot")}><img src=${state.made} alt=${t("evidence.plot_alt")} /></div>` : !state.error && html`<${Loading} />`}<p class="small soft">${t("evidence.plot_note")}</p><//>`;
 }
 
 function Notes({ id }) {

@@ -32,7 +32,7 @@ function Doctor() {
   const { data, error } = useAnswer(PATHS.doctor);
   return html`<${Card} title=${t("operator.health")} aside=${data && html`<${Badge} tone=${data.ready ? "good" : "bad"}>${t(data.ready ? "operator.ready" : "operator.not_ready")}<//>`}>
     <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} rows=${8} />`}
-    ${data && html`<ul class="list">${data.checks.map((check) => html`<li key=${check.name} class="row apart"><span>${t(`check.${check.name}`)}</span><span class="row small">${check.reason && html`<span class="soft">${check.reason}</span>`}<${Badge} tone=${check.reason ? "bad" : "good"}>${t(check.reason ? "operator.check_failed" : "operator.check_ok")}<//></span></li>`)}</ul>
+    ${data && html`<ul class="list">${data.checks.map((check) => html`<li key=${check.name} class="row apart"><span>${t(`check.${check.name}`)}</span><span class="row small">${check.reason && html`<span class="soft"><${Prose} text=${check.reason.startsWith("no worker") ? t("operator.no_worker") : check.reason} /></span>`}<${Badge} tone=${check.reason ? "bad" : "good"}>${t(check.reason ? "operator.check_failed" : "operator.check_ok")}<//></span></li>`)}</ul>
       <h3>${t("operator.surfaces")}</h3>${data.surfaces.length ? html`<${PlainTable} rows=${data.surfaces} keyOf=${(row) => row.surface} caption=${t("operator.surfaces")} columns=${[
         { key: "surface", label: t("col.source"), render: (row) => labelOf("surface", row.surface) },
         { key: "outcome", label: t("operator.outcome"), render: (row) => html`<${Badge} tone=${row.outcome === "ok" || row.outcome === "works" ? "good" : "warn"}>${String(row.outcome).replaceAll("_", " ")}<//>` },

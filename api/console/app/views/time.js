@@ -51,7 +51,7 @@ function Series({ data, source }) {
       <p class="small soft no-print">${hintOf(false)}</p>
       <div class="grid two">${data.measures.map((name, at) => html`<section key=${name} class="stack tight"><h3>${nameOf(name)}</h3><${TimeLines} label=${nameOf(name)} series=${[lineOf(points, name, at, nameOf(name))]} steps=${steps} hasHint=${false} /></section>`)}</div><//>
     <${Card} title=${t("time.table")}><${PlainTable} rows=${data.points.slice(-SHOWN_ROWS).reverse()} keyOf=${(row, at) => `${row.observed_at}${at}`} caption=${t("time.table")} columns=${[
-      { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) },
+      { key: "at", label: t("col.observed"), class: "nowrap", render: (row) => moment(row.observed_at) },
       ...data.measures.map((name) => ({ key: name, label: t(`stat.${name}`), num: true, render: (row) => shown(row, name) })),
       ...(isTrack ? [{ key: "followed", label: t("time.followed"), num: true, render: (row) => count(row.growth.followed_work_count) }, { key: "new", label: t("time.new"), num: true, render: (row) => count(row.growth.new_work_count) }]
         : [{ key: "surface", label: t("col.source"), render: (row) => (row.surface ? labelOf("surface", row.surface) : "—") }]),

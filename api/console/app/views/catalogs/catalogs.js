@@ -47,11 +47,11 @@ export function CatalogsView({ query }) {
 
 function Lists({ lists, acts }) {
   return html`<${PlainTable} rows=${lists} keyOf=${(row) => row.name} caption=${t("catalog.title")} columns=${[
-    { key: "name", label: t("reference.name"), render: (row) => html`<a href=${link(["catalogs"], { name: row.name })}><${Foreign} text=${row.name} /></a>` },
+    { key: "name", label: t("reference.name"), class: "cell-name", render: (row) => html`<a href=${link(["catalogs"], { name: row.name })}><${Foreign} text=${row.name} /></a>` },
     { key: "tracks", label: t("catalog.tracks"), num: true, render: (row) => count(row.track_count) },
     ...["fresh", "running", "failed"].map((state) => ({ key: state, label: t(`catalog.state.${state}`), num: true, render: (row) => count(row.states[state]) })),
     { key: "due", label: t("catalog.due"), num: true, render: (row) => count(row.due_count) },
-    { key: "today", label: t("catalog.today"), render: (row) => t("catalog.spent", { tracks: count(row.spent_today.tracks), requests: count(row.spent_today.requests) }) },
+    { key: "today", label: t("catalog.today"), class: "nowrap", render: (row) => t("catalog.spent", { tracks: count(row.spent_today.tracks), requests: count(row.spent_today.requests) }) },
     { key: "run", label: t("col.more"), render: (row) => (row.is_running
       ? html`<span class="row"><${Badge} tone="accent">${t("catalog.is_running")}<//><button type="button" class="button little" onClick=${() => acts.stop(row.name)}>${t("catalog.stop")}</button></span>`
       : html`<button type="button" class="button little" disabled=${!row.due_count} onClick=${() => acts.run(row.name)}>${t("catalog.run")}</button>`) }]} />`;

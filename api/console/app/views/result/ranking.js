@@ -119,5 +119,5 @@ export function VideoCell({ video }) {
 export function VideoCard({ video }) {
   return html`<span class="rank">${video.rank ?? ""}</span><div class="stack tight"><${VideoCell} video=${video} />
     <div class="meta"><span><${Foreign} text=${video.author?.nickname} /></span><span>${t("stat.hot")} <b>${compact(video.hot_score)}</b></span><span>${t("stat.likes")} <b>${compact(video.statistics?.digg_count)}</b></span></div>
-    <div class="meta">${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<${PlayButton} id=${video.evidence.comparison_id} /><a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.show_evidence")}</a>`}</div></div>`;
+    <div class="meta">${video.variant_kind && html`<${Badge} tone="warn">${labelOf("variant", video.variant_kind)}<//>`}${video.link_type && html`<${LinkBadge} video=${video} />`}${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}${video.evidence && html`<${PlayButton} id=${video.evidence.comparison_id} /><a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.show_evidence")}</a>`}</div></div>`;
 }
