@@ -65,13 +65,17 @@ def stretched_spectra(reference: Features, tempo: float, size: int) -> Spectra:
     return spectra_of(coarse_chroma(reference, tempo), size)
 
 
+@lru_cache(maxsize=4)
+def unchanged_spectra(candidate: Features, size: int) -> Spectra:
+    """Return cached spectra of a candidate: one search needs them twice."""
+    return spectra_of(coarse_chroma(candidate, 1.0), size)
+
+
 def significance(
-    reference: Spectra, candidate: Spectra, turned: NDArray[np.floating], size: int
+    reference: Spectra, candidate: Spectra, turned: tuple[float, ...], size: int
 ) -> NDArray[np.floating]:
     """Return correlation times the root of the overlap, shape (rotations, lags)."""
-    orders = np.arange(_HARMONICS)
-    turns = np.exp(-2j * np.pi * np.outer(turned, orders) / 36).astype(np.complex64)
-    turns *= np.where(orders == 0, 1, 2) / 36
+    turns = _turns(turned)
     weight = _overlap_weight(reference, candidate, size)
     product = reference.values * candidate.values.conj()
     if len(turned) < _HARMONICS:
@@ -83,17 +87,32 @@ def significance(
     return np.asarray(correlation)
 
 
+@lru_cache(maxsize=2 * len(TEMPOS))
+def _turns(turned: tuple[float, ...]) -> NDArray[np.complex64]:
+    """Return the factors that rotate each harmonic by so many of 36 bins."""
+    orders = np.arange(_HARMONICS)
+    turns = np.exp(-2j * np.pi * np.outer(turned, orders) / 36).astype(np.complex64)
+    turns *= np.where(orders == 0, 1, 2) / 36
+    return turns
+
+
+@lru_cache(maxsize=2 * len(TEMPOS))
 def _overlap_weight(reference: Spectra, candidate: Spectra, size: int) -> NDArray[np.float32]:
     """Return root of the overlap over both norms for each lag, 0 if less than 5.5 s overlap."""
-    rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
-    lags = np.arange(size)
-    lags[size - columns :] -= size
-    first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
-    overlap = last - first
-    is_long = overlap >= _SHORTEST_S * FRAMES_PER_S / 2
-    first, last, lags = first[is_long], last[is_long], lags[is_long]
+    overlaps = _overlaps(len(reference.energy) - 1, len(candidate.energy) - 1, size)
+    first, last, lags = overlaps
     left = reference.energy[last] - reference.energy[first]
     right = candidate.energy[last - lags] - candidate.energy[first - lags]
     weight = np.zeros(size, dtype=np.float32)
-    weight[is_long] = np.sqrt(overlap[is_long] / np.maximum(left * right, 1e-9))
+    weight[lags] = np.sqrt((last - first) / np.maximum(left * right, 1e-9))
     return weight
+
+
+@lru_cache(maxsize=4 * len(TEMPOS))
+def _overlaps(rows: int, columns: int, size: int) -> NDArray[np.int64]:
+    """Return first and last reference frame of each long enough overlap, and its lag, (3, lags)."""
+    lags = np.arange(size)
+    lags[size - columns :] -= size
+    first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
+    is_long = last - first >= _SHORTEST_S * FRAMES_PER_S / 2
+    return np.stack((first, last, lags))[:, is_long]

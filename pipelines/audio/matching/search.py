@@ -6,7 +6,6 @@ search in two dimensions. Not here: the verdict on the found hypothesis (`judgin
 """
 
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +13,18 @@ from numpy.typing import NDArray
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.chroma_spectra import (
-    coarse_chroma,
     fine_lag,
     significance,
-    spectra_of,
     spectrum_size,
     stretched_spectra,
+    unchanged_spectra,
 )
 from pipelines.audio.matching.hypotheses import (
     BINS_PER_SEMITONE,
     HYPOTHESES,
     JOINT_TEMPOS,
     SEARCHED_SEMITONES,
+    TEMPOS,
     UNCHANGED,
     Hypothesis,
     undo_peaks,
@@ -47,7 +46,14 @@ _JOINT_COUNT = 2
 _MARGIN_SEMITONES = 0.5
 _MORE_BY_FACTOR, _MORE_BY_SHARE = 1.3, 0.03
 _TURNS_PER_SEMITONE = 2
-_TURNS = np.arange(12 * _TURNS_PER_SEMITONE) * (BINS_PER_SEMITONE / _TURNS_PER_SEMITONE)
+_TURNS = tuple(
+    turn * BINS_PER_SEMITONE / _TURNS_PER_SEMITONE for turn in range(12 * _TURNS_PER_SEMITONE)
+)
+_BY_TEMPO = tuple(
+    (tempo, group, tuple(BINS_PER_SEMITONE * one.semitones for one in group))
+    for tempo in TEMPOS
+    for group in [[one for one in (UNCHANGED, *HYPOTHESES) if one.tempo == tempo]]
+)
 _COARSE_SHIFTS = np.arange(-2, 3) * 0.04
 _FINE_SHIFTS = np.array([-0.02, 0.0, 0.02])
 
@@ -92,12 +98,9 @@ def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredH
     Those that correlate less than the unchanged sounds are left out: a cover in sync has none.
     """
     size = spectrum_size(reference, candidate)
-    heard = spectra_of(coarse_chroma(candidate, 1.0), size)
+    heard = unchanged_spectra(candidate, size)
     guesses: list[ScoredHypothesis] = []
-    by_tempo = sorted((UNCHANGED, *HYPOTHESES), key=lambda one: one.tempo)
-    for tempo, group in groupby(by_tempo, key=lambda one: one.tempo):
-        hypotheses = list(group)
-        turned = np.array([BINS_PER_SEMITONE * one.semitones for one in hypotheses])
+    for tempo, hypotheses, turned in _BY_TEMPO:
         sureness = significance(stretched_spectra(reference, tempo, size), heard, turned, size)
         for hypothesis, row in zip(hypotheses, sureness, strict=True):
             place = int(np.argmax(row))
@@ -128,7 +131,7 @@ def _likely_joint_hypotheses(reference: Features, candidate: Features) -> list[S
     Chroma cannot tell octaves apart, so both pitch shifts inside the searched range are returned.
     """
     size = spectrum_size(reference, candidate)
-    heard = spectra_of(coarse_chroma(candidate, 1.0), size)
+    heard = unchanged_spectra(candidate, size)
     found = []
     for tempo in JOINT_TEMPOS:
         sureness = significance(stretched_spectra(reference, tempo, size), heard, _TURNS, size)
