@@ -26,7 +26,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -173,6 +173,9 @@ bench-audio: env ## accuracy and cost of the matcher; writes docs/accuracy.md
 
 bench-audio-far: env ## 100,000 unrelated pairs through the full search of the matcher; on the same card
 	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy --only far --searched 100000
+
+bench-identify: env ## which of 1,000 recordings is a stretched clip: right answers, cost, memory
+	@$(ONE_THREAD) $(BIN)/python -m tests.bench.identify
 
 bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
 	@$(BIN)/python -m tests.bench.accuracy.versions

@@ -19,6 +19,7 @@ from warehouse.home.folder import Home, open_home
 from warehouse.records.videos import ServiceSongList
 
 if TYPE_CHECKING:
+    from pipelines.catalog.reference_sounds import CatalogReferenceSounds
     from pipelines.catalog.report.files import CatalogReportFormat
 
 
@@ -151,3 +152,24 @@ def write_report(
     with closing(Engine(lake)) as engine:
         place = folder or home.reports_dir / "catalogs" / name
         return write_catalog_report(place, engine, status, language=language, formats=formats)
+
+
+@contextmanager
+def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogReferenceSounds"]:
+    """Open the reference sounds of a catalogue's tracks; their index is in the cache folder.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        InvalidParameterError: There is no such catalogue.
+        WarehouseError: A store cannot be opened.
+    """
+    from pipelines.catalog.reference_sounds import CatalogReferenceSounds  # noqa: PLC0415 -- compiled loops
+    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
+    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
+
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    with open_catalog_service(settings) as catalogs:
+        tracks = catalogs.status(name).tracks
+    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    with closing(Engine(lake)) as engine:
+        yield CatalogReferenceSounds(engine, tracks, home.cache_dir / "reference-index" / name)

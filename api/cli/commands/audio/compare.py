@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, override
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
 from api.cli.commands.audio.explain import explain, searched_text, verdict_words
-from api.cli.terminal import err, exit_with_input_error, out, print_json, print_message, safe
+from api.cli.commands.audio.identify import identify
+from api.cli.commands.audio.progress import VERDICT_STYLE, audio_progress
+from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
@@ -29,15 +30,10 @@ if TYPE_CHECKING:
     from typer._click.core import Context  # exported under a private name alone
 
 audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)
+audio_app.command("identify")(identify)
 audio_app.command("explain")(explain)
 audio_app.command("annotate")(annotate)
 audio_app.command("annotations")(annotations)
-VERDICT_STYLE: dict[Verdict, str] = {
-    "confirmed": "bold green",
-    "variant": "bold yellow",
-    "rejected": "bold red",
-    "not_comparable": "bold blue",
-}
 _LIMITS = MatchThresholds()
 _LIST_OPTIONS = ("--reference", "--candidate")
 _DEFAULT_WORKERS = os.cpu_count() or 1
@@ -110,7 +106,7 @@ def bench(
 
     rows = read_manifest(manifest)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
-    with _progress() as progress, DecoderPool(workers) as pool:
+    with audio_progress() as progress, DecoderPool(workers) as pool:
         listening = progress.add_task("decoding", total=len(set(paths)))
         heard = measure_files(
             pool, paths, on_measured=lambda done: progress.update(listening, completed=done)
@@ -140,11 +136,6 @@ def _repeat_list_options(args: list[str]) -> list[str]:
             spread.append(option)
         spread.append(arg)
     return spread
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)
 
 
 def _document(

@@ -1,0 +1,301 @@
+"""`sametrack audio identify`: which recording of a catalogue is a clip?
+
+References are sound files, or the stored reference sounds of a catalogue's tracks.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+from rich.table import Table
+
+from api.cli.commands.audio.explain import searched_text, verdict_words
+from api.cli.commands.audio.progress import VERDICT_STYLE, audio_progress
+from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
+from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
+from warehouse.records.evidence import ALGORITHM, MatchThresholds
+
+if TYPE_CHECKING:
+    from pipelines.audio.index.identify import Identification
+    from pipelines.audio.index.reference_index import ReferenceIndex
+
+SUFFIXES = frozenset(
+    {
+        ".aac",
+        ".flac",
+        ".m4a",
+        ".mka",
+        ".mov",
+        ".mp3",
+        ".mp4",
+        ".oga",
+        ".ogg",
+        ".opus",
+        ".wav",
+        ".webm",
+    }
+)
+_TABLES = frozenset({".csv", ".parquet", ".tsv"})
+_PATH_COLUMNS, _NAME_COLUMNS = ("path", "file"), ("label", "title", "name")
+_DEFAULT_WORKERS = 2
+_LIMITS = MatchThresholds()
+
+
+class References(Protocol):
+    """What clips are looked up in."""
+
+    index: "ReferenceIndex"
+    unusable: Counter[str]
+
+    @property
+    def count(self) -> int:
+        """Number of references."""
+
+    def read_sound(self, number: int) -> SoundMeasurement | None:
+        """Return a reference by its number in the index."""
+
+    def name(self, number: int) -> str:
+        """Return the recording of a reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was found for one clip."""
+
+    clip: Path
+    sound: SoundMeasurement
+    found: list["Identification"]
+
+
+def identify(
+    clips: Annotated[list[Path], typer.Argument(metavar="CLIP...", help="Sound or video files.")],
+    catalog: Annotated[
+        str,
+        typer.Option(
+            "--catalog",
+            metavar="FOLDER|TABLE",
+            help="Folder of sounds, CSV or Parquet with a column `path`, or name of a catalogue.",
+        ),
+    ],
+    *,
+    top: Annotated[int, typer.Option(min=1, max=20, help="References shown for each clip.")] = 1,
+    index_folder: Annotated[
+        Path | None,
+        typer.Option("--index", help="Folder that keeps the index, so that the next call is fast."),
+    ] = None,
+    thorough: Annotated[
+        bool,
+        typer.Option("--thorough", help="Compare with every reference if no likely one matches."),
+    ] = False,
+    match_threshold: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Minimum score of a match.")
+    ] = _LIMITS.match_threshold,
+    workers: Annotated[int, typer.Option(min=1, help="Decoder processes.")] = _DEFAULT_WORKERS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Find the recording of a catalogue that each clip carries, also sped up or shifted."""
+    limits = MatchThresholds(match_threshold=match_threshold)
+    with DecoderPool(workers) as pool:
+        futures = [pool.submit(clip) for clip in clips]
+        from pipelines.audio.index.identify import identify as identify_sound  # noqa: PLC0415 - compiled loops
+
+        with _open_references(catalog, pool, index_folder) as references:
+            answers = []
+            with audio_progress() as progress:
+                task = progress.add_task("identifying", total=len(clips))
+                for clip, future in zip(clips, futures, strict=True):
+                    sound = future.result()
+                    found = identify_sound(
+                        sound,
+                        references.index,
+                        references.read_sound,
+                        limits=limits,
+                        is_thorough=thorough,
+                    )
+                    answers.append(_Answer(clip, sound, found))
+                    progress.advance(task)
+            if as_json:
+                print_json(_document(answers, references, limits, catalog=catalog, top=top))
+            else:
+                _show(answers, references, top=top)
+
+
+@contextmanager
+def _open_references(
+    catalog: str, pool: DecoderPool, index_folder: Path | None
+) -> Iterator[References]:
+    """Open a folder or a table of files, or else a catalogue of the store."""
+    path = Path(catalog)
+    if path.is_dir():
+        files = [(str(file.relative_to(path)), file) for file in _sound_files(path)]
+        yield _indexed(files, pool, index_folder, what=catalog)
+    elif path.suffix.lower() in _TABLES:
+        if not path.is_file():
+            exit_with_input_error(f"{catalog} does not exist")
+        yield _indexed(_table_files(path), pool, index_folder, what=catalog)
+    else:
+        if index_folder is not None:
+            exit_with_input_error(
+                "--index is for files; the index of a catalogue is in the data home"
+            )
+        with _stored_references(catalog) as stored:
+            yield stored
+
+
+def _sound_files(folder: Path) -> list[Path]:
+    found = (file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+    return sorted(file for file in found if file.is_file())
+
+
+def _table_files(table: Path) -> list[tuple[str, Path]]:
+    """Return name and path of each row; relative paths begin in the folder of the table."""
+    rows = _table_rows(table)
+    if not rows or not (columns := [name for name in _PATH_COLUMNS if name in rows[0]]):
+        exit_with_input_error(f"{table.name} has no column `path`, or no rows")
+    names = [name for name in _NAME_COLUMNS if name in rows[0]]
+    given = [(row, str(row[columns[0]] or "").strip()) for row in rows]
+    return [
+        (next((str(row[name]) for name in names if row[name]), path), table.parent / path)
+        for row, path in given
+        if path
+    ]
+
+
+def _table_rows(table: Path) -> list[dict[str, Any]]:
+    if table.suffix.lower() == ".parquet":
+        import pyarrow.parquet as pq  # noqa: PLC0415 - half a second
+        from pyarrow import ArrowException  # noqa: PLC0415 - as above
+
+        try:
+            rows: list[dict[str, Any]] = pq.read_table(table).to_pylist()
+        except (OSError, ArrowException) as error:
+            exit_with_input_error(f"{table.name} cannot be read as Parquet: {error}")
+        return rows
+    try:
+        with table.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file, delimiter="\t" if table.suffix == ".tsv" else ","))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        exit_with_input_error(f"{table.name} cannot be read as a table: {error}")
+
+
+def _indexed(
+    files: list[tuple[str, Path]], pool: DecoderPool, folder: Path | None, *, what: str
+) -> References:
+    from pipelines.audio.index.file_references import FileReferences  # noqa: PLC0415 - compiled loops
+
+    references = FileReferences(files, pool, folder)
+    try:
+        with audio_progress() as progress:
+            task = progress.add_task("measuring references", total=None)
+            references.add_missing(
+                lambda done, total: progress.update(task, completed=done, total=total)
+            )
+    except (OSError, ValueError) as error:
+        exit_with_input_error(f"the index cannot be kept: {error}")
+    if not references.count:
+        reasons = ", ".join(f"{count} x {name}" for name, count in references.unusable.items())
+        exit_with_input_error(
+            f"{what} has no sound that can be compared" + (f": {reasons}" if reasons else "")
+        )
+    return references
+
+
+@contextmanager
+def _stored_references(name: str) -> Iterator[References]:
+    from api.settings import ApiSettings  # noqa: PLC0415 - loads pydantic
+    from pipelines.catalog.open_service import open_catalog_sounds  # noqa: PLC0415 - loads SQLAlchemy
+
+    with open_catalog_sounds(ApiSettings(), name) as sounds, audio_progress() as progress:
+        task = progress.add_task("indexing references", total=None)
+        sounds.add_missing(lambda done, total: progress.update(task, completed=done, total=total))
+        progress.stop()
+        if not sounds.count:
+            exit_with_input_error(
+                f"the tracks of {name} have no stored reference sound",
+                hint=f"`sametrack catalog run {name}` scans them",
+            )
+        yield sounds
+
+
+def _document(
+    answers: list[_Answer],
+    references: References,
+    limits: MatchThresholds,
+    *,
+    catalog: str,
+    top: int,
+) -> dict[str, object]:
+    return {
+        "catalog": catalog,
+        "reference_count": references.count,
+        "unusable_references": dict(references.unusable),
+        "clips": [_clip_document(answer, references, top) for answer in answers],
+        "limits": asdict(limits),
+        "algorithm": ALGORITHM,
+        "feature_version": FEATURE_VERSION,
+        "library_version": judging_version(),
+    }
+
+
+def _clip_document(answer: _Answer, references: References, top: int) -> dict[str, object]:
+    best = answer.found[0] if answer.found else None
+    sound = answer.sound
+    return {
+        "file": str(answer.clip),
+        "sha256": sound.sha256,
+        "not_comparable_reason": None if isinstance(sound, MeasuredSound) else sound.reason,
+        "recording": references.name(best.reference) if best and best.is_match else None,
+        "compared_count": len(answer.found),
+        "references": [
+            {"recording": references.name(one.reference), "votes": one.votes} | asdict(one.evidence)
+            for one in answer.found[:top]
+        ],
+    }
+
+
+def _show(answers: list[_Answer], references: References, *, top: int) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("clip", overflow="fold")
+    table.add_column("recording", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    for name in ("score", "at s", "speed", "semitones"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for answer in answers:
+        for place, one in enumerate(answer.found[:top]):
+            clip = safe(answer.clip.name) if place == 0 else ""
+            table.add_row(clip, *_cells(one, references), style=None if place == 0 else "dim")
+        if not answer.found:
+            sound = answer.sound
+            reason = "nothing alike" if isinstance(sound, MeasuredSound) else sound.reason
+            table.add_row(safe(answer.clip.name), "–", safe(reason))
+    out.print(table)
+    searched = [one.evidence.searched for answer in answers for one in answer.found[:1]]
+    if searched and searched[0] is not None:
+        out.print(searched_text(searched[0]), soft_wrap=True)
+    left_out = references.unusable.total()
+    rest = f"; {left_out} files cannot be compared" if left_out else ""
+    print_message(f"[dim]looked up in {references.count} references{rest}[/]")
+
+
+def _cells(found: "Identification", references: References) -> list[str]:
+    evidence = found.evidence
+    name = safe(references.name(found.reference)) if found.is_match else "–"
+    verdict = f"[{VERDICT_STYLE[evidence.verdict]}]{verdict_words(evidence)}[/]"
+    numbers = (
+        (evidence.score, ".3f"),
+        (evidence.reference_start_s, ".1f"),
+        (evidence.speed, "g"),
+        (evidence.semitones, "g"),
+    )
+    return [
+        name,
+        verdict,
+        *("–" if value is None else format(value, form) for value, form in numbers),
+    ]

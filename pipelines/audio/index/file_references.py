@@ -1,0 +1,75 @@
+"""Sound files as the references of an index. Not here: which files, what is printed."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
+from pipelines.audio.index.index_folder import IndexFolder, file_key
+
+_BATCH = 100
+_KEPT_SOUNDS = 64
+
+
+class FileReferences:
+    """Sound files as references: measured once for the index, and again when compared.
+
+    Args:
+        files: Names and paths.
+        pool: Measures them.
+        folder: Keeps the index; None keeps it in memory alone.
+    """
+
+    def __init__(
+        self, files: Sequence[tuple[str, Path]], pool: DecoderPool, folder: Path | None
+    ) -> None:
+        self.unusable = Counter[str]()
+        self._pool = pool
+        self._files: dict[str, tuple[str, Path]] = {}
+        for name, path in files:
+            if path.is_file():
+                self._files[file_key(path.absolute())] = (name, path)
+            else:
+                self.unusable["no_such_file"] += 1
+        self._kept = IndexFolder(folder)
+        self.index = self._kept.index
+        self._measured = lru_cache(maxsize=_KEPT_SOUNDS)(lambda path: pool.submit(path).result())
+
+    @property
+    def count(self) -> int:
+        """Number of references that could be measured."""
+        return sum(key in self._files for key in self._kept.keys)
+
+    def add_missing(self, on_measured: Callable[[int, int], object]) -> None:
+        """Measure the files that the index lacks; tell how many of how many are done.
+
+        Raises:
+            ValueError: There are more references than an index holds.
+            OSError: The index cannot be kept.
+        """
+        missing = self._kept.missing(list(self._files))
+        for first in range(0, len(missing), _BATCH):
+            batch = missing[first : first + _BATCH]
+            futures = [self._pool.submit(self._files[key][1]) for key in batch]
+            usable = {}
+            for place, (key, future) in enumerate(
+                zip(batch, futures, strict=True), start=first + 1
+            ):
+                sound = future.result()
+                if isinstance(sound, MeasuredSound):
+                    usable[key] = sound.features.peaks
+                else:
+                    self.unusable[sound.reason] += 1
+                on_measured(place, len(missing))
+            self._kept.add(list(usable), list(usable.values()))
+
+    def read_sound(self, number: int) -> SoundMeasurement | None:
+        """Measure a reference again; None if its file has changed, or is none of the given ones."""
+        given = self._files.get(self._kept.keys[number])
+        return None if given is None else self._measured(given[1])
+
+    def name(self, number: int) -> str:
+        """Return the name that the table gives the file, or its path."""
+        return self._files[self._kept.keys[number]][0]

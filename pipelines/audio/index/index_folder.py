@@ -1,0 +1,112 @@
+"""An index that is kept in a folder, so that only new references are measured and added.
+
+One file of entries per batch, mapped into memory, and the keys of the references. A key says what a
+reference was measured from. Not here: measuring, the search.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.index.reference_index import ENTRY, INDEX_REVISION, ReferenceIndex
+
+_KEYS = "references.json"
+_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}"
+
+
+class IndexFolder:
+    """An index with the keys of its references, in the order of their numbers.
+
+    Args:
+        folder: Where it is kept; created with the first reference. None keeps it in memory alone.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.index = ReferenceIndex()
+        self.keys: list[str] = []
+        self._folder = folder
+        self._batches: list[int] = []
+        if folder is not None and (folder / _KEYS).exists():
+            self._load(folder)
+
+    def missing(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys that are not in the index, each once, in their order."""
+        known = set(self.keys)
+        return [key for key in dict.fromkeys(keys) if key not in known]
+
+    def add(self, keys: Sequence[str], sounds: Sequence[Peaks]) -> None:
+        """Add references and keep them in the folder.
+
+        Raises:
+            ValueError: The index is full.
+            OSError: The folder cannot be written.
+        """
+        entries = self.index.add(sounds)
+        self.keys.extend(keys)
+        if self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with _locked(self._folder):
+            if _stored(self._folder)["batches"] != self._batches:
+                raise OSError(f"{self._folder} was changed by another process")
+            part = self._folder / "entries.part"
+            with part.open("wb") as file:
+                np.save(file, entries)
+            part.replace(self._folder / f"entries-{len(self._batches)}.npy")
+            self._batches.append(len(keys))
+            part.write_text(
+                json.dumps({"version": _VERSION, "batches": self._batches, "keys": self.keys}),
+                encoding="utf-8",
+            )
+            part.replace(self._folder / _KEYS)
+
+    def _load(self, folder: Path) -> None:
+        """Map the batches; what another version wrote is overwritten with the next references."""
+        with _locked(folder):
+            stored = _stored(folder)
+        for number, count in enumerate(stored["batches"]):
+            entries = np.load(folder / f"entries-{number}.npy", mmap_mode="r")
+            assert entries.dtype == ENTRY, "written by this version"
+            self.index.add_entries(entries, count=count)
+        self._batches, self.keys = stored["batches"], stored["keys"]
+
+
+class _Stored(TypedDict):
+    """What the folder says: the version, the references of each batch, their keys."""
+
+    version: str
+    batches: list[int]
+    keys: list[str]
+
+
+def _stored(folder: Path) -> _Stored:
+    nothing = _Stored(version=_VERSION, batches=[], keys=[])
+    if not (folder / _KEYS).exists():
+        return nothing
+    stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
+    return stored if stored["version"] == _VERSION else nothing
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder, so that two processes do not write one batch."""
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def file_key(path: Path) -> str:
+    """Return the key of a file: its size and time of change, and its path."""
+    found = path.stat()
+    return f"{found.st_size}-{found.st_mtime_ns}-{os.fspath(path)}"

@@ -1,0 +1,257 @@
+"""Inner loops of the index, compiled by numba and cached on disk: constellations and votes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.audio.matching import kernels as _cache  # noqa: F401 - chooses numba's cache folder
+
+# isort: split
+import numba
+
+Whole = NDArray[np.int64]
+_MOST_CENTS = 2_400
+_MOST_STEPS = 128
+_LEAST_GAP = 2  # frames between two peaks: a chord is no order
+
+
+@numba.njit(cache=True)
+def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
+    """Mark the peaks without a peak of their tone (40 cents) in the `gap` frames before.
+
+    Args:
+        frames: Times in ascending order, (n,).
+        cents: Frequencies, (n,).
+        gap: Frames.
+    """
+    is_first = np.ones(len(frames), np.bool_)
+    for place in range(len(frames)):
+        before = place - 1
+        while before >= 0 and frames[place] - frames[before] <= gap:
+            is_same_tone = abs(cents[place] - cents[before]) < 40  # noqa: PLR2004
+            if is_same_tone and frames[before] < frames[place]:
+                is_first[place] = False
+                break
+            before -= 1
+    return is_first
+
+
+@numba.njit(cache=True)
+def _mixed(value: int) -> np.uint64:
+    """Return the bits of a number well mixed (the finalizer of MurmurHash3, A. Appleby)."""
+    mixed = np.uint64(value)
+    mixed ^= mixed >> np.uint64(33)
+    mixed *= np.uint64(0xFF51AFD7ED558CCD)
+    mixed ^= mixed >> np.uint64(33)
+    mixed *= np.uint64(0xC4CEB9FE1A85EC53)
+    return mixed ^ (mixed >> np.uint64(33))
+
+
+@numba.njit(cache=True)
+def constellations(
+    frames: Whole,
+    cents: Whole,
+    spans: tuple[int, int],
+    grid: tuple[int, int],
+    sampled: int,
+    code_count: int,
+    found: NDArray[np.int32],
+) -> int:
+    """Write the constellations of four peaks whose outer shape is in the sample; return how many.
+
+    Args:
+        frames: Times in ascending order, (n,).
+        cents: Frequencies, (n,).
+        spans: Fewest and most frames from the first peak to the last.
+        grid: Parts of the span that times are rounded to, and cents of one step of an interval.
+        sampled: One of so many shapes of three peaks is used; the shape alone decides.
+        code_count: Number of different codes, a power of two.
+        found: Rows of code, first frame, span, cents of the first peak; (most, 4).
+    """
+    count = 0
+    for first in range(len(frames)):
+        for last in range(first + 1, len(frames)):
+            span = frames[last] - frames[first]
+            if span > spans[1]:
+                break
+            outer = _interval(cents, first, last, grid[1])
+            if span < spans[0] or outer == 0:
+                continue
+            for second in range(first + 1, last):
+                shape = _extended(outer, frames, cents, (first, second, last), grid)
+                if shape >= 0 and _mixed(shape) % np.uint64(sampled) == 0:
+                    count = _write_wholes(
+                        shape, frames, cents, (first, second, last), grid, code_count, found, count
+                    )
+    return count
+
+
+@numba.njit(cache=True)
+def _interval(cents: Whole, first: int, other: int, step: int) -> int:
+    """Return the interval of two peaks in steps, rounded; 0 if there is none or it is too wide."""
+    interval = cents[other] - cents[first]
+    if abs(interval) > _MOST_CENTS:
+        return 0
+    return int((interval + _MOST_CENTS + step // 2) // step - _MOST_CENTS // step)
+
+
+@numba.njit(cache=True)
+def _extended(
+    shape: int, frames: Whole, cents: Whole, places: tuple[int, int, int], grid: tuple[int, int]
+) -> int:
+    """Return a shape with a further peak: where in the span, at which interval; -1 if it is none.
+
+    `places` are the first peak, the further one and the last.
+    """
+    first, further, last = places
+    gap = frames[further] - frames[first]
+    interval = _interval(cents, first, further, grid[1])
+    is_beside = gap < _LEAST_GAP or frames[last] - frames[further] < _LEAST_GAP
+    if is_beside or interval == 0 or interval == _interval(cents, first, last, grid[1]):
+        return -1
+    part = grid[0] * gap // (frames[last] - frames[first])
+    return int(((shape + _MOST_STEPS) * 2 * _MOST_STEPS + interval + _MOST_STEPS) * grid[0] + part)
+
+
+@numba.njit(cache=True)
+def _write_wholes(
+    shape: int,
+    frames: Whole,
+    cents: Whole,
+    places: tuple[int, int, int],
+    grid: tuple[int, int],
+    code_count: int,
+    found: NDArray[np.int32],
+    count: int,
+) -> int:
+    """Write each constellation of these three peaks and one between the last two of them."""
+    first, second, last = places
+    for third in range(second + 1, last):
+        is_same = abs(cents[third] - cents[second]) < grid[1]
+        if is_same or frames[third] - frames[second] < _LEAST_GAP or count == len(found):
+            continue
+        whole = _extended(shape, frames, cents, (first, third, last), grid)
+        if whole >= 0:
+            found[count, 0] = np.int32(_mixed(whole) % np.uint64(code_count))
+            found[count, 1] = frames[first]
+            found[count, 2] = frames[last] - frames[first]
+            found[count, 3] = cents[first]
+            count += 1
+    return count
+
+
+@numba.njit(cache=True)
+def cast_votes(
+    starts: Whole,
+    entries: NDArray[np.void],
+    heard: NDArray[np.int32],
+    octaves: NDArray[np.float32],
+    cells: tuple[float, float, float, float],
+    votes: NDArray[np.uint16],
+    voters: NDArray[np.uint16],
+) -> None:
+    """Count, for each reference and change, the peaks of the clip that begin an agreeing shape.
+
+    Args:
+        starts: First entry of each code, and the number of entries.
+        entries: Entries of the references by code; see `reference_index.ENTRY`.
+        heard: Constellations of the clip in order of their first frame.
+        octaves: Logarithm to base 2 of each span in frames.
+        cells: Least tempo in octaves, cells per octave, least pitch in cents, cents of a cell.
+        votes: Counts (references, tempos, pitches), added to.
+        voters: The last peak that voted in each cell, so that each counts once; same shape.
+    """
+    low, fineness, bottom, width = cells
+    for row in range(len(heard)):
+        code, frame, span, cents = heard[row]
+        for place in range(starts[code], starts[code + 1]):
+            entry = entries[place]
+            tempo = int(np.floor((octaves[entry["span"]] - octaves[span] - low) * fineness))
+            pitch = int(np.floor((cents - int(entry["cents"]) - bottom) / width))
+            if 0 <= tempo < votes.shape[1] and 0 <= pitch < votes.shape[2]:
+                reference = entry["reference"]
+                if voters[reference, tempo, pitch] != frame + 1:
+                    voters[reference, tempo, pitch] = frame + 1
+                    votes[reference, tempo, pitch] += 1
+
+
+@numba.njit(cache=True)
+def fullest_cells(
+    votes: NDArray[np.uint16], kept: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return per reference the squares of two by two cells that stand out most, and how much.
+
+    A square is compared with the mean of its tempos: a clip has more constellations of long spans
+    than of short ones, so chance alone fills the cells of low tempos.
+
+    Returns:
+        Excess over that mean in standard deviations of a Poisson count (references, kept), in
+        descending order, and tempo and pitch of the squares (references, kept, 2). Squares of one
+        reference lie at least two tempos apart.
+    """
+    excess = np.zeros((len(votes), kept), np.float32)
+    cells = np.zeros((len(votes), kept, 2), np.int64)
+    rows = votes.shape[1] - 1
+    scores, pitches = np.zeros(rows, np.float32), np.zeros(rows, np.int64)
+    for reference in range(len(votes)):
+        for tempo in range(rows):
+            pair = votes[reference, tempo : tempo + 2].astype(np.float32).sum(axis=0)
+            squares = pair[:-1] + pair[1:]
+            pitches[tempo] = np.argmax(squares)
+            mean = squares.mean()
+            scores[tempo] = (squares[pitches[tempo]] - mean) / np.sqrt(mean + 1)
+        for place in range(kept):
+            best = int(np.argmax(scores))
+            excess[reference, place] = scores[best]
+            cells[reference, place, 0] = best
+            cells[reference, place, 1] = pitches[best]
+            scores[max(0, best - 1) : best + 2] = -1
+    return excess, cells
+
+
+@numba.njit(cache=True)
+def collect_pairs(
+    starts: Whole,
+    entries: NDArray[np.void],
+    heard: NDArray[np.int32],
+    octaves: NDArray[np.float32],
+    cells: tuple[float, float, float, float],
+    chosen: NDArray[np.int64],
+    found: NDArray[np.float32],
+) -> int:
+    """Write the agreeing constellations of some references at their change; return how many.
+
+    Args:
+        starts: As in `cast_votes`; so are `entries`, `heard`, `octaves` and `cells`.
+        entries: As above.
+        heard: As above.
+        octaves: As above.
+        cells: As above.
+        chosen: Tempo and pitch of the squares of each reference, -1 for those left out,
+            (references, squares, 2).
+        found: Rows of number of the square over all references, tempo in octaves, frame there,
+            frame here, cents; (most, 5).
+    """
+    count = 0
+    low, fineness, bottom, width = cells
+    for row in range(len(heard)):
+        code, frame, span, cents = heard[row]
+        for place in range(starts[code], starts[code + 1]):
+            entry = entries[place]
+            reference = entry["reference"]
+            if chosen[reference, 0, 0] < 0:
+                continue
+            octave = octaves[entry["span"]] - octaves[span]
+            shift = cents - int(entry["cents"])
+            tempo = int(np.floor((octave - low) * fineness))
+            pitch = int(np.floor((shift - bottom) / width))
+            for square in range(chosen.shape[1]):
+                is_in = 0 <= tempo - chosen[reference, square, 0] <= 1
+                is_in &= 0 <= pitch - chosen[reference, square, 1] <= 1
+                if is_in and count < len(found):
+                    found[count, 0] = reference * chosen.shape[1] + square
+                    found[count, 1] = octave
+                    found[count, 2] = entry["frame"]
+                    found[count, 3] = frame
+                    found[count, 4] = shift
+                    count += 1
+    return count

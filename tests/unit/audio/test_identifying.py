@@ -1,0 +1,143 @@
+"""Which of many references a clip carries, and that nothing is found for a clip of none."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable
+from pipelines.audio.index.identify import Identification, identify
+from pipelines.audio.index.index_folder import IndexFolder
+from pipelines.audio.index.reference_index import ReferenceIndex
+from tests.clips import Band
+from tests.data.audio.synthesis import RATE, Samples
+from tests.shared import SharedFolder
+from warehouse.records.evidence import MatchThresholds
+
+LIMITS = MatchThresholds()
+SEEDS = (1, 2, 3, 4)
+
+
+def measured(samples: Samples) -> MeasuredSound:
+    features = measure_features(samples, RATE)
+    return MeasuredSound(
+        sha256="", features=features, duration_s=features.duration_s, sample_rate_hz=RATE,
+        codec="", library_version="",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def band(shared_folder: SharedFolder) -> Band:
+    return Band(shared_folder)
+
+
+@pytest.fixture(scope="module")
+def sounds(band: Band) -> list[MeasuredSound]:
+    return [measured(band.track(seed)) for seed in SEEDS]
+
+
+@pytest.fixture(scope="module")
+def index(sounds: list[MeasuredSound]) -> ReferenceIndex:
+    built = ReferenceIndex()
+    built.add([sound.features.peaks for sound in sounds[:2]])
+    built.add([sound.features.peaks for sound in sounds[2:]])
+    return built
+
+
+def looked_up(
+    clip: Samples, index: ReferenceIndex, sounds: list[MeasuredSound]
+) -> list[Identification]:
+    return identify(measured(clip), index, sounds.__getitem__, limits=LIMITS)
+
+
+@pytest.mark.parametrize("place", range(len(SEEDS)))
+def test_a_clip_is_found_as_heard_whichever_batch_its_reference_is_in(
+    band: Band, index: ReferenceIndex, sounds: list[MeasuredSound], place: int
+) -> None:
+    best = looked_up(band.track(SEEDS[place])[2 * RATE :], index, sounds)[0]
+    assert (best.reference, best.evidence.verdict) == (place, "confirmed")
+
+
+@pytest.mark.parametrize("factor", [0.62, 0.8, 1.25])
+def test_a_clip_at_another_speed_is_found_with_its_speed(
+    band: Band, index: ReferenceIndex, sounds: list[MeasuredSound], factor: float
+) -> None:
+    best = looked_up(band.resampled(band.track(3), factor), index, sounds)[0]
+    assert (best.reference, best.evidence.verdict) == (2, "variant")
+    assert best.evidence.speed == pytest.approx(factor, rel=0.005)
+
+
+def test_the_index_tells_tempo_and_pitch_before_any_comparison(
+    band: Band, index: ReferenceIndex
+) -> None:
+    clip = measured(band.resampled(band.track(2), 0.8)).features.peaks
+    hit = index.search(clip, most=1)[0]
+    assert hit.reference == 1
+    assert hit.tempo == pytest.approx(0.8, rel=0.03)
+    assert hit.semitones == pytest.approx(12 * np.log2(0.8), abs=0.5)
+
+
+def test_a_clip_of_no_reference_has_no_match(
+    band: Band, index: ReferenceIndex, sounds: list[MeasuredSound]
+) -> None:
+    assert not any(one.is_match for one in looked_up(band.track(9), index, sounds))
+
+
+def test_a_reference_that_is_gone_is_not_compared(
+    band: Band, index: ReferenceIndex, sounds: list[MeasuredSound]
+) -> None:
+    found = identify(
+        measured(band.track(1)), index, lambda place: sounds[place] if place else None,
+        limits=LIMITS,
+    )  # fmt: skip
+    assert 0 not in {one.reference for one in found}
+
+
+def test_what_cannot_be_compared_is_not_looked_up(index: ReferenceIndex) -> None:
+    clip = NotComparable(sha256=None, reason="silent")
+    assert identify(clip, index, lambda _: None, limits=LIMITS) == []
+
+
+def test_a_sound_without_peaks_finds_nothing(index: ReferenceIndex) -> None:
+    none = Peaks(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.uint8))
+    assert index.search(none, most=3) == []
+
+
+def test_an_empty_index_finds_nothing(sounds: list[MeasuredSound]) -> None:
+    assert ReferenceIndex().search(sounds[0].features.peaks, most=3) == []
+
+
+def test_a_kept_index_finds_the_same_and_lacks_new_references_alone(
+    tmp_path: Path, sounds: list[MeasuredSound]
+) -> None:
+    peaks = [sound.features.peaks for sound in sounds]
+    first = IndexFolder(tmp_path / "index")
+    first.add(["a", "b"], peaks[:2])
+    first.add(["c"], peaks[2:3])
+    again = IndexFolder(tmp_path / "index")
+    assert again.keys == ["a", "b", "c"]
+    assert again.missing(["d", "b", "d"]) == ["d"]
+    assert again.index.search(peaks[2], most=3) == first.index.search(peaks[2], most=3)
+
+
+def test_two_processes_do_not_write_one_batch(tmp_path: Path, sounds: list[MeasuredSound]) -> None:
+    peaks = [sound.features.peaks for sound in sounds]
+    one, other = IndexFolder(tmp_path), IndexFolder(tmp_path)
+    one.add(["a"], peaks[:1])
+    with pytest.raises(OSError, match="changed by another process"):
+        other.add(["b"], peaks[1:2])
+    assert IndexFolder(tmp_path).keys == ["a"]
+
+
+def test_an_index_of_another_version_is_built_again(
+    tmp_path: Path, sounds: list[MeasuredSound]
+) -> None:
+    IndexFolder(tmp_path).add(["a"], [sounds[0].features.peaks])
+    stored = tmp_path / "references.json"
+    stored.write_text(stored.read_text().replace('"version": "', '"version": "0'))
+    opened = IndexFolder(tmp_path)
+    assert opened.keys == []
+    opened.add(["b"], [sounds[1].features.peaks])
+    assert IndexFolder(tmp_path).keys == ["b"]
