@@ -16,6 +16,9 @@ unexport PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PYTHONHOME PYTHONPATH
 FIND_PYTHON = for p in python3.14 python3.13 python3.12 python3 "$$HOME"/.pyenv/versions/3.1[2-9]*/bin/python; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && { command -v "$$p"; break; }; done
 
+# What the image of deploy/image installs: a server scans, and writes no reports.
+SERVER_EXTRAS = --extra celery --extra postgres --extra s3 --extra telemetry
+
 # Processor times mean something only when numeric libraries do not spread over both cores.
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -26,7 +29,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -110,6 +113,20 @@ wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment else
 	  && du -sm "$$folder/env" && cd "$$folder" && env -u DAGSTER_HOME env/bin/sametrack report --list \
 	  && env -u DAGSTER_HOME env/bin/sametrack demo --seed $(SEED) --size $(SIZE)
 
+.venv-supply/.ready: $(UV) requirements-supply.lock
+	@test -x .venv-supply/bin/python || $(UV) venv --quiet --python $(BIN)/python .venv-supply
+	@$(UV) pip sync --quiet --python .venv-supply/bin/python --require-hashes requirements-supply.lock
+	@touch $@
+
+supply: env .venv-supply/.ready ## bill of materials and licences of what the image installs, to build/supply
+	@mkdir -p build/supply
+	@.venv-supply/bin/cyclonedx-py requirements --output-reproducible --pyproject pyproject.toml \
+	  --of JSON -o build/supply/sbom.cdx.json requirements-server.lock
+	@$(BIN)/python -m deploy.supply.licences requirements-server.lock build/supply/licences.csv
+
+audit: .venv-supply/.ready ## by hand: ask the package index for known vulnerabilities of these packages
+	@.venv-supply/bin/pip-audit --disable-pip --require-hashes --requirement requirements-server.lock
+
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .
 
@@ -189,9 +206,11 @@ setup-cluster: ## install Redis and PostgreSQL for up-cluster (Debian, as root)
 setup-browser: ## install Chromium for DATA_PROVIDER=browser-public and PDFs, and fonts for these (Debian, as root)
 	apt-get install -y --no-install-recommends chromium fonts-noto-cjk fonts-noto-color-emoji
 
-lock: $(UV) ## compile both locks, of pyproject.toml with all extras and of the RO-Crate validator
+lock: $(UV) ## compile the locks: pyproject.toml with all extras, the server's part of it, tools with older libraries
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock
+	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --constraint requirements.lock $(SERVER_EXTRAS) pyproject.toml -o requirements-server.lock
+	printf 'cyclonedx-bom\npip-audit\n' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-supply.lock
 	echo 'roc-validator==0.13.0' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-standards.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf .venv .venv-tools .venv-standards .pytest_cache .ruff_cache .hypothesis .coverage_data
+	@rm -rf .venv .venv-tools .venv-standards .venv-supply build .pytest_cache .ruff_cache .hypothesis .coverage_data

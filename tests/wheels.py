@@ -31,11 +31,13 @@ def tracked() -> list[str]:
     return said.stdout.splitlines()
 
 
-def build_wheel(copy: Path, target: Path) -> Path:
-    """Build the wheel of a copy in which somebody has scanned already."""
+def build_wheel(copy: Path, target: Path, *, age_s: float = 0) -> Path:
+    """Build the wheel of a copy in which somebody has scanned; its files are `age_s` older."""
     for path in tracked():
         (copy / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, copy / path)
+        changed_at = (copy / path).stat().st_mtime - age_s
+        os.utime(copy / path, (changed_at, changed_at))
     collected = copy / "warehouse" / "data" / "sandbox" / "world.json"
     collected.parent.mkdir(parents=True)
     collected.write_text("{}")

@@ -86,8 +86,21 @@ class Runtime:
         )
 
 
-def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
-    """Open all resources; closing `stack` closes them.
+def open_control_store(settings: Settings) -> ControlStore:
+    """Open the control store of the selected platform.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is selected.
+        WarehouseError: The store cannot be opened, belongs to another world or is too new.
+    """
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    return open_control(settings.control_url or home.control_url, world=home.world)
+
+
+def open_runtime(
+    settings: Settings, stack: ExitStack, *, control: ControlStore | None = None
+) -> Runtime:
+    """Open all resources, but `control` if it is given; closing `stack` closes them.
 
     Raises:
         ProfileNotChosenError: No platform profile is selected.
@@ -96,14 +109,13 @@ def open_runtime(settings: Settings, stack: ExitStack) -> Runtime:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    control = open_control(settings.control_url or home.control_url, world=home.world)
     return Runtime(
         settings=settings,
         profile=profile,
         home=home,
         lake=lake,
         engine=Engine(lake),
-        control=control,
+        control=control or open_control_store(settings),
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
         ),

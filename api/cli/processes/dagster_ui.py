@@ -5,8 +5,9 @@ assets. It is in `api.cli` because only `api.cli` may load Dagster. Import it on
 that serves the UI.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import override
+from typing import Self, override
 
 import uvicorn
 from dagster import DagsterInstance
@@ -49,16 +50,42 @@ class RoleWorkspace(WorkspaceProcessContext):
         )
 
 
-def serve_dagster_ui(*, port: int, socket: Path, settings: ApiSettings) -> None:
-    """Serve the UI until SIGTERM. `socket` belongs to the code server."""
+@dataclass(frozen=True, slots=True)
+class CodeServer:
+    """Where the code server listens: a socket file, or a host and a port."""
+
+    socket: Path | None = None
+    host: str = "localhost"
+    port: int | None = None
+
+    @classmethod
+    def of_address(cls, address: str) -> Self:
+        """Read `host:port`.
+
+        Raises:
+            ValueError: It is no such address.
+        """
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ValueError(f"{address!r} is not HOST:PORT")
+        return cls(host=host, port=int(port))
+
+
+def serve_dagster_ui(
+    *, code_server: CodeServer, settings: ApiSettings, port: int, host: str = "127.0.0.1"
+) -> None:
+    """Serve the UI until SIGTERM."""
     target = GrpcServerTarget(
-        host="localhost", port=None, socket=str(socket), location_name=LOCATION
+        host=code_server.host,
+        port=code_server.port,
+        socket=None if code_server.socket is None else str(code_server.socket),
+        location_name=LOCATION,
     )
     with DagsterInstance.get() as instance, RoleWorkspace(instance, target) as workspace:
         app = create_app_from_workspace_process_context(workspace)
         uvicorn.run(
             protect_dagster(app, settings),
-            host="127.0.0.1",
+            host=host,
             port=port,
             timeout_graceful_shutdown=STOP_GRACE_S,
             **server_options(settings),

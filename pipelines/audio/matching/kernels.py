@@ -4,12 +4,12 @@ On a 21 s pair the alignment is about seven times faster than in NumPy. Inputs a
 construction: `measurement.py` and `centring.py` guard every division.
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipelines.audio.compiled_cache import choose_cache
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
@@ -17,17 +17,7 @@ Quartet = tuple[Vector, Vector, Vector, Vector]
 BestCell = tuple[float, int, int]
 
 
-def _choose_cache() -> None:
-    """Give numba a temporary cache folder if neither package nor home folder is writable."""
-    beside = Path(__file__).parent / "__pycache__"
-    home = Path.home() / ".cache"
-    places = (beside, beside.parent, home, home.parent)
-    writable = any(place.is_dir() and os.access(place, os.W_OK) for place in places)
-    if "NUMBA_CACHE_DIR" not in os.environ and not writable:
-        os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="sametrack-numba-")
-
-
-_choose_cache()
+choose_cache(Path(__file__))
 import numba  # noqa: E402 - reads its cache folder from the environment at import
 
 

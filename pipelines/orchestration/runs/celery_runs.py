@@ -12,6 +12,7 @@ from celery import Celery
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.make_app import make_app
 from dagster_celery.tasks import create_execute_job_task
+from kombu.exceptions import ChannelError, OperationalError
 
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
@@ -37,6 +38,22 @@ OPTIONS = {
 def open_celery_launcher(broker: str) -> CeleryRunLauncher:
     """Return Dagster's launcher for Celery."""
     return CeleryRunLauncher(default_queue=QUEUE, broker=broker, config_source=dict(OPTIONS))
+
+
+def count_waiting(broker: str) -> int | None:
+    """Return the number of runs that no worker has taken yet; None if the broker does not say."""
+    made: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
+        {"broker": broker, "config_source": dict(OPTIONS)}
+    )
+    try:
+        with made.connection_for_read() as connection:
+            connection.ensure_connection(max_retries=1)
+            found = connection.channel().queue_declare(queue=QUEUE, passive=True)
+    except ChannelError:  # the broker forgets an empty queue
+        return 0
+    except OperationalError:
+        return None
+    return int(found.message_count)
 
 
 def make_worker_app() -> Celery:

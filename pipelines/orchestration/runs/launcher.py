@@ -55,6 +55,21 @@ class JobRunLauncher(DefaultRunLauncher):
             return bool(super().terminate(run_id))  # type: ignore[no-untyped-call]  # Dagster's own
         return bool(self._celery.terminate(run_id))
 
+    def has_waiting_runs(self) -> bool:
+        """Whether runs wait for a Celery worker; also if the broker cannot say so at the moment."""
+        broker = Settings().celery_broker_url
+        if self._celery is None or broker is None:
+            return False
+        from pipelines.orchestration.runs.celery_runs import count_waiting  # noqa: PLC0415  # an extra
+
+        return count_waiting(broker.get_secret_value()) != 0
+
+
+def has_waiting_runs(instance: DagsterInstance) -> bool:
+    """Whether launched runs wait for an executor. Dagster's other launchers start them at once."""
+    launcher = instance.run_launcher
+    return isinstance(launcher, JobRunLauncher) and launcher.has_waiting_runs()
+
 
 def _open_celery() -> RunLauncher | None:
     """Return the launcher of `CELERY_BROKER_URL`, or None without one.

@@ -23,6 +23,7 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.partitions import partition_key, tracks
+from pipelines.orchestration.runs.launcher import has_waiting_runs
 from pipelines.orchestration.runs.run_identity import ENDED_STATUSES, run_id, run_id_of, tags_of
 from pipelines.orchestration.runs.scan_runs import QUIET, open_instance
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
@@ -41,7 +42,7 @@ _CODE = RepositoryPythonOrigin(
     ModuleCodePointer("pipelines.definitions", "defs", str(Path(__file__).parents[3])),
 )
 START_LIMIT_S = 180.0
-"""A run that was launched and has not begun by then is lost: nobody else would notice."""
+"""A launched run that has not begun by then is lost, unless runs wait for a Celery worker."""
 _IN_QUEUE = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.QUEUED)
 
 
@@ -54,9 +55,11 @@ class RemoteScanHandle:
         prepared: Future[ScanEnd],
         instance: DagsterInstance,
         *,
+        has_waiting_runs: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._run_id = launched
+        self._has_waiting_runs = has_waiting_runs
         self._prepared = prepared
         self._instance = instance
         self._clock = clock
@@ -90,9 +93,12 @@ class RemoteScanHandle:
         status = self._look()
         if status != DagsterRunStatus.STARTING:
             return status in _IN_QUEUE
+        now = self._clock()
         if self._launched_at is None:
-            self._launched_at = self._clock()
-        return self._clock() - self._launched_at < START_LIMIT_S
+            self._launched_at = now
+        if now - self._launched_at >= START_LIMIT_S and self._has_waiting_runs():
+            self._launched_at = now  # more runs than executors: it may be one of those that wait
+        return now - self._launched_at < START_LIMIT_S
 
     def has_begun(self) -> bool:
         """Return True: a remote run checks for cancellation itself."""
@@ -136,7 +142,12 @@ class RemoteScanRunner:
             waited_for=waited_for,
         )
         launched = run_id(job_id, run_number)
-        return RemoteScanHandle(launched, self._threads.submit(prepare), self._instance)
+        return RemoteScanHandle(
+            launched,
+            self._threads.submit(prepare),
+            self._instance,
+            has_waiting_runs=lambda: has_waiting_runs(self._instance),
+        )
 
     def close(self) -> None:
         """Stop submitting; remote runs continue."""

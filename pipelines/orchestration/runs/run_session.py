@@ -22,9 +22,10 @@ from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run
 from pipelines.orchestration.worker.heartbeats import HeartbeatThread
 from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
 from pipelines.scan.carry_over import carry_over
-from pipelines.scan.runtime import Runtime, open_runtime
+from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
+from warehouse.control import ControlStore
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 
@@ -41,11 +42,18 @@ def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
             return
         configure_logging()
         with ExitStack() as stack:
-            runtime = open_runtime(Settings(), stack)
+            settings = Settings()
+            control = open_control_store(settings)
             if _is_of_a_job(run):
-                stack.enter_context(_continue_job(runtime, run, instance, current_scan))
+                job = _job_of(control, run)
+                # first: opening a lake in an object store may take longer than a job may be silent
+                stack.enter_context(_heartbeats(control, settings, job, run, instance))
+                runtime = open_runtime(settings, stack, control=control)
+                stack.enter_context(_continue_job(runtime, job, run, instance, current_scan))
             elif PARTITION_TAG in run.tags:
+                runtime = open_runtime(settings, stack, control=control)
                 launched = begin_job(runtime, run, graphs)
+                stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
                 stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
             yield current_scan
 
@@ -59,10 +67,13 @@ def _is_of_a_job(run: DagsterRun) -> bool:
 
 @contextmanager
 def _continue_job(
-    runtime: Runtime, run: DagsterRun, instance: DagsterInstance, current_scan: CurrentScan
+    runtime: Runtime,
+    job: Job,
+    run: DagsterRun,
+    instance: DagsterInstance,
+    current_scan: CurrentScan,
 ) -> Iterator[None]:
     """Run the scan of a job of the queue, and write its end."""
-    job = _job_of(runtime, run)
     with ExitStack() as stack:
         stack.callback(lambda: end_job(runtime, job, current_scan.outcome()))
         session = ScanRun(runtime, job, music_id=job.music_id or "")
@@ -95,18 +106,23 @@ def _launch_job(
 def _open(
     session: ScanRun, run: DagsterRun, instance: DagsterInstance, current_scan: CurrentScan
 ) -> Iterator[None]:
-    """Open a session for the assets of this run, with heartbeats."""
-    control = session.runtime.control
-
-    def beat() -> None:
-        control.heartbeat_job(session.job.job_id, run_number=session.job.run_number)
-        cancel_jobs_of_terminated_runs(instance, control, [run.run_id])
-
-    # the steps of a run may take longer than a job may be silent
-    with HeartbeatThread(beat, every_s=session.runtime.settings.heartbeat_s), session:
+    """Open a session for the assets of this run."""
+    with session:
         session.on_canceling = lambda: instance.report_run_canceling(run)
         current_scan.session = session
         yield
+
+
+def _heartbeats(
+    control: ControlStore, settings: Settings, job: Job, run: DagsterRun, instance: DagsterInstance
+) -> HeartbeatThread:
+    """Return the thread for the heartbeats of a run: its steps may take longer than they may."""
+
+    def beat() -> None:
+        control.heartbeat_job(job.job_id, run_number=job.run_number)
+        cancel_jobs_of_terminated_runs(instance, control, [run.run_id])
+
+    return HeartbeatThread(beat, every_s=settings.heartbeat_s)
 
 
 def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob) -> ScanOutcome:
@@ -116,8 +132,8 @@ def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob)
     return ScanOutcome("cancelled") if ended.status == "failed" and is_partial else ended
 
 
-def _job_of(runtime: Runtime, run: DagsterRun) -> Job:
-    job = runtime.control.job(job_id_of(run))
+def _job_of(control: ControlStore, run: DagsterRun) -> Job:
+    job = control.job(job_id_of(run))
     if job is None or job.status in FINAL_STATUSES:
         raise WorkerUnavailableError("The job of this run has ended before the run began")
     if job.status != "running" or run_id_of(job) != run.run_id:

@@ -1,5 +1,6 @@
 """The wheel contains everything that the product reads at run time, and nothing of its user."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -43,6 +44,17 @@ def test_nothing_that_a_user_collected_is_in_it(wheel: Path) -> None:
     others = [name for name in names_in(wheel) if name.partition("/")[0] not in packages]
     assert all(".dist-info/" in name for name in others)
     assert [name for name in names_in(wheel) if name.startswith("warehouse/data")] == []
+
+
+def test_it_is_the_same_when_it_is_built_elsewhere_at_another_time(
+    wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    copy = tmp_path_factory.mktemp("a folder with another name")
+    again = build_wheel(copy, tmp_path_factory.mktemp("wheel"), age_s=400 * 86_400)
+    assert again.name == wheel.name
+    assert (
+        hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
+    )
 
 
 def test_it_names_the_command_and_the_extras(wheel: Path) -> None:

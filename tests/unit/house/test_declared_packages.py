@@ -17,6 +17,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BROUGHT = {
     "anyio": "starlette",
     "jupyter-client": "ipykernel",
+    "kombu": "celery",
     "markupsafe": "jinja2",
     "mcp-types": "mcp",
     "nbclient": "papermill",

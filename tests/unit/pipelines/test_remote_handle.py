@@ -1,6 +1,6 @@
 """The worker answers for a remote run until it begins, but not for ever."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 import pytest
@@ -24,10 +24,15 @@ def instance() -> Iterator[DagsterInstance]:
         yield opened
 
 
-def handle_of(instance: DagsterInstance, clock: FakeClock) -> RemoteScanHandle:
+def handle_of(
+    instance: DagsterInstance, clock: FakeClock, waiting: Sequence[str] = ()
+) -> RemoteScanHandle:
+    """`waiting`: runs that no Celery worker has taken yet."""
     prepared: Future[ScanEnd] = Future()
     prepared.set_result(ScanEnd("handed_over"))
-    return RemoteScanHandle(RUN, prepared, instance, clock=clock.monotonic)
+    return RemoteScanHandle(
+        RUN, prepared, instance, has_waiting_runs=lambda: bool(waiting), clock=clock.monotonic
+    )
 
 
 def begin(instance: DagsterInstance, kind: DagsterEventType) -> None:
@@ -51,6 +56,19 @@ def test_a_launched_run_that_never_begins_is_given_up(instance: DagsterInstance)
     clock.advance(START_LIMIT_S - 1)
     assert handle.needs_heartbeat()
     clock.advance(1)
+    assert not handle.needs_heartbeat()
+
+
+def test_a_launched_run_may_be_one_of_those_that_wait_for_a_celery_worker(
+    instance: DagsterInstance,
+) -> None:
+    instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.STARTING)
+    clock, waiting = FakeClock(), [RUN]
+    handle = handle_of(instance, clock, waiting)
+    for _ in range(3):
+        assert handle.needs_heartbeat()
+        clock.advance(START_LIMIT_S)
+    waiting.clear()
     assert not handle.needs_heartbeat()
 
 

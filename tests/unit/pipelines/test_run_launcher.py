@@ -104,6 +104,22 @@ def test_a_broker_without_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
         JobRunLauncher()
 
 
+def test_without_a_broker_no_run_waits_for_a_worker() -> None:
+    instance: Any = SimpleNamespace(run_launcher=JobRunLauncher())
+    assert not launchers.has_waiting_runs(instance)
+
+
+def test_a_broker_that_cannot_be_asked_may_have_runs_that_wait() -> None:
+    code = (
+        "from pipelines.orchestration.runs.celery_runs import count_waiting\n"
+        f"print(count_waiting({BROKER!r}), count_waiting('memory://'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["None", "0"]
+
+
 def test_a_worker_takes_one_run_at_a_time_and_only_once() -> None:
     code = (
         f"import os; os.environ['CELERY_BROKER_URL'] = {BROKER!r}\n"

@@ -95,16 +95,31 @@ def sandbox(
 
 def dagster_ui(
     *,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Anything but loopback requires a token.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8781,
     socket: Annotated[Path | None, typer.Option(help="Socket of the code server.")] = None,
+    code_server: Annotated[
+        str | None, typer.Option(help="HOST:PORT of the code server, instead of a socket.")
+    ] = None,
     prepare: Annotated[bool, typer.Option("--prepare", help="Only create its files.")] = False,
 ) -> None:
     """Serve the Dagster UI behind the access policy (started by `sametrack up`)."""
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from api.settings import ApiSettings, is_loopback  # noqa: PLC0415 -- loads pydantic
 
-    if prepare or socket is None:
+    if prepare or (socket is None and code_server is None):
         ui.prepare_instance()
         return
-    print_message(f"Dagster UI on http://127.0.0.1:{port}")
-    ui.serve_dagster_ui(port=port, socket=socket, settings=ApiSettings())
+    settings = ApiSettings()
+    if not settings.has_tokens and not is_loopback(host):
+        raise typer.BadParameter(f"OWN_API_TOKEN is required to listen on {host}")
+    try:
+        found = (
+            ui.CodeServer(socket) if code_server is None else ui.CodeServer.of_address(code_server)
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    print_message(f"Dagster UI on http://{host}:{port}")
+    ui.serve_dagster_ui(code_server=found, settings=settings, port=port, host=host)

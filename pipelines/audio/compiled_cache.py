@@ -1,0 +1,62 @@
+"""Where numba keeps what it compiled: beside the source, or else in a folder of this user.
+
+Compiling takes some 17 s of processor time, and every process needs it. In an image with a
+read-only root the folder beside the source has all of it, but numba refuses a folder that it cannot
+write to: so it is copied to one that it accepts.
+"""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+VARIABLE = "NUMBA_CACHE_DIR"
+
+
+def choose_cache(source: Path) -> None:
+    """Set numba's folder if the one beside `source` is not writable; call before numba loads."""
+    beside = source.parent / "__pycache__"
+    if VARIABLE in os.environ or _is_writable(beside) or _is_writable(beside.parent):
+        return
+    folder = _home_folder() or _temporary_folder()
+    os.environ[VARIABLE] = str(folder)
+    from numba.core.caching import UserProvidedCacheLocator  # noqa: PLC0415 -- reads the variable
+
+    part = UserProvidedCacheLocator.get_suitable_cache_subpath(str(source))  # type: ignore[no-untyped-call]  # numba's own
+    _copy(beside, folder / part)
+
+
+def _home_folder() -> Path | None:
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without an entry in the system's list
+        return None
+    cache = home / ".cache"
+    return cache / "numba" if _is_writable(cache if cache.exists() else home) else None
+
+
+def _temporary_folder() -> Path:
+    """Return a folder that nobody else can write to: numba executes what it finds there."""
+    folder = Path(tempfile.gettempdir()) / f"sametrack-numba-{os.geteuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    if is_own and not found.st_mode & 0o077:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="sametrack-numba-"))
+
+
+def _copy(compiled: Path, target: Path) -> None:
+    """Copy what is missing: code first, then the indexes that name it; other processes may, too."""
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for pattern in ("*.nbc", "*.nbi"):
+        for file in compiled.glob(pattern):
+            place = target / file.name
+            if not place.exists():
+                part = target / f"{file.name}.{os.getpid()}"
+                part.write_bytes(file.read_bytes())
+                part.replace(place)
+
+
+def _is_writable(place: Path) -> bool:
+    return place.is_dir() and os.access(place, os.W_OK)

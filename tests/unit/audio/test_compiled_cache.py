@@ -1,0 +1,78 @@
+"""Where numba keeps what it compiled, if the folder beside the source is read-only."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pipelines.audio import compiled_cache
+from pipelines.audio.compiled_cache import VARIABLE, choose_cache
+
+
+@pytest.fixture(autouse=True)
+def no_folder_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, "")  # so that it is as it was when the test ends
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A module with compiled code beside it."""
+    compiled = tmp_path / "installed" / "__pycache__"
+    compiled.mkdir(parents=True)
+    (compiled / "kernels.one.nbi").write_bytes(b"index")
+    (compiled / "kernels.one.nbc").write_bytes(b"code")
+    return tmp_path / "installed" / "kernels.py"
+
+
+def writable(monkeypatch: pytest.MonkeyPatch, *places: Path) -> None:
+    monkeypatch.setattr(compiled_cache, "_is_writable", lambda place: place in places)
+
+
+def test_a_writable_installation_keeps_it_beside_the_source(source: Path) -> None:
+    choose_cache(source)
+    assert VARIABLE not in os.environ
+
+
+def test_a_chosen_folder_stays(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "chosen")
+    writable(monkeypatch)
+    choose_cache(source)
+    assert os.environ[VARIABLE] == "chosen"
+
+
+def test_under_a_read_only_root_what_is_compiled_is_copied_and_found_by_all_processes(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writable(monkeypatch)
+    choose_cache(source)
+    folder = Path(os.environ[VARIABLE])
+    assert folder == tmp_path / f"sametrack-numba-{os.geteuid()}"
+    assert folder.stat().st_mode & 0o077 == 0
+    copied = {file.name: file.read_bytes() for file in folder.rglob("*.nb?")}
+    assert copied == {"kernels.one.nbi": b"index", "kernels.one.nbc": b"code"}
+    monkeypatch.delenv(VARIABLE)
+    choose_cache(source)
+    assert os.environ[VARIABLE] == str(folder)
+
+
+def test_a_writable_home_is_preferred_because_it_outlives_the_machine(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    writable(monkeypatch, tmp_path)
+    choose_cache(source)
+    assert os.environ[VARIABLE] == str(tmp_path / ".cache" / "numba")
+
+
+def test_a_folder_that_others_can_write_to_is_not_trusted(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = tmp_path / f"sametrack-numba-{os.geteuid()}"
+    planted.mkdir()
+    planted.chmod(0o777)
+    writable(monkeypatch)
+    choose_cache(source)
+    assert os.environ[VARIABLE] != str(planted)
+    assert list(planted.iterdir()) == []
