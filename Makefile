@@ -198,7 +198,7 @@ bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
 	@$(BIN)/python -m tests.bench.accuracy.versions
 
 setup-bench: ## install the optional tools of bench-audio (Debian, as root)
-	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools
+	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools ffmpeg
 
 setup-cluster: ## install Redis and PostgreSQL for up-cluster (Debian, as root)
 	apt-get install -y --no-install-recommends redis-server postgresql

@@ -67,7 +67,7 @@ def draw_pair(
 ) -> Scene:
     """Lay out the plot. Names may be any text; they are truncated and never interpreted."""
     evidence, texts = explanation.evidence, PlotTexts(language)
-    reference_name, candidate_name = _name(reference_name), _name(candidate_name)
+    reference_name, candidate_name = plot_name(reference_name), plot_name(candidate_name)
     verdict = texts.verdict(evidence)
     height = _MAP_TOP + max(_LEGEND_HEIGHT, round(_map_size(explanation.similarity)[1])) + 48
     shapes = (
@@ -91,7 +91,7 @@ def draw_pair(
     )
 
 
-def _name(text: str) -> str:
+def plot_name(text: str) -> str:
     """Truncate to one line and remove characters that hide others."""
     shown = "".join(char if char.isprintable() else "\ufffd" for char in _HIDDEN.sub("", text))
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
@@ -168,7 +168,7 @@ def _strip(strip: ChromaStrip, axis: _Axis, top: float, label: str) -> list[Scen
             y=top,
             width=axis.at(strip.start_s + strip.duration_s) - left,
             height=_STRIP_HEIGHT,
-            pixels=_coloured(strip.levels[::-1]),
+            pixels=coloured(strip.levels[::-1]),
         ),
     ]
 
@@ -187,7 +187,7 @@ def _map(
     shapes: list[SceneShape] = [
         Bitmap(
             x=left, y=bottom - height, width=width, height=height,
-            pixels=_coloured(similarity.values[::-1] / 2),
+            pixels=coloured(similarity.values[::-1] / 2),
         ),
         *(
             Text(x=across.at(t), y=bottom + 16, text=f"{t:g}", tone="soft", size=11,
@@ -228,7 +228,7 @@ def _legend(x: float, texts: PlotTexts) -> list[SceneShape]:
             Text(x=x, y=_MAP_TOP + 16 + 19 * place, text=line, tone="soft")
             for place, line in enumerate(lines)
         ),
-        Bitmap(x=x, y=_MAP_TOP + 168, width=220, height=12, pixels=_coloured(ramp)),
+        Bitmap(x=x, y=_MAP_TOP + 168, width=220, height=12, pixels=coloured(ramp)),
         Text(x=x, y=_MAP_TOP + 196, text=texts.of("unrelated"), tone="soft", size=11),
         Text(
             x=x + 220,
@@ -241,7 +241,7 @@ def _legend(x: float, texts: PlotTexts) -> list[SceneShape]:
     ]
 
 
-def _coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
+def coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Convert values 0..1 (rows, columns) to colours (rows, columns, 3)."""
     places = np.nan_to_num(values).clip(0, 1) * (len(_COLOUR_STOPS) - 1)
     steps = np.arange(len(_COLOUR_STOPS))

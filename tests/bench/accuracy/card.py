@@ -11,6 +11,8 @@ from rich.table import Table
 from tests.bench.accuracy import card_rows as rows
 from tests.bench.accuracy.card_text import CLOSING, METHOD
 from tests.bench.accuracy.clips import FAMILIES
+from tests.bench.accuracy.full_range import rows as range_rows
+from tests.bench.accuracy.full_range.curves import range_curves
 from tests.bench.accuracy.plots import recall_plot, score_plot
 from warehouse.records.evidence import VERDICT_REVISION
 
@@ -33,10 +35,17 @@ def console_tables(document: Document) -> list[Table]:
 
 
 def write_card(document: Document, folder: Path) -> None:
-    """`accuracy.md` and its two pictures; the choosing part is left out."""
-    if "reported" not in document:
-        return
+    """`accuracy.md` and its pictures; the choosing part is left out.
+
+    Without figures of the labelled pairs, the sections that there are figures for are renewed.
+    """
     folder.mkdir(exist_ok=True)
+    if "range" in document:
+        curves = range_curves(document["range"])
+        (folder / "accuracy-range.svg").write_text(curves, encoding="utf-8")
+    if "reported" not in document:
+        _renew_sections(document, folder / "accuracy.md")
+        return
     reported = document["reported"]
     plot = score_plot(reported["scores"], threshold=_THRESHOLD)
     (folder / "accuracy-scores.svg").write_text(plot, encoding="utf-8")
@@ -50,19 +59,44 @@ def write_card(document: Document, folder: Path) -> None:
     (folder / "accuracy-recall.svg").write_text(recall_plot(recalls), encoding="utf-8")
     only_reported = {name: part for name, part in document.items() if name != "choosing"}
     parts = [METHOD.format(**_counts(document))]
-    for title, head, lines in _sections(only_reported):
-        parts.append(f"## {title}\n\n" + _markdown(head, lines))
-        parts += _PICTURES.get(title, [])
+    parts += [_section_text(*section, only_reported) for section in _sections(only_reported)]
     text = "\n\n".join((*parts, CLOSING))
     (folder / "accuracy.md").write_text(text, encoding="utf-8")
+
+
+def _section_text(title: str, head: tuple[str, ...], lines: rows.Rows, document: Document) -> str:
+    parts = [f"## {title}", _markdown(head, lines), *_PICTURES.get(title, [])]
+    if title in _RANGE_TITLES:
+        parts.insert(1, f"Measured with verdict revision {document['range']['revision']}.")
+    return "\n\n".join(parts)
+
+
+def _renew_sections(document: Document, card: Path) -> None:
+    """Replace the sections of a card by new ones of their title; new titles come first."""
+    text = card.read_text(encoding="utf-8")
+    begins, ends = "\n## ", "\n## " + _MUST
+    for section in reversed(_sections(document)):
+        title, new = section[0], _section_text(*section, document)
+        at = text.find(f"\n## {title}\n")
+        if at < 0:
+            at = text.index(ends)
+            text = f"{text[:at]}\n{new}\n{text[at:]}"
+            continue
+        after = text.find(begins, at + 1)
+        text = f"{text[:at]}\n{new}\n{text[after:]}"
+    card.write_text(text, encoding="utf-8")
 
 
 _MUST, _TRANSFORMS, _FALSE = "What it must reach", "By transform", "Where nothing is the same"
 _NAMED = "What rejected pairs are called, and what they are"
 _UNRELATED = ("how", "pairs", "pairs of tracks", "accepted", "highest score", "99.9 % are below")
-_EDITS = ("edit", "found", "by value")
+_GOALS, _RANGE = "Goals of the full range", "Over the range of edits"
+_MUST_DIFFER, _OTHERS = "What must stay apart", "Others over the range of edits"
+_RANGE_TITLES = frozenset({_RANGE, _MUST_DIFFER, _OTHERS})
+_APART = ("different, yet compared", "accepted", "of it confirmed")
 _COST = ("what", "measured", "must", "reach for")
 _PICTURES = {
+    _RANGE: ["![Recall over the range of edits](accuracy-range.svg)"],
     _MUST: ["![Scores by what is true](accuracy-scores.svg)"],
     _TRANSFORMS: ["![Recall by transform](accuracy-recall.svg)"],
 }
@@ -79,14 +113,17 @@ def _counts(document: Document) -> dict[str, str]:
         "fonts": " and ".join(fonts) or "none was installed: these tracks are by the world too",
         "voice": document["sources"]["voice"],
         "revision": VERDICT_REVISION,
+        "edited": str(document.get("range", {}).get("tracks", 0)),
+        "edited_pairs": f"{document.get('range', {}).get('pairs', 0):,}",
     }
 
 
 def _sections(document: Document) -> list[Section]:
     parts: list[str] = [name for name in ("reported", "choosing") if name in document]
-    sections = _by_part(document, parts) if parts else []
-    if "edits" in document:
-        sections.append(("Over the range of edits", _EDITS, rows.edit_rows(document)))
+    sections: list[Section] = [(_GOALS, range_rows.GOAL_HEAD, range_rows.goal_rows(document))]
+    sections += _by_part(document, parts) if parts else []
+    if "range" in document:
+        sections += _range_sections(document["range"])
     if "unrelated" in document:
         sections.append(("Unrelated pairs", _UNRELATED, rows.unrelated_rows(document)))
     if "anchors" in document:
@@ -96,6 +133,15 @@ def _sections(document: Document) -> list[Section]:
     if "timing" in document:
         sections.append(("Cost", _COST, rows.timing_rows(document["timing"])))
     return sections
+
+
+def _range_sections(measured: Document) -> list[Section]:
+    head, lines = range_rows.tool_rows(measured)
+    return [
+        (_RANGE, range_rows.FAMILY_HEAD, range_rows.family_rows(measured)),
+        (_MUST_DIFFER, _APART, range_rows.apart_rows(measured)),
+        (_OTHERS, head, lines),
+    ]
 
 
 def _by_part(document: Document, parts: list[str]) -> list[Section]:

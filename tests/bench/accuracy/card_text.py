@@ -20,7 +20,12 @@ At least one track of an unrelated pair is in the reported part.
 clips share a narration, or a crowd as loud as the music, over different music, both do contain one
 common recording: the label is arguable, so figures are given with and without those pairs. Brackets
 contain Wilson's 95 % interval. Recall at precision 0.99 uses the best threshold on these pairs,
-for every tool."""
+for every tool.
+
+**Full range.** {edited} more tracks of other seeds are edited: by the project's own resampling, by
+FFmpeg's filters (`atempo`, `asetrate`, Rubber Band) and codecs, in simulated rooms
+(pyroomacoustics). Each edited file is compared with its own reference and with another track's,
+{edited_pairs} pairs in all. No constant of the matcher was chosen on them."""
 
 CLOSING = """## Known limits
 
@@ -44,10 +49,11 @@ CLOSING = """## Known limits
 ## How to reproduce
 
 ```
-make setup-bench      # once, as root on Debian: FluidSynth, sound fonts, espeak-ng, fpcalc
+make setup-bench      # once, as root on Debian: FluidSynth, sound fonts, espeak-ng, fpcalc, ffmpeg
 make bench-audio      # everything
 make bench-audio-far  # 100,000 unrelated pairs through the full search, on the same card
 .venv/bin/python -m tests.bench.accuracy --only timing     # only the costs
+.venv/bin/python -m tests.bench.accuracy --only range      # only the full range of edits
 .venv/bin/python -m tests.bench.accuracy --quick           # eight tracks, no card
 make bench-versions   # compare the numbers with another Python version
 ```

@@ -5,7 +5,7 @@ not made again. Not here: which clips there are (`clips.py`).
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,15 +29,27 @@ _PEAK = 0.97
 _MAKING = "making the clips of tracks"
 
 
-def make_clips(tracks: list[Track], sources: Sources, folder: Path, *, processes: int) -> Path:
+type Plan = Callable[[Track], list[Clip]]
+"""All clips of a track; a function of a module, because other processes are sent its name."""
+
+
+def make_clips(
+    tracks: list[Track],
+    sources: Sources,
+    folder: Path,
+    *,
+    processes: int,
+    plan: Plan = clips_of,
+    name: str = f"clips-{ROUND}",
+) -> Path:
     """Make what is missing.
 
     Returns:
         The folder that `Clip.file` is below.
     """
-    clips = folder / f"clips-{ROUND}-{sources.label}"
-    todo = [track for track in tracks if _missing(track, clips)]
-    jobs = [(track, sources, clips) for track in todo]
+    clips = folder / f"{name}-{sources.label}"
+    todo = [track for track in tracks if _missing(plan(track), clips)]
+    jobs = [(track, sources, clips, plan) for track in todo]
     if processes <= 1 or len(jobs) <= 1:
         for job in counted(jobs, what=_MAKING, total=len(jobs)):
             make_track(*job)
@@ -48,10 +60,10 @@ def make_clips(tracks: list[Track], sources: Sources, folder: Path, *, processes
     return clips
 
 
-def make_track(track: Track, sources: Sources, folder: Path) -> None:
+def make_track(track: Track, sources: Sources, folder: Path, plan: Plan) -> None:
     """All clips of one track that are not there yet."""
     works: dict[Work, Samples] = {}
-    for clip in _missing(track, folder):
+    for clip in _missing(plan(track), folder):
         if clip.work is not None and clip.work not in works:
             works[clip.work] = play_work(track, clip.work, sources)
         samples = _sound(track, clip, works, sources)
@@ -62,23 +74,38 @@ def make_track(track: Track, sources: Sources, folder: Path) -> None:
         half.replace(path)
 
 
+_FORMATS = {
+    ".m4a": ("mp4", "aac", RATE, {"aac_coder": "fast"}),  # else encoding costs most of all
+    ".mp3": ("mp3", "libmp3lame", RATE, {}),
+    ".ogg": ("ogg", "libopus", 48_000, {}),
+}
+
+
 def write_clip(path: Path, samples: Samples, *, kbit_s: int, is_stereo: bool) -> None:
-    """AAC in MP4 or MP3, by the ending; the fast coder of AAC, else encoding costs most of all."""
-    is_mp3 = path.suffix == ".mp3"
-    layout, options = "stereo" if is_stereo else "mono", {} if is_mp3 else {"aac_coder": "fast"}
-    with av.open(str(path), "w", format="mp3" if is_mp3 else "mp4") as file:
-        codec = "libmp3lame" if is_mp3 else "aac"
-        stream = file.add_stream(codec, rate=RATE, layout=layout, options=options)
+    """AAC in MP4, MP3 or Opus, by the ending."""
+    layout = "stereo" if is_stereo else "mono"
+    form, codec, rate, options = _FORMATS[path.suffix]
+    with av.open(str(path), "w", format=form) as file:
+        stream = file.add_stream(codec, rate=rate, layout=layout, options=options)
         assert isinstance(stream, av.AudioStream)
         stream.bit_rate = 1000 * kbit_s
         planes = np.tile(np.asarray(samples, dtype=np.float32), (2 if is_stereo else 1, 1))
         frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=layout)
         frame.sample_rate, frame.pts = RATE, 0
-        file.mux([*stream.encode(frame), *stream.encode(None)])
+        for piece in _at_rate(frame, rate):
+            file.mux(stream.encode(piece))
+        file.mux(stream.encode(None))
 
 
-def _missing(track: Track, folder: Path) -> Iterable[Clip]:
-    return [clip for clip in clips_of(track) if not (folder / clip.file).exists()]
+def _at_rate(frame: av.AudioFrame, rate: int) -> list[av.AudioFrame]:
+    if rate == RATE:
+        return [frame]
+    resampler = av.AudioResampler(format="flt", layout=frame.layout, rate=rate, frame_size=960)
+    return [*resampler.resample(frame), *resampler.resample(None)]
+
+
+def _missing(clips: Iterable[Clip], folder: Path) -> Iterable[Clip]:
+    return [clip for clip in clips if not (folder / clip.file).exists()]
 
 
 def _sound(track: Track, clip: Clip, works: dict[Work, Samples], sources: Sources) -> Samples:

@@ -17,8 +17,12 @@ from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import composition
 from tests.bench.accuracy.midi import DRUMS, PROGRAMS, Struck, play_midi, to_midi
 from tests.bench.accuracy.tracks import Sources, Track
+from tests.data.audio.synthesis import normal
 
-Work = Literal["own", "band", "cover sync", "cover tempo", "cover key", "cover performer"]
+Work = Literal[
+    "own", "band", "cover sync", "cover tempo", "cover key", "cover performer",
+    "other font", "mash-up", "same drums",
+]  # fmt: skip
 _KEYS = {"kick": 36, "snare": 38, "hat": 42}
 _LOOP_BARS = 4
 
@@ -36,14 +40,33 @@ def play_work(track: Track, work: Work, sources: Sources) -> Samples:
     speed, semitones = 1.0, 0.0
     if work == "band":
         score = _another(track, score)
-    elif work != "own":
+    elif work.startswith("cover"):
         speed, semitones = _differences(track, work)
         arrangement = _covered(track, score, arrangement)
-    rng = stream(track.seed, f"bench {work}", track.score)
+    named = "own" if work == "other font" else work  # the very same performance
+    rng = stream(track.seed, f"bench {named}", track.score)
     player = Player(score, arrangement, rng=rng, length_s=BASE_S, speed=speed, semitones=semitones)
     if track.kind == "font":
         return _by_font(player, track, work, sources)
     return _looped(player) if track.kind == "loop" else player.render()
+
+
+def _layered(track: Track, work: Work) -> Samples:
+    """Some parts of the own recording, the others of another score at the same tempo."""
+    score, arrangement = composition(track.seed, track.score)
+    lead, keys, bass, drums = arrangement.levels
+    if work == "mash-up":
+        mine = replace(arrangement, levels=(lead, 0.0, 0.0, 0.0))
+        other = replace(arrangement, levels=(0.0, keys, bass, drums))
+    else:
+        kit = arrangement.kit or 0
+        mine = replace(arrangement, levels=(0.0, 0.0, 0.0, drums), kit=kit)
+        other = replace(_covered(track, score, arrangement), kit=None)
+    parts = (
+        Player(played, how, rng=stream(track.seed, f"bench {name}", track.score), length_s=BASE_S)
+        for played, how, name in ((score, mine, "own"), (_another(track, score), other, work))
+    )
+    return np.asarray(sum(normal(part.render()) for part in parts), dtype=np.float32)
 
 
 def _mechanical(arrangement: Arrangement) -> Arrangement:
@@ -94,7 +117,7 @@ def _looped(player: Player) -> Samples:
 
 def _by_font(player: Player, track: Track, work: Work, sources: Sources) -> Samples:
     """Every second track is played by the other font; covers by the one its track has not."""
-    is_other = work.startswith("cover")
+    is_other = work.startswith("cover") or work == "other font"
     font = sources.fonts[(track.number + is_other) % len(sources.fonts)]
     how = player.how
     programs = {

@@ -16,6 +16,7 @@ from pipelines.sandbox.world.sound import effects
 from pipelines.sandbox.world.sound.arrangement import Player, arrange
 from pipelines.sandbox.world.sound.composition import compose
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
+from tests.bench.accuracy import filters
 from tests.bench.accuracy.voices import crowd, narrate, pink
 from tests.data.audio.synthesis import normal
 
@@ -164,5 +165,10 @@ STEPS: dict[str, Callable[[Samples, float, Generator], Samples]] = {
     "bass": _bass,
     "reverb": _reverb,
     "medley": _medley,
+    "room": filters.in_room,
+    "asetrate": filters.by_asetrate,
+    "rubberband tempo": filters.by_rubberband_tempo,
+    "rubberband pitch": filters.by_rubberband_pitch,
+    "loop": lambda x, seconds, _: np.tile(x[: int(seconds * RATE)], 1 + int(20 // seconds)),
     "reversed": lambda x, _value, _rng: np.ascontiguousarray(x[::-1]),
 }

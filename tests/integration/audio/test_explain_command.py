@@ -38,6 +38,18 @@ def test_it_tells_the_numbers_beside_their_limits(sounds: Path) -> None:
     assert chroma["is_met"] == (chroma["value"] <= chroma["limit"])
 
 
+def test_librosa_measures_the_same_pair_beside_the_matcher(sounds: Path, tmp_path: Path) -> None:
+    pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "song.mp3", "--librosa")
+    document = json.loads(explain(*pair, "--json", "--out", tmp_path / "both.png"))
+    check = document["librosa"]
+    assert check["tempo"] == pytest.approx(1.0, abs=0.01)
+    assert check["key_shift"] == 0
+    assert check["chroma_distance"] < 0.2
+    assert "the same place" in check["differences"][0]
+    with Image.open(tmp_path / "both.png") as picture:
+        picture.verify()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -46,6 +58,7 @@ def test_it_tells_the_numbers_beside_their_limits(sounds: Path) -> None:
         ["an-id", "--reference", "a.m4a", "--candidate", "b.m4a"],
         ["--reference", "text.mp4", "--candidate", "song.m4a"],
         ["--reference", "song.m4a", "--candidate", "song.mp3", "--out", "pair.gif"],
+        ["--reference", "song.m4a", "--candidate", "text.mp4", "--librosa"],
     ],
 )
 def test_what_cannot_be_explained_is_refused(

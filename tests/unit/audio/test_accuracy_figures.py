@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bench.accuracy.card_rows import edit_rows
-from tests.bench.accuracy.edits import list_edits
 from tests.bench.accuracy.figures import Share, curve
+from tests.bench.accuracy.full_range.curves import range_curves
+from tests.bench.accuracy.full_range.measuring import summed
+from tests.bench.accuracy.full_range.pairs import STRANGER, RangePair
+from tests.bench.accuracy.full_range.pairs import list_pairs as list_range_pairs
+from tests.bench.accuracy.full_range.plan import BEYOND, CASES, PITCH, SPEED, TEMPO, edited_tracks
+from tests.bench.accuracy.full_range.plan import plan as range_plan
+from tests.bench.accuracy.full_range.rows import family_rows, goal_rows
 from tests.bench.accuracy.midi import Struck, to_midi
 from tests.bench.accuracy.pairs import draw_unrelated, list_pairs
 from tests.bench.accuracy.tracks import Sources, list_tracks
@@ -58,15 +63,61 @@ def test_midi_tells_long_pauses() -> None:
 
 
 def test_edits_are_summed_by_family_and_listed_by_value() -> None:
-    found = {"edits": {"tempo": {"0.7": [3, 4], "1.4": [4, 4]}}}
-    ((family, share, by_value),) = edit_rows(found)
+    pairs = [_pair("tempo", "0.7", 0.7), _pair("tempo", "0.7", 0.7), _pair("tempo", "1.4", 1.4)]
+    measured = {"families": summed(pairs, [True, False, True])}
+    ((family, share, by_value),) = family_rows(measured)
     assert family == "tempo"
-    assert share.startswith("0.875 [")
-    assert by_value == "0.7: 3 of 4, 1.4: 4 of 4"
+    assert share.startswith("0.667 [")
+    assert by_value == "0.7: 1 of 2, 1.4: 1 of 1"
 
 
-def test_the_grid_of_edits_covers_the_range_that_is_searched_and_leaves_it() -> None:
-    speeds = [steps[0][1] for family, _, steps in list_edits() if family == "speed"]
-    assert (min(speeds), max(speeds)) == pytest.approx((0.5, 2.0), abs=0.04)
-    beyond = [steps[0][1] for family, _, steps in list_edits() if family.startswith("beyond")]
-    assert all(not 0.5 < one < 2 for one in beyond)
+def _pair(family: str, label: str, value: float) -> RangePair:
+    return RangePair(
+        reference="a", candidate="b", family=family, label=label, value=value, tempo=value,
+        truth="variant",
+    )  # fmt: skip
+
+
+def test_the_cases_cover_the_range_that_is_searched_and_leave_it() -> None:
+    for family in (SPEED, TEMPO):
+        factors = [case.value for case in CASES if case.family == family and case.value]
+        assert (min(factors), max(factors)) == pytest.approx((0.5, 2.0), abs=0.03)
+    semitones = [case.value for case in CASES if case.family == PITCH and case.value]
+    assert (min(semitones), max(semitones)) == (-9, 12)
+    assert all(not 0.5 < case.tempo < 2 for case in CASES if case.family == BEYOND)
+
+
+def test_each_edited_clip_has_a_name_of_its_own_and_meets_a_stranger() -> None:
+    tracks = edited_tracks(Sources())
+    clips = [clip.file for track in tracks for clip in range_plan(track)]
+    assert len(set(clips)) == len(clips)
+    strange = [pair for pair in list_range_pairs(tracks, []) if pair.family == STRANGER]
+    assert len(strange) > 700
+    assert all(pair.reference.split("/")[0] != pair.candidate.split("/")[0] for pair in strange)
+
+
+def test_no_edited_track_is_one_that_constants_were_chosen_on() -> None:
+    known = {(track.seed, track.kind) for track in list_tracks(Sources())}
+    assert not known & {(track.seed, track.kind) for track in edited_tracks(Sources())}
+
+
+def test_goals_that_were_not_measured_are_not_called_reached() -> None:
+    pairs = [_pair("speed", "0.5", 0.5)] * 20
+    families = summed(pairs, [True] * 20)
+    measured = {
+        "families": families, "confirmed": families,
+        "groups": {"precision": [9, 9], "recall": [9, 10], "groups": 10},
+    }  # fmt: skip
+    rows = {row[0]: row for row in goal_rows({"range": measured})}
+    assert rows["speed 0.5–2.0, off the grid"][3] == "yes"
+    assert rows["excerpts of 2 s"][2:] == ("not measured", "not measured")
+    assert rows["groups of edited clips: precision / recall"][3] == "no"
+    assert rows["same score, other sound font, exact timing: confirmed"][3] == "not measured"
+
+
+def test_curves_have_a_line_for_each_tool_and_none_across_the_unchanged() -> None:
+    pairs = [_pair("speed", f"{value:g}", value) for value in (0.5, 0.8, 1.2, 2.0)]
+    families = summed(pairs, [True, True, False, True])
+    others = {"chromaprint": {"families": families}}
+    picture = range_curves({"families": families, "others": others})
+    assert picture.count("<polyline") == 4

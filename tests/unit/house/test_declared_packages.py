@@ -26,13 +26,15 @@ BROUGHT = {
 }
 """Libraries whose types are part of the interface of the one that brings them."""
 BEHIND_AN_EXTRA = {
-    "analysis": ("pipelines/reports/", "warehouse/analysis/relation.py"),
+    "analysis": (
+        "pipelines/audio/cross_check.py", "pipelines/reports/", "warehouse/analysis/relation.py",
+    ),
     "browser": ("pipelines/platform/browser/", "pipelines/reports/pdf.py"),
     "celery": ("pipelines/orchestration/runs/celery_runs.py",),
     "mobileapp": ("pipelines/platform/mobileapp/adb.py",),
     "postgres": ("pipelines/orchestration/server_storage.py",),
     "telemetry": ("pipelines/captures/recording/tracing.py",),
-}
+}  # fmt: skip
 """The only places that import a library of an extra."""
 
 

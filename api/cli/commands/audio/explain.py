@@ -3,13 +3,19 @@
 Works on two files, or on a stored comparison, which is measured again.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 from rich.table import Table
 
+from api.cli.commands.audio.cross_check import (
+    check_document,
+    check_files,
+    check_stored,
+    show_check,
+)
 from api.cli.terminal import err, exit_with_input_error, out, print_json, safe
 from api.responses.errors import NotFoundError
 from api.services.evidence.service import EvidenceService
@@ -17,6 +23,7 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.documents.messages import searched_message
+from warehouse.extras import need_extra
 from warehouse.records.evidence import (
     ALGORITHM,
     EXCERPT_ROLES,
@@ -26,8 +33,21 @@ from warehouse.records.evidence import (
 )
 from warehouse.records.values import Document
 
+if TYPE_CHECKING:
+    from pipelines.audio.cross_check import CrossCheck
+
 _FORMS = ("svg", "png")
 _Sound = Annotated[Path | None, typer.Option(help="Sound file.")]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Explained:
+    """A pair with its document for `--json`, the names of both sounds, and librosa's check."""
+
+    explanation: Explanation
+    document: Document
+    names: tuple[str, str]
+    check: "CrossCheck | None" = None
 
 
 def explain(
@@ -42,29 +62,48 @@ def explain(
     excerpts: Annotated[
         Path | None, typer.Option(help="Folder for the stored excerpts of both sounds.")
     ] = None,
+    with_librosa: Annotated[
+        bool, typer.Option("--librosa", help="Cross-check with librosa (extra `analysis`).")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Explain the verdict on two sounds: measures, limits and an evidence plot."""
     form = _form(out_file)
+    if with_librosa:
+        need_extra("analysis", "--librosa")
+    _check_choice(comparison_id, reference, candidate, excerpts)
+    if comparison_id is not None:
+        told = _explain_stored(comparison_id, excerpts, with_librosa=with_librosa)
+    else:
+        files = cast("Path", reference), cast("Path", candidate)
+        told = _explain_files(*files, with_librosa=with_librosa)
+    if out_file is not None:
+        _write(out_file, told, form)
+    if as_json:
+        print_json(_with_check(told))
+        return
+    _show(told.explanation, told.document.get("measured_again"))
+    if told.check is not None:
+        show_check(told.check, told.explanation.evidence)
+    if out_file is not None:
+        out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)
+
+
+def _check_choice(
+    comparison_id: str | None, reference: Path | None, candidate: Path | None, excerpts: Path | None
+) -> None:
+    """Exit with an input error unless either a stored comparison or two files are named."""
     has_files = reference is not None and candidate is not None
     if has_files == (comparison_id is not None) or (reference is None) != (candidate is None):
         exit_with_input_error("give either a COMPARISON_ID, or both --reference and --candidate")
     if has_files and excerpts is not None:
         exit_with_input_error("--excerpts works for stored comparisons only")
-    if comparison_id is not None:
-        explanation, document, names = _explain_stored(comparison_id, excerpts)
-    else:
-        explanation, document, names = _explain_files(
-            cast("Path", reference), cast("Path", candidate)
-        )
-    if out_file is not None:
-        _write(out_file, explanation, form, names)
-    if as_json:
-        print_json(document)
-        return
-    _show(explanation, document.get("measured_again"))
-    if out_file is not None:
-        out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)
+
+
+def _with_check(told: _Explained) -> Document:
+    if told.check is None:
+        return told.document
+    return told.document | {"librosa": check_document(told.check, told.explanation.evidence)}
 
 
 def _form(out_file: Path | None) -> Literal["svg", "png"]:
@@ -76,9 +115,7 @@ def _form(out_file: Path | None) -> Literal["svg", "png"]:
     return cast('Literal["svg", "png"]', form)
 
 
-def _explain_files(
-    reference: Path, candidate: Path
-) -> tuple[Explanation, Document, tuple[str, str]]:
+def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _Explained:
     """Decode and compare two files; an unreadable file is an error."""
     limits = MatchThresholds()
     with DecoderPool(1) as pool:  # starting a second child takes longer than five files
@@ -99,12 +136,11 @@ def _explain_files(
         "measures": [asdict(one) | {"is_met": one.is_met} for one in explanation.measures],
         "algorithm": ALGORITHM,
     }
-    return explanation, document, (reference.name, candidate.name)
+    check = check_files(reference, candidate) if with_librosa else None
+    return _Explained(explanation, document, (reference.name, candidate.name), check)
 
 
-def _explain_stored(
-    comparison_id: str, excerpts: Path | None
-) -> tuple[Explanation, Document, tuple[str, str]]:
+def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: bool) -> _Explained:
     """Read a stored comparison and measure it again."""
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
@@ -118,20 +154,26 @@ def _explain_stored(
         stored, first, second = opened.evidence.features(comparison_id)
         if excerpts is not None:
             _write_excerpts(opened.evidence, comparison_id, excerpts)
+        check = check_stored(opened.evidence, comparison_id) if with_librosa else None
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     changed = deviations(pair, recompute(first, second, pair, limits=limits))
     explanation = explain_pair(first, second, pair, limits=limits)
     again = {"is_equal": not changed, "deviations": changed}
-    return explanation, {**document, "measured_again": again}, stored.names()
+    return _Explained(explanation, {**document, "measured_again": again}, stored.names(), check)
 
 
-def _write(
-    path: Path, explanation: Explanation, form: Literal["svg", "png"], names: tuple[str, str]
-) -> None:
-    from api.services.evidence.plot_files import render_plot  # noqa: PLC0415 - loads Pillow
+def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
+    # loads Pillow
+    from api.services.evidence.plot_files import render_cross_check, render_plot  # noqa: PLC0415
 
-    plot = render_plot(explanation, form, reference_name=names[0], candidate_name=names[1])
+    first, second = told.names
+    if told.check is None:
+        plot = render_plot(told.explanation, form, reference_name=first, candidate_name=second)
+    else:
+        plot = render_cross_check(
+            told.explanation, told.check, form, reference_name=first, candidate_name=second
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(plot)
