@@ -125,7 +125,7 @@ supply: env .venv-supply/.ready ## bill of materials and licences of what the im
 	@$(BIN)/python -m deploy.supply.licences requirements-server.lock build/supply/licences.csv
 
 audit: .venv-supply/.ready ## by hand: ask the package index for known vulnerabilities of these packages
-	@.venv-supply/bin/pip-audit --disable-pip --require-hashes --requirement requirements-server.lock
+	@.venv-supply/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements-server.lock
 
 fmt: env ## format, or with CI=true only check the format
 	@$(BIN)/ruff format $(if $(CI),--check,) .
