@@ -152,8 +152,8 @@ fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 1
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
 
-simulate: env ## days of jobs under faults, kills and clock jumps, each seed twice (DAYS=, SEEDS=; BUGS=1: planted bugs)
-	@$(BIN)/python -m tests.simulation --days $(or $(DAYS),10) --seeds $(or $(SEEDS),10) $(if $(BUGS),--bugs)
+simulate: env ## days of jobs and questions under faults, kills and clock jumps (DAYS=, SEEDS=, SEED= the first one; ONCE=1; BUGS=1: planted bugs)
+	@$(BIN)/python -m tests.simulation --days $(or $(DAYS),10) --first $(or $(SEED),1) --seeds $(or $(SEEDS),$(if $(SEED),1,10)) $(if $(ONCE),--once) $(if $(BUGS),--bugs)
 
 mutants: env ## mutation tests: the tests must kill 90 % (MODULE=, SAMPLE=, SEED=)
 	@$(ONE_THREAD) $(BIN)/python -m tests.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))

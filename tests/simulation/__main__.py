@@ -1,15 +1,21 @@
-"""`python -m tests.simulation [--days 100] [--seeds 10] [--first 1] [--bugs]`.
+"""`python -m tests.simulation [--days 10] [--seeds 10] [--first 1] [--once] [--bugs]`.
 
-Lives each seed twice and compares the hashes of the traces; with `--bugs` it plants each bug and
-says which seed finds it.
+Lives each seed twice and compares the hashes of the traces, or `--once`. With `--bugs` it plants
+each bug and says which seed finds it. `--processes` divides the seeds among processes.
 """
 
 import argparse
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from tests.simulation.bugs import BUGS
-from tests.simulation.days import simulate
+from tests.simulation.days import BrokenPromiseError, run_seed, simulate
+
+type Lived = tuple[int, int, str, float]
+"""Seed, events, what was found to be wrong (or nothing), CPU seconds."""
 
 
 def find_bug(name: str, *, seeds: range, days: float) -> int | None:
@@ -18,9 +24,21 @@ def find_bug(name: str, *, seeds: range, days: float) -> int | None:
         for seed in seeds:
             try:
                 simulate(seed, days=days)
-            except AssertionError:
+            except BrokenPromiseError:
                 return seed
     return None
+
+
+def live(seed: int, days: float, *, is_once: bool) -> Lived:
+    """Live one seed; twice, to compare the traces, unless `is_once`."""
+    began = time.process_time()
+    try:
+        found = run_seed(seed, days=days)
+        is_same = is_once or simulate(seed, days=days) == found.trace()
+    except BrokenPromiseError as error:
+        return seed, 0, str(error), time.process_time() - began
+    why = "" if is_same else f"seed {seed}: the same seed led to another trace"
+    return seed, found.events, why, time.process_time() - began
 
 
 def report_bug(name: str, *, seeds: range, days: float) -> bool:
@@ -29,26 +47,49 @@ def report_bug(name: str, *, seeds: range, days: float) -> bool:
     return seed is not None
 
 
+def report_seeds(seeds: range, options: argparse.Namespace) -> bool:
+    """Live every seed, and print what was seen as it is seen."""
+    began, cpu_s, events, done = time.perf_counter(), 0.0, 0, 0
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(options.processes, mp_context=spawn) as pool:
+        waiting = [pool.submit(live, seed, options.days, is_once=options.once) for seed in seeds]
+        for one in waiting:
+            _, found, why, took_s = one.result()
+            if why:
+                print(why, flush=True)
+                pool.shutdown(cancel_futures=True)
+                return False
+            done, cpu_s, events = done + 1, cpu_s + took_s, events + found
+            if done % 10 == 0 or done == len(seeds):
+                wall_s = time.perf_counter() - began
+                print(_line(done, options, events, cpu_s, wall_s), flush=True)
+    return True
+
+
+def _line(done: int, options: argparse.Namespace, events: int, cpu_s: float, wall_s: float) -> str:
+    lived = done * options.days * (1 if options.once else 2)
+    told = "each lived once" if options.once else "each lived twice, with the same trace"
+    return (
+        f"{done} seeds of {options.days:g} days, {told}: {lived:g} days, {events} events a life; "
+        f"{cpu_s:.0f} CPU s ({cpu_s / lived:.3f} a day), {wall_s:.0f} s"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=float, default=10, help="simulated days of a seed")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--once", action="store_true", help="live each seed once")
     parser.add_argument("--bugs", action="store_true", help="plant bugs instead")
+    parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     if options.bugs:
         found = [report_bug(name, seeds=seeds, days=options.days) for name in BUGS]
+        print(f"{sum(found)} of {len(found)} found")
         return int(not all(found))
-    began = time.perf_counter()
-    for seed in seeds:
-        print(f"seed {seed}", flush=True)
-        if simulate(seed, days=options.days) != simulate(seed, days=options.days):
-            print("the same seed led to another trace")
-            return 1
-    took_s = time.perf_counter() - began
-    print(f"{2 * len(seeds) * options.days:g} days in {took_s:.1f} s, every trace came twice")
-    return 0
+    return int(not report_seeds(seeds, options))
 
 
 if __name__ == "__main__":

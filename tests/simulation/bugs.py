@@ -3,21 +3,26 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 from pipelines.orchestration.worker.worker import Worker
+from pipelines.parameters.scan import fingerprint
+from pipelines.platform.http.circuit_breaker import CircuitBreaker
+from pipelines.platform.sources import planner, rules
 from pipelines.scan.service import job_endings
 from warehouse.control.hosts import circuit_rules, token_bucket
+from warehouse.control.hosts.host_budgets import HostBudgetRows
 from warehouse.control.job_claims import JobClaimRows
-from warehouse.control.jobs import transition_job
+from warehouse.control.jobs import JobRows, transition_job
 
 WORKER = "pipelines.orchestration.worker.worker.Worker."
 CLAIMS = "warehouse.control.job_claims."
 ENDINGS = "pipelines.scan.service.job_endings."
 BUCKET = "warehouse.control.hosts.host_budgets.take"
 CIRCUITS = "warehouse.control.hosts.circuits."
+PLANNER = "pipelines.platform.sources.planner."
 
 type Bug = Callable[[], AbstractContextManager[object]]
 
@@ -56,6 +61,37 @@ def _ending(change: Callable[[Any, Any], Any]) -> Bug:
     return lambda: patch(ENDINGS + "lost_ending", changed)
 
 
+def _results_forgotten() -> AbstractContextManager[object]:
+    original = job_endings.lost_ending
+    return patch(ENDINGS + "lost_ending", lambda job, why, **_: original(job, why))
+
+
+def _anybody_ends() -> AbstractContextManager[object]:
+    finish = JobRows.finish
+
+    def ended(self: JobRows, job_id: str, status: Any, **given: Any) -> bool:
+        return finish(self, job_id, status, **{**given, "run_number": None})
+
+    return patch.object(JobRows, "finish", ended)
+
+
+def _any_wish_is_new() -> AbstractContextManager[object]:
+    count = iter(range(10**9))
+    return patch(
+        "pipelines.scan.service.service.fingerprint",
+        lambda *given: f"{fingerprint(*given)}{next(count)}",
+    )
+
+
+def _deleted_early() -> AbstractContextManager[object]:
+    expired = JobRows.expired_jobs
+
+    def early(self: JobRows, now: datetime, *, limit: int) -> list[str]:
+        return expired(self, now + timedelta(days=1), limit=limit)
+
+    return patch.object(JobRows, "expired_jobs", early)
+
+
 def _bucket(change: Callable[[Any, dict[str, Any]], Any]) -> Bug:
     take = token_bucket.take
     return lambda: patch(BUCKET, lambda bucket, now, **p: take(change(bucket, p), now, **p))
@@ -88,6 +124,31 @@ def _two_probes() -> AbstractContextManager[object]:
     return patch(CIRCUITS + "decide_request", lambda c, now, **p: (c, decide(c, now, **p)[1]))
 
 
+async def _yes(*_args: Any, **_given: Any) -> bool:
+    return True
+
+
+def _demands_evaded() -> AbstractContextManager[object]:
+    def follows(source: Any, refused: Any) -> bool:
+        demands = rules.RefusalScope.NOT_INSTEAD
+        return rules.may_follow(source, [pair for pair in refused if pair[1] is not demands])
+
+    return patch(PLANNER + "may_follow", follows)
+
+
+def _same_host_asked() -> AbstractContextManager[object]:
+    scope, of_host = planner.refusal_scope, rules.RefusalScope.OTHER_HOST
+
+    def wider(error: Any) -> Any:
+        return rules.RefusalScope.ANY if scope(error) is of_host else scope(error)
+
+    return patch(PLANNER + "refusal_scope", wider)
+
+
+def _never_paused(_self: HostBudgetRows, _host: str) -> None:
+    """Forget that a host asked for a pause."""
+
+
 BUGS: dict[str, Bug] = {
     "attempts have no limit": _attempts_unlimited,
     "a new run keeps the old number": _same_run_number,
@@ -99,10 +160,17 @@ BUGS: dict[str, Bug] = {
     "a lost run forgets its cancellation": _ending(
         lambda job, end: ("queued", None) if job.cancel_requested else end
     ),
+    "a lost run forgets its stored result": _results_forgotten,
+    "a run that was given up ends the job": _anybody_ends,
+    "an equal request makes a second job": _any_wish_is_new,
+    "jobs are deleted a day early": _deleted_early,
     "tokens come twice as fast": _bucket(_faster),
     "the daily budget is not looked at": _bucket(_no_budget),
     "a spent token is not counted": _bucket(lambda bucket, _p: replace(bucket, spent=0)),
     "a bucket is always full": _bucket(lambda bucket, p: replace(bucket, tokens=p["burst"])),
+    "a pause is forgotten": lambda: patch.object(
+        HostBudgetRows, "host_paused_until", _never_paused
+    ),
     "circuits never open": _failure(threshold=10**6),
     "circuits open too early": _failure(threshold=1),
     "circuits close too early": _failure(open_s=1.0),
@@ -110,5 +178,20 @@ BUGS: dict[str, Bug] = {
     "everybody is the probe": _two_probes,
     "a success leaves the circuit open": lambda: patch(
         CIRCUITS + "after_success", lambda circuit, **_p: circuit
+    ),
+    "a client goes on in spite of a demand": lambda: patch.object(
+        CircuitBreaker, "recheck", lambda *_: None
+    ),
+    "two demands leave the host open": lambda: patch(
+        "pipelines.platform.http.circuit_breaker.closes_host", lambda _surfaces: False
+    ),
+    "a later source of the host evades a demand": _demands_evaded,
+    "a host that wants a pause is asked elsewhere": _same_host_asked,
+    "sick sources are asked each time": lambda: patch.object(planner.Planner, "_asks_sick", _yes),
+    "a list goes on at another source": lambda: patch.object(
+        planner.Planner, "_keep_walk", lambda *_: None
+    ),
+    "the first answer is enough, however incomplete": lambda: patch(
+        PLANNER + "_Attempt.wants", lambda self, _source: self.found is None
     ),
 }

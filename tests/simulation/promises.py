@@ -1,129 +1,172 @@
-"""What must hold at every moment of a simulation, judged without the product's own rules."""
+"""What must hold of jobs at every moment, judged without the product's own rules."""
 
-from collections import Counter, deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from typing import Any, NamedTuple
 
 from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
-from warehouse.control.records import CircuitDecision, TokenGrant
-from warehouse.records.jobs import Job
+from tests.simulation.clock import SimulatedClock
+from tests.simulation.processes import COLUMNS, SharedStore
+from warehouse.records.jobs import JobStatus
 
-ROUNDING = 1e-3
+RETENTION_DAYS = 2
+DAY_S = 86_400.0
+
+
+class JobState(NamedTuple):
+    """The columns of a job that its promises are about."""
+
+    job_id: str
+    status: JobStatus
+    input: str
+    priority: int
+    cancel_requested: bool
+    attempt: int
+    run_number: int
+    created_at: float
+    finished_at: float | None
+    expires_at: float | None
+    error: str | None
+    worker_id: str | None
+
+
+_PLACES = [COLUMNS.index(name) for name in JobState._fields]
 
 
 class JobPromises:
     """The promises of the queue, over each job as it was after the event before."""
 
-    def __init__(self) -> None:
-        self._seen: dict[str, Job] = {}
-        self._completed: set[str] = set()
+    def __init__(self, store: SharedStore, clock: SimulatedClock) -> None:
+        self._store = store
+        self._clock = clock
+        self._rows: dict[str, tuple[object, ...]] = {}
+        self._seen: dict[str, JobState] = {}
+        self.completed: set[str] = set()
+        self._succeeded: set[tuple[str, int]] = set()
+        self.gone: set[str] = set()
 
-    def in_order(self) -> list[Job]:
-        return sorted(self._seen.values(), key=lambda one: one.job_id)
+    def in_order(self) -> list[JobState]:
+        return sorted(self._seen.values())
+
+    def open_jobs(self) -> list[JobState]:
+        return [one for one in self.in_order() if one.status not in FINAL]
 
     def attempts(self) -> int:
         return sum(one.attempt for one in self._seen.values())
 
-    def check(self, found: Sequence[Job]) -> None:
-        after = {one.job_id: one for one in found}
-        for job_id, before in self._seen.items():
-            assert job_id in after, "a job vanished"
-            _check_move(before, after[job_id])
-        for one in found:
-            self._check_state(one)
-        wanted = [x.fingerprint for x in found if x.status not in FINAL and not x.cancel_requested]
+    def check(self) -> list[JobState]:
+        """Judge every job that has changed; return these as they are now."""
+        changed = [self._check_one(job_id) for job_id in self._store.changed_jobs()]
+        if not changed:
+            return []
+        wanted = [
+            one.input
+            for one in self._seen.values()
+            if one.status not in FINAL and not one.cancel_requested
+        ]
         assert all(count == 1 for count in Counter(wanted).values()), "two jobs for one wish"
-        self._seen = after
+        return [one for one in changed if one is not None]
+
+    def check_all(self) -> None:
+        """Compare every job, so that no change goes unnoticed."""
+        self.check()
+        stored = {str(row[0]): row for row in self._store.jobs()}
+        assert stored == self._rows, "a job changed without a trace"
+
+    def claimed(self, job_id: str | None) -> None:
+        """A claim takes the job of the highest priority, among these the oldest."""
+        queued = [one for one in map(_state, self._store.jobs()) if one.status == "queued"]
+        if job_id is None:
+            assert not queued, "nothing is claimed, although a job waits"
+            return
+        row = self._store.job(job_id)
+        assert row is not None
+        mine = _state(row)
+        for other in queued:
+            is_before = (-other.priority, other.created_at) < (-mine.priority, mine.created_at)
+            assert not is_before, "a job was claimed before its turn"
 
     def check_claim(self, job_id: str, run_number: int, claim: str) -> None:
         """A run that holds its job learns of a cancellation; one that lost it learns that."""
-        job = self._seen[job_id]
-        if job.status != "running" or job.run_number != run_number:
+        job = self._seen.get(job_id)
+        if job is None or job.status != "running" or job.run_number != run_number:
             assert claim == "lost", "a run that was given up still holds its job"
         else:
             assert claim == ("cancelled" if job.cancel_requested else "held")
 
     def check_end(self, job_id: str, run_number: int, status: str, *, is_written: bool) -> None:
         """Only the run that holds the job writes its end."""
-        job = self._seen[job_id]
-        holds = job.status == "running" and job.run_number == run_number
+        job = self._seen.get(job_id)
+        holds = job is not None and job.status == "running" and job.run_number == run_number
         assert is_written <= holds, "a run that was given up ended the job"
         if is_written and status == "completed":
-            self._completed.add(job_id)
+            self.completed.add(job_id)
 
-    def _check_state(self, one: Job) -> None:
+    def succeeded(self, job_id: str, run_number: int, *, is_certain: bool) -> None:
+        """The result of this run is stored, but its process may die before it says so.
+
+        Not `is_certain`: a worker may have judged the run already, and be about to give it up.
+        """
+        self.completed.add(job_id)
+        if is_certain:
+            self._succeeded.add((job_id, run_number))
+
+    def check_joined(self, job_id: str, text: str, priority: int) -> None:
+        """Whoever asks gets a job of its own wish, and waits no longer than it asked for."""
+        row = self._store.job(job_id)
+        assert row is not None, "a request without a job"
+        job = _state(row)
+        assert job.input == text, "the job of another wish"
+        assert job.status != "queued" or job.priority >= priority, "a job of too low a priority"
+
+    def _check_one(self, job_id: str) -> JobState | None:
+        row, before = self._store.job(job_id), self._seen.get(job_id)
+        if row is None:
+            self._check_gone(before)
+            self._rows.pop(job_id, None)
+            self._seen.pop(job_id, None)
+            self.gone.add(job_id)
+            return None
+        now = _state(row)
+        assert job_id not in self.gone, "a deleted job came back"
+        if before is not None:
+            is_same = row == self._rows[job_id]
+            assert before.status not in FINAL or is_same, "a job that had ended was changed"
+            self._check_move(before, now)
+        self._check_state(now)
+        self._rows[job_id], self._seen[job_id] = row, now
+        return now
+
+    def _check_gone(self, before: JobState | None) -> None:
+        if before is None:
+            return  # created and gone within one event
+        assert before.status in FINAL, "a job vanished before its end"
+        now = self._clock.unix()
+        assert before.expires_at is not None, "a job vanished that is kept for ever"
+        assert before.expires_at <= now, "a job vanished before its time"
+
+    def _check_state(self, one: JobState) -> None:
         assert (one.finished_at is not None) == (one.status in FINAL)
         assert one.status != "failed" or one.error, "a failure without its reason"
         assert 1 <= one.attempt <= ATTEMPTS, "more attempts than were promised"
-        assert one.status != "completed" or one.job_id in self._completed, "completed by nobody"
+        assert one.status != "completed" or one.job_id in self.completed, "completed by nobody"
         if one.finished_at is not None:
             assert one.expires_at is not None, "a job is kept for ever"
-            assert (one.expires_at - one.finished_at).days >= 29, "a job expires too early"
+            kept_s = one.expires_at - one.finished_at
+            assert kept_s >= (RETENTION_DAYS - 0.5) * DAY_S, "a job expires too early"
+
+    def _check_move(self, before: JobState, now: JobState) -> None:
+        assert now.status in {before.status, *LEGAL_MOVES[before.status]}
+        assert now.run_number >= before.run_number, "the number of a run went down"
+        if before.status == "queued" and now.status == "running":
+            assert now.run_number > before.run_number, "two runs have one number"
+        assert now.attempt - before.attempt <= now.run_number, "attempts without runs"
+        assert now.attempt >= before.attempt, "an attempt was forgotten"
+        assert now.cancel_requested >= before.cancel_requested, "a cancellation was forgotten"
+        is_lost = before.status == "running" and now.status == "queued"
+        assert not (is_lost and before.cancel_requested), "a cancelled job goes on"
+        if (now.job_id, before.run_number) in self._succeeded and before.status == "running":
+            assert now.status in {"running", "completed"}, "a stored result was thrown away"
 
 
-def _check_move(before: Job, now: Job) -> None:
-    assert now.status in {before.status, *LEGAL_MOVES[before.status]}
-    assert now.run_number >= before.run_number, "the number of a run went down"
-    if before.status == "queued" and now.status == "running":
-        assert now.run_number > before.run_number, "two runs have one number"
-    assert before.status not in FINAL or now == before, "a job that had ended was changed"
-    assert now.attempt - before.attempt <= now.run_number, "attempts without runs"
-
-
-@dataclass(slots=True)
-class PolitenessPromises:
-    """A model of what one host sees: how many requests are sent, and when none may be."""
-
-    rate_per_s: float = 0.01
-    burst: float = 3
-    budget: int = 60
-    threshold: int = 3
-    open_s: float = 900.0
-    probe_s: float = 60.0
-    _latest: float = 0.0
-    _sent_at: deque[float] = field(default_factory=lambda: deque(maxlen=200))
-    _sent_on: Counter[int] = field(default_factory=Counter)
-    _failures: int = 0
-    _open_until: float | None = None
-    _probe_until: float = 0.0
-
-    def granted(self, now: float, grant: TokenGrant) -> None:
-        """No day has more requests than its budget, no window more than rate and burst allow."""
-        if grant.spent:
-            return
-        self._latest = max(self._latest, now)  # the clock may have jumped back
-        self._sent_on[int(self._latest // 86_400)] += 1
-        assert max(self._sent_on.values()) <= self.budget, "more requests than the daily budget"
-        self._sent_at.append(self._latest + grant.wait_s)
-        last = self._sent_at[-1]
-        for back, sent_at in enumerate(reversed(self._sent_at)):
-            allowed = self.burst + (last - sent_at) * self.rate_per_s
-            assert back + 1 <= allowed + ROUNDING, "more requests than the rate allows"
-
-    def decided(self, now: float, decision: CircuitDecision) -> None:
-        """While a circuit is open, no request but one probe."""
-        if self._open_until is None:
-            assert decision.is_allowed, "a closed circuit refuses"
-            return
-        is_busy = now < max(self._open_until, self._probe_until)
-        assert decision.is_allowed != is_busy, "an open circuit lets a request pass, or none"
-        if decision.is_allowed:
-            assert decision.is_probe, "a request that is no probe"
-            self._probe_until = now + self.probe_s
-
-    def answered(self, *, is_probe: bool) -> None:
-        if self._open_until is None or is_probe:
-            self._failures, self._open_until, self._probe_until = 0, None, 0.0
-            self._openings = 0
-
-    def failed(self, now: float, *, is_probe: bool) -> None:
-        """`threshold` failures in a row open the circuit; a failed probe opens it for longer."""
-        if self._open_until is not None and not is_probe:
-            return
-        self._failures += 1
-        if is_probe or self._failures >= self.threshold:
-            self._open_until = now + min(8, 2**self._openings) * self.open_s
-            self._openings += 1
-            self._probe_until = 0.0
-
-    _openings: int = 0
+def _state(row: tuple[Any, ...]) -> JobState:
+    return JobState(*(row[place] for place in _PLACES))

@@ -8,10 +8,20 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import stamina
-from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    Select,
+    Table,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -65,6 +75,21 @@ class Database:
     def close(self) -> None:
         """Close the pooled connections."""
         self.engine.dispose()
+
+
+def first_or_created(
+    connection: Connection, query: Select[Any], draft: Callable[[], Executable]
+) -> Row[Any]:
+    """Return the one row of a query; `draft` inserts it unless another process does so first.
+
+    The row is there almost always. An insert that may meet a conflict is compiled at each call,
+    which takes longer than the rest of a short transaction.
+    """
+    found = connection.execute(query).first()
+    if found is None:
+        connection.execute(draft())
+        found = connection.execute(query).one()
+    return found
 
 
 def connect(url: str, *, clock: Clock = time.time) -> Database:

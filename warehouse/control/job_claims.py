@@ -137,13 +137,13 @@ class JobClaimRows:
     def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
         """Record a heartbeat of a worker and of the jobs it runs."""
         now = self._database.now()
-        insert = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
-        alive = insert.on_conflict_do_update(
-            index_elements=[WORKERS.c.worker_id], set_={"heartbeat_at": now}
-        )
+        known = update(WORKERS).where(WORKERS.c.worker_id == worker_id).values(heartbeat_at=now)
         with self._database.writing() as connection:
-            connection.execute(alive)
-            connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
+            if not connection.execute(known).rowcount:
+                new = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
+                connection.execute(new.on_conflict_do_nothing())
+            if job_ids:
+                connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
 
     def heartbeat_job(self, job_id: str, *, run_number: int | None = None) -> None:
         """Record a heartbeat of a job, sent by its run independently of the worker."""

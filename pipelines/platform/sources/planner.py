@@ -186,7 +186,13 @@ class Planner[R: SourceReader]:
         was_asked = any(one.surface == other.surface for other, _ in attempt.refused)
         if was_asked or not attempt.wants(source):
             return
-        if not is_first and not may_follow(one, attempt.refused):
+        # A demand that a probe met holds back nothing that would have been asked without it.
+        refused = [
+            (other, scope)
+            for other, scope in attempt.refused
+            if not (is_first and scope is RefusalScope.NOT_INSTEAD)
+        ]
+        if not may_follow(one, refused):
             attempt.report(one, SourceVerdict.HELD_BACK)
             return
         await self._read(one, source, attempt, is_first=is_first)

@@ -3,10 +3,12 @@
 import pytest
 
 from tests.simulation.__main__ import find_bug
-from tests.simulation.days import simulate
+from tests.simulation.bugs import BUGS
+from tests.simulation.days import BrokenPromiseError, simulate
 
-DAYS = 0.25
-FOUND_AT_ONCE = ("a stopped worker costs an attempt", "circuits open too early")
+DAYS = 1.0
+FOUND_AT_ONCE = ("circuits open too early", "an equal request makes a second job")
+AT_LEAST = 20
 
 
 def test_a_seed_breaks_no_promise_and_leads_to_the_same_trace_again() -> None:
@@ -14,9 +16,23 @@ def test_a_seed_breaks_no_promise_and_leads_to_the_same_trace_again() -> None:
 
 
 def test_another_seed_leads_to_another_trace() -> None:
-    assert simulate(1, days=DAYS) != simulate(2, days=DAYS)
+    assert simulate(2, days=DAYS) != simulate(3, days=DAYS)
+
+
+def test_there_are_as_many_bugs_to_plant_as_are_promised() -> None:
+    assert len(BUGS) >= AT_LEAST
 
 
 @pytest.mark.parametrize("bug", FOUND_AT_ONCE)
 def test_a_planted_bug_breaks_a_promise(bug: str) -> None:
     assert find_bug(bug, seeds=range(1, 5), days=DAYS) is not None
+
+
+def test_a_failing_seed_says_how_to_replay_it_and_fails_in_the_same_way_again() -> None:
+    told = []
+    for _ in range(2):
+        with BUGS["a new run keeps the old number"](), pytest.raises(BrokenPromiseError) as broken:
+            simulate(1, days=DAYS)
+        told.append(str(broken.value))
+    assert told[0] == told[1]
+    assert "make simulate SEED=1 DAYS=1" in told[0]

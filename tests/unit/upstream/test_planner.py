@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections import Counter
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -291,6 +292,28 @@ async def test_demand_towards_a_probe_does_not_hold_back_what_is_asked_anyway(
     platform.asked.clear()
     assert await platform.surface(question) == "second"
     assert platform.asked == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "asked"),
+    [
+        (UnreachableError, ["first", "elsewhere"]),
+        (RateLimitedError, ["first", "elsewhere"]),
+        (RegionBlockedError, ["first"]),
+    ],
+)
+async def test_what_a_probe_learns_of_its_host_or_the_region_holds_for_the_question(
+    refusal: type[UpstreamError], asked: list[str], platform: Any, question: Any, clock: FakeClock
+) -> None:
+    platform.answers["first"] = PageWithoutDataError
+    for _ in range(20):
+        await platform.surface(question)
+    platform.answers["first"] = refusal
+    clock.advance(PROBE_EVERY_S)
+    platform.asked.clear()
+    with nullcontext() if "elsewhere" in asked else pytest.raises(refusal):
+        assert await platform.surface(question) == "elsewhere"
+    assert platform.asked == asked
 
 
 async def test_error_of_one_video_is_preferred_to_that_of_a_closed_source(

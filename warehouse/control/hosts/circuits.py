@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Row, and_, select, update
+from sqlalchemy import Connection, Executable, Row, and_, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import Database, first_or_created
 from warehouse.control.hosts.circuit_rules import (
     Circuit,
     after_failure,
@@ -123,11 +123,12 @@ class CircuitRows:
             self._save(connection, host, surface, change(circuit), **times)
 
     def _locked(self, connection: Connection, host: str, surface: str) -> Circuit:
-        values = {"host": host, "surface": surface, **asdict(Circuit())}
-        insert = self._database.insert(CIRCUITS).values(values)
-        connection.execute(insert.on_conflict_do_nothing())
+        def draft() -> Executable:
+            values = {"host": host, "surface": surface, **asdict(Circuit())}
+            return self._database.insert(CIRCUITS).values(values).on_conflict_do_nothing()
+
         query = select(*_STATE).where(_is(host, surface)).with_for_update()
-        return Circuit(**connection.execute(query).one()._mapping)  # noqa: SLF001  # public in spite of its name
+        return Circuit(**first_or_created(connection, query, draft)._mapping)  # noqa: SLF001  # public in spite of its name
 
     def _save(
         self, connection: Connection, host: str, surface: str, circuit: Circuit, **times: float

@@ -5,9 +5,9 @@ One token bucket per host, and pauses that a host asked for. The arithmetic is i
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Executable, func, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import Database, first_or_created
 from warehouse.control.hosts.token_bucket import Bucket, full_bucket, take
 from warehouse.control.records import TokenGrant
 from warehouse.control.schema import HOSTS
@@ -26,9 +26,12 @@ class HostBudgetRows:
         row = HOSTS.c.host == host
         with self._database.writing() as connection:
             now = self._database.now()
-            self._ensure(connection, host, full_bucket(now, burst=burst))
             columns = (HOSTS.c.tokens, HOSTS.c.filled_at, HOSTS.c.day, HOSTS.c.spent)
-            found = connection.execute(select(*columns).where(row).with_for_update()).one()
+            found = first_or_created(
+                connection,
+                select(*columns).where(row).with_for_update(),
+                lambda: self._new_host(host, full_bucket(now, burst=burst)),
+            )
             after, grant = take(
                 Bucket(**found._mapping),  # noqa: SLF001  # public in spite of its name
                 now,
@@ -43,7 +46,11 @@ class HostBudgetRows:
         """Pause all requests to a host until this time. A longer pause is kept."""
         moment = until.timestamp()
         with self._database.writing() as connection:
-            self._ensure(connection, host, full_bucket(self._database.now(), burst=1))
+            first_or_created(
+                connection,
+                select(HOSTS.c.host).where(HOSTS.c.host == host),
+                lambda: self._new_host(host, full_bucket(self._database.now(), burst=1)),
+            )
             longer = func.coalesce(HOSTS.c.paused_until, 0) < moment
             connection.execute(
                 update(HOSTS).where(HOSTS.c.host == host, longer).values(paused_until=moment)
@@ -65,9 +72,9 @@ class HostBudgetRows:
         with self._database.reading() as connection:
             return {row.host: row.spent for row in connection.execute(query.order_by(HOSTS.c.host))}
 
-    def _ensure(self, connection: Connection, host: str, bucket: Bucket) -> None:
+    def _new_host(self, host: str, bucket: Bucket) -> Executable:
         values = {"host": host, **_columns(bucket)}
-        connection.execute(self._database.insert(HOSTS).values(values).on_conflict_do_nothing())
+        return self._database.insert(HOSTS).values(values).on_conflict_do_nothing()
 
 
 def _columns(bucket: Bucket) -> dict[str, float]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import and_, select, update
+from sqlalchemy import Connection, Executable, Row, and_, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import Database, first_or_created
 from warehouse.control.schema import SURFACE_ANSWERS
 
 _SEPARATOR = " "
@@ -25,11 +25,7 @@ class SurfaceAnswerRows:
         """
         now, is_row = self._database.now(), _is(host, surface)
         with self._database.writing() as connection:
-            values = {"host": host, "surface": surface, "answers": ""}
-            insert = self._database.insert(SURFACE_ANSWERS).values(values)
-            connection.execute(insert.on_conflict_do_nothing())
-            columns = (SURFACE_ANSWERS.c.answers, SURFACE_ANSWERS.c.answered_at)
-            row = connection.execute(select(*columns).where(is_row).with_for_update()).one()
+            row = self._locked_answers(connection, host, surface)
             is_recent = now - (row.answered_at or 0.0) <= max_age_s
             answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
             connection.execute(
@@ -56,16 +52,8 @@ class SurfaceAnswerRows:
     ) -> bool:
         """Return True if a probe is due, for the first caller of each interval."""
         now, is_row = self._database.now(), _is(host, surface)
-        columns = (
-            SURFACE_ANSWERS.c.answers,
-            SURFACE_ANSWERS.c.answered_at,
-            SURFACE_ANSWERS.c.probed_at,
-        )
         with self._database.writing() as connection:
-            values = {"host": host, "surface": surface, "answers": ""}
-            insert = self._database.insert(SURFACE_ANSWERS).values(values)
-            connection.execute(insert.on_conflict_do_nothing())
-            row = connection.execute(select(*columns).where(is_row).with_for_update()).one()
+            row = self._locked_answers(connection, host, surface)
             is_due = is_probe_due(
                 row.answers.split(),
                 since=max(row.answered_at or 0.0, row.probed_at or 0.0),
@@ -77,6 +65,21 @@ class SurfaceAnswerRows:
                 claim = update(SURFACE_ANSWERS).where(is_row).values(probed_at=now)
                 connection.execute(claim)
         return is_due
+
+    def _locked_answers(
+        self, connection: Connection, host: str, surface: str
+    ) -> Row[tuple[str, float | None, float | None]]:
+        def draft() -> Executable:
+            values = {"host": host, "surface": surface, "answers": ""}
+            return self._database.insert(SURFACE_ANSWERS).values(values).on_conflict_do_nothing()
+
+        columns = (
+            SURFACE_ANSWERS.c.answers,
+            SURFACE_ANSWERS.c.answered_at,
+            SURFACE_ANSWERS.c.probed_at,
+        )
+        query = select(*columns).where(_is(host, surface)).with_for_update()
+        return first_or_created(connection, query, draft)
 
 
 def is_probe_due(
