@@ -34,7 +34,7 @@ CONFIG = ScanConfig(
     find_target=lambda _text: None, result_cache_ttl_s=3600,
     job_retention_days=RETENTION_DAYS, worker_lost_after_s=LOST_AFTER_S,
 )  # fmt: skip
-ROUNDS_TO_THE_END = 400
+ROUNDS_TO_THE_END = 120
 PRIORITY = {"api": 100, "schedule": 10}
 """Whoever waits comes before what is scheduled."""
 POINTS = 10

@@ -10,7 +10,7 @@ ROUNDING = 1e-3
 AT_ONCE_S = 1.0
 """What is under way when something begins may still be sent within this time."""
 WHOLE_HOST = "*"
-RATE_PER_S, BURST, BUDGET = 0.05, 3, 80
+RATE_PER_S, BURST, BUDGET = 0.05, 3, 12
 OPEN_S, LONGEST_S, PROBE_S = 900.0, 7200.0, 60.0
 DEMANDS = frozenset({"upstream_verification", "upstream_login_required"})
 THRESHOLDS = {

@@ -22,7 +22,14 @@ from warehouse.control.jobs import (
 from warehouse.control.records import NewJob
 from warehouse.control.schema import JOBS, WORKERS
 from warehouse.records.errors import WarehouseUnavailableError
-from warehouse.records.jobs import JOB_KINDS, MAX_ATTEMPTS, Job, ProgressRecord, WaitingFor
+from warehouse.records.jobs import (
+    FINAL_STATUSES,
+    JOB_KINDS,
+    MAX_ATTEMPTS,
+    Job,
+    ProgressRecord,
+    WaitingFor,
+)
 
 ClaimState = Literal["held", "cancelled", "lost"]
 
@@ -125,9 +132,10 @@ class JobClaimRows:
             )
 
     def set_waiting_for(self, job_id: str, waiting_for: WaitingFor | None) -> None:
-        """Record what a job waits for."""
+        """Record what a job waits for; one that has ended stays as it is."""
+        is_open = JOBS.c.status.not_in(FINAL_STATUSES)
         with self._database.writing() as connection:
-            found = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
+            found = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id, is_open))
             if found is not None and found.progress.waiting_for != waiting_for:
                 document = _waiting(found, waiting_for)
                 connection.execute(

@@ -202,6 +202,19 @@ def test_cancelling_depends_on_how_far_the_job_is(control: ControlStore) -> None
     assert control.claim("w") is None
 
 
+def test_a_job_that_has_ended_waits_for_nothing_any_more(control: ControlStore) -> None:
+    created, _ = control.create_or_join(new_job("f"))
+    control.claim("w")
+    control.set_waiting_for(created.job_id, "lease")
+    waiting = control.job(created.job_id)
+    assert waiting is not None
+    assert waiting.progress.waiting_for == "lease"
+    control.finish(created.job_id, "cancelled")
+    ended = control.job(created.job_id)
+    control.set_waiting_for(created.job_id, "disk")
+    assert control.job(created.job_id) == ended
+
+
 def test_completed_jobs_are_found_by_what_they_scanned(control: ControlStore, clock: Clock) -> None:
     for name in ("old", "new", "failed", "elsewhere"):
         control.create_or_join(new_job(name, job_id=name))
