@@ -164,7 +164,7 @@ class JobPromises:
         assert now.cancel_requested >= before.cancel_requested, "a cancellation was forgotten"
         is_lost = before.status == "running" and now.status == "queued"
         assert not (is_lost and before.cancel_requested), "a cancelled job goes on"
-        is_handed_back = is_lost and now.attempt == before.attempt  # the next run finds the result
+        is_handed_back = is_lost and now.attempt == before.attempt  # it goes on from its checkpoint
         if (now.job_id, before.run_number) in self._succeeded and before.status == "running":
             is_kept = is_handed_back or now.status in {"running", "completed"}
             assert is_kept, "a stored result was thrown away"
