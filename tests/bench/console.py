@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
-from playwright.sync_api import Error
+from playwright.sync_api import CDPSession, Error
 
 from tests.bench.running import Figure, Workspace
 from tests.browser.test_console_rules import JOB_ID, answer, completed
@@ -26,7 +26,8 @@ DRAWN = """() => new Promise((resolve) => {
 })"""
 
 MANY_ROWS = 10_000
-SCROLLED = """() => new Promise((resolve) => {
+FRAMES = 400
+SCROLLED = """(frames) => new Promise((resolve) => {
   const box = document.querySelector('main .table-wrap');
   const intervals = [];
   let last = null;
@@ -34,7 +35,7 @@ SCROLLED = """() => new Promise((resolve) => {
     if (last !== null) intervals.push(now - last);
     last = now;
     box.scrollTop += 150;
-    if (intervals.length < 400) requestAnimationFrame(step);
+    if (intervals.length < frames) requestAnimationFrame(step);
     else resolve(intervals.sort((a, b) => a - b)[Math.floor(intervals.length * 0.95)]);
   };
   requestAnimationFrame(step);
@@ -54,9 +55,11 @@ def measure_console(space: Workspace) -> Iterator[Figure]:
             rows = statistics.median(_five_hundred(visitors) for _ in range(TIMES))
             what = "console: 500 rows, from the last byte to the frame"
             yield what, f"{rows:.0f} ms", "under 100 ms"
-            frames = statistics.median(_scrolled(visitors) for _ in range(3))
+            runs = [_scrolled(visitors) for _ in range(3)]
             what = f"console: {MANY_ROWS:,} rows at 9,000 pixels a second, 95 % of the frames"
-            yield what, f"{frames:.1f} ms", "at most 32 ms"
+            yield what, f"{statistics.median(run[0] for run in runs):.1f} ms", "at most 32 ms"
+            what = "console: the same, processor time of the page for a frame"
+            yield what, f"{statistics.median(run[1] for run in runs):.1f} ms", "at most 16 ms"
     except Error as error:
         yield "console", f"no browser: {error.message.splitlines()[0]}", ""
 
@@ -79,11 +82,25 @@ def _five_hundred(visitors: Visitors) -> float:
     return float(found)
 
 
-def _scrolled(visitors: Visitors) -> float:
+def _scrolled(visitors: Visitors) -> tuple[float, float]:
+    """Return the 95th percentile between frames, and the processor time of one, both in ms."""
     view = visitors.open()
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(MANY_ROWS))
     view.show(f"#/job/{JOB_ID}")
     view.page.wait_for_selector("tbody tr.data")
-    found: Any = view.page.evaluate(SCROLLED)
+    session = view.page.context.new_cdp_session(view.page)
+    session.send("Performance.enable")
+    before = _thread_s(session)
+    between: float = view.page.evaluate(SCROLLED, FRAMES)
+    used = _thread_s(session) - before
     view.page.context.close()
-    return float(found)
+    return between, 1000 * used / FRAMES
+
+
+def _thread_s(session: CDPSession) -> float:
+    """Return the processor time of the main thread of a page, in seconds.
+
+    A busy machine shows frames late, but does not change this.
+    """
+    metrics: list[dict[str, Any]] = session.send("Performance.getMetrics")["metrics"]
+    return float(next(one["value"] for one in metrics if one["name"] == "ThreadTime"))

@@ -28,7 +28,7 @@ addMessages({
     "经比对，在搜索范围内不是同一录音；依据中列出了尝试过的速度与音高。",
   ],
   "term.variant": [
-    "The same recording, sped up, slowed down or pitched. Variants have a list of their own and do not count as confirmed.",
-    "同一录音的加速、减速或变调版本，单独列出，不计入已确认。",
+    "The same recording, sped up, slowed down or pitched, or only a few seconds of it. Variants have a list of their own and do not count as confirmed.",
+    "同一录音的加速、减速或变调版本，或仅含其短片段；单独列出，不计入已确认。",
   ],
 });

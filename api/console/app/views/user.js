@@ -76,7 +76,7 @@ const postColumns = () => [
   { key: "collects", label: t("stat.collects"), num: true, render: (row) => count(row.statistics?.collect_count) },
   { key: "shares", label: t("stat.shares"), num: true, render: (row) => count(row.statistics?.share_count) },
   { key: "complete", label: t("col.complete"), render: (row) => html`<${Badge} tone=${row.statistics_complete ? "good" : "warn"}>${t(row.statistics_complete ? "col.exact" : "col.partial")}<//>` },
-  { key: "time", label: t("col.more"), render: (row) => html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>` },
+  { key: "time", label: t("col.more"), class: "nowrap", render: (row) => html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>` },
 ];
 
 export function PostsView({ query }) {

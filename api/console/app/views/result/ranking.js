@@ -87,8 +87,9 @@ function allColumns() {
     { key: "rank", label: "#", num: true, always: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
     { key: "video", label: t("col.video"), always: true, class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
     { key: "author", label: t("col.account"), class: "cell-name", render: (row) => html`<a class="one-line" href=${link(["profile"], { id: row.author?.sec_uid })}><${Foreign} text=${row.author?.nickname} none=${row.author?.unique_id ?? "—"} /></a>` },
-    { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
     { key: "hot", label: t("stat.hot"), num: true, sort: "hot_score", render: (row) => html`<b>${count(row.hot_score)}</b>` },
+    { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
+    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
     { key: "digg", label: t("stat.likes"), num: true, sort: "digg", render: (row) => html`${row.is_viral && html`<${Badge} tone="warn" bare>${t("filter.viral_short")}<//> `}${count(row.statistics.digg_count)}` },
     { key: "comment", label: t("stat.comments"), num: true, sort: "comment", render: (row) => count(row.statistics.comment_count) },
     { key: "collect", label: t("stat.collects"), num: true, sort: "collect", render: (row) => count(row.statistics.collect_count) },
@@ -97,7 +98,6 @@ function allColumns() {
     bornColumn(),
     { key: "music", label: t("filter.music"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>${row.music?.created_at && html`<div class="tiny soft">${row.music.born_with ? t("track.born_here") : t("track.born", { day: day(row.music.created_at) })}</div>`}` },
     { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
-    { key: "evidence", label: t("col.evidence"), always: true, class: "nowrap", render: (row) => (row.evidence ? html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`) },
     { key: "note", label: t("note.text"), render: (row) => html`<${NotePad} kind="video" id=${row.aweme_id} isShort />` },
   ];
 }
