@@ -166,7 +166,7 @@ def _sound(features: Features) -> MeasuredSound:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, print, and keep the figures in the folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--references", type=int, default=1000)
     parser.add_argument("--clips", type=int, default=20, help="references of which clips are made")
@@ -181,6 +181,8 @@ def main() -> None:
         unrelated=given.unrelated,
         processes=given.processes,
     )
+    kept = given.folder / "results.json"  # the accuracy card reads it
+    kept.write_text(json.dumps(asdict(measured), indent=1), encoding="utf-8")
     for name, (right, total) in measured.found.items():
         print(f"{name}: {right} of {total}")
     for family in (*FAMILIES, None):
