@@ -67,7 +67,7 @@ def write_card(document: Document, folder: Path) -> None:
 def _section_text(title: str, head: tuple[str, ...], lines: rows.Rows, document: Document) -> str:
     parts = [f"## {title}", _markdown(head, lines), *_PICTURES.get(title, [])]
     if title in _RANGE_TITLES:
-        parts.insert(1, f"Measured with verdict revision {document['range']['revision']}.")
+        parts.insert(1, _EXTENT.format(**document["range"]))
     return "\n\n".join(parts)
 
 
@@ -93,6 +93,10 @@ _UNRELATED = ("how", "pairs", "pairs of tracks", "accepted", "highest score", "9
 _GOALS, _RANGE = "Goals of the full range", "Over the range of edits"
 _MUST_DIFFER, _OTHERS = "What must stay apart", "Others over the range of edits"
 _RANGE_TITLES = frozenset({_RANGE, _MUST_DIFFER, _OTHERS})
+_EXTENT = (
+    "Measured with verdict revision {revision} on {tracks} edited tracks and {scores} scores by "
+    "two sound fonts, {pairs} pairs."
+)
 _APART = ("different, yet compared", "accepted", "of it confirmed")
 _COST = ("what", "measured", "must", "reach for")
 _PICTURES = {

@@ -80,7 +80,7 @@ def goal_rows(document: Document) -> Rows:
     goals = [
         *_main_goals(document), *_range_goals(document), *_cost_goals(document),
     ]  # fmt: skip
-    words = {True: "yes", False: "no", None: "not measured"}
+    words = {True: "yes", False: "no", None: "open"}
     return [(what, goal, figure, words[is_met]) for what, goal, figure, is_met in goals]
 
 
