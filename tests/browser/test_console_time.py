@@ -108,3 +108,4 @@ def test_a_dark_page_is_printed_in_light_colours(visitors: Visitors) -> None:
     expect(root).to_have_attribute("data-theme", "light")
     view.page.emulate_media(media="screen")
     expect(root).to_have_attribute("data-theme", "dark")
+    assert root.get_attribute("data-theme") == "dark"
