@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
 
 from pipelines.platform.call_trace import HttpResponse
@@ -96,8 +97,14 @@ class Shape:
 
 def read_index() -> list[Shape]:
     """Every shape, in the order of the index."""
+    return list(_index())
+
+
+@cache
+def _index() -> tuple[Shape, ...]:
+    """Read once: it is long, and hundreds of tests ask for a shape by name."""
     index = tomllib.loads((SHAPES / "index.toml").read_text(encoding="utf-8"))
-    return [Shape(**entry) for entry in index["shape"]]
+    return tuple(Shape(**entry) for entry in index["shape"])
 
 
 Parse = Callable[[bytes, str, ParseContext], object]

@@ -35,6 +35,8 @@ TIERS = {
     "notebooks": "full",
     "browser": "full",
 }
+HANGS_AFTER_S = {"full": 900, "soak": 7200}
+"""A test of another tier may take longer than `timeout` in pyproject.toml says."""
 LONG_FIRST = ("end_to_end", "integration/scan", "integration/cli", "browser", "integration")
 """Long files start first, so that the processes that share the tests end at about the same time."""
 
@@ -64,8 +66,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if not item.get_closest_marker("soak"):
-        item.add_marker(TIERS[item.path.relative_to(TESTS).parts[0]])
+    is_soak = item.get_closest_marker("soak") is not None
+    tier = "soak" if is_soak else TIERS[item.path.relative_to(TESTS).parts[0]]
+    if not is_soak:
+        item.add_marker(tier)
+    if tier in HANGS_AFTER_S and not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(HANGS_AFTER_S[tier]))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

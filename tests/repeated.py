@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-BUSY = "while True: pass"
+# ends with whoever started it, also when that one is killed
+BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
 PYTEST = ("-m", "pytest", "-q", "--numprocesses", "3", "--dist", "loadfile")
 ORDERED = ("--no-loadscope-reorder", "-m", "quick", "--randomly-seed")
 SHOWN = ("FAILED", "ERROR")

@@ -162,11 +162,15 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("one", "row"), ROWS, ids=lambda value: getattr(value, "name", str(value)))
-def test_a_parameter_is_as_the_interface_has_it(
-    description: Any, one: Operation, row: Parameter
+def test_every_parameter_is_as_the_interface_has_it(
+    description: Any, subtests: pytest.Subtests
 ) -> None:
-    schema, is_required = described(description, one)[row.name]
+    for one, row in ROWS:
+        with subtests.test(f"{one} {row.name}"):
+            check_parameter(*described(description, one)[row.name], row)
+
+
+def check_parameter(schema: Any, is_required: bool, row: Parameter) -> None:
     kind = plain(schema)
     assert is_required is (row.default is NOT_GIVEN)
     assert kind["type"] == row.type

@@ -134,7 +134,7 @@ def fuzz(
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, timeout=PATIENCE_S)
     results: list[Any] = list(schema.get_all_operations())
     operations = [result.ok() for result in results]
-    strategies = {operation.label: _strategy(operation, known) for operation in operations}
+    strategies = {operation.label: strategy_of(operation, known) for operation in operations}
     with get_client(cast("Any", app)) as client:
         turn = 0
         while found.cases < cases:
@@ -206,7 +206,7 @@ def judge(case: schemathesis.Case[Any], answer: Any) -> None:
         assert document["code"] == answer.status_code, "another code"
 
 
-def _strategy(operation: Any, known: Mapping[str, list[str]]) -> st.SearchStrategy[Any]:
+def strategy_of(operation: Any, known: Mapping[str, list[str]]) -> st.SearchStrategy[Any]:
     """Valid, invalid, and valid requests about what exists."""
     strategies = [operation.as_strategy(), operation.as_strategy(GenerationMode.NEGATIVE)]
     named = {one.name for one in operation.query} & known.keys()

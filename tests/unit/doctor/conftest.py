@@ -111,8 +111,9 @@ class LiveStage:
     clock: FakeClock
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def profile() -> PlatformProfile:
+    """Nothing can change it, so all tests share one."""
     return load_profile("sandbox", sandbox_port=8790)
 
 

@@ -108,7 +108,7 @@ def _asserts(node: ast.AST) -> bool:
             return True
         if isinstance(inner, ast.Call):
             name = ast.unparse(inner.func).rsplit(".", 1)[-1]
-            if name.startswith(("assert", "raises", "warns", "check", "call_and_validate", "_")):
+            if name.startswith(("assert", "raises", "warns", "check", "expect", "_")):
                 return True
     return False
 

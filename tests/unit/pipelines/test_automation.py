@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import islice, pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from dagster import (
     AutomationConditionSensorDefinition,
     DagsterInstance,
     DefaultSensorStatus,
+    Definitions,
     FreshnessPolicy,
     evaluate_automation_conditions,
 )
@@ -21,12 +23,22 @@ from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.schedules import SCHEDULES, build_schedules
 
 NOON = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
-DEFINITIONS = build_definitions()
-(SENSOR,) = [
-    sensor
-    for sensor in DEFINITIONS.get_repository_def().sensor_defs
-    if isinstance(sensor, AutomationConditionSensorDefinition)
-]
+
+
+@cache
+def definitions() -> Definitions:
+    """Built when a test runs, not when one is collected."""
+    return build_definitions()
+
+
+@cache
+def sensor() -> AutomationConditionSensorDefinition:
+    (found,) = [
+        one
+        for one in definitions().get_repository_def().sensor_defs
+        if isinstance(one, AutomationConditionSensorDefinition)
+    ]
+    return found
 
 
 def policies(**settings: object) -> dict[str, FreshnessPolicy]:
@@ -59,7 +71,7 @@ def test_the_daily_chart_has_a_policy_of_a_day() -> None:
 
 
 def test_every_report_of_a_schedule_has_a_policy() -> None:
-    graph = DEFINITIONS.resolve_asset_graph()
+    graph = definitions().resolve_asset_graph()
     reports = {key.to_user_string() for key in graph.get_all_asset_keys() if "reports" in key.path}
     assert reports
     assert policies(hours={"reports": 24}).keys() == reports
@@ -100,16 +112,16 @@ class Daemon:
 
     def requests_at(self, time: datetime) -> set[str]:
         evaluated = evaluate_automation_conditions(
-            defs=DEFINITIONS,
+            defs=definitions(),
             instance=self.instance,
-            asset_selection=SENSOR.asset_selection,
+            asset_selection=sensor().asset_selection,
             evaluation_time=time,
             cursor=self.cursor,
         )
         self.cursor = evaluated.cursor
         return {
             key.to_user_string()
-            for key in DEFINITIONS.resolve_asset_graph().get_all_asset_keys()
+            for key in definitions().resolve_asset_graph().get_all_asset_keys()
             if evaluated.get_num_requested(key)
         }
 
@@ -121,11 +133,11 @@ class Daemon:
 
 
 def test_the_sensor_is_stopped_until_somebody_starts_it() -> None:
-    assert SENSOR.default_status == DefaultSensorStatus.STOPPED
+    assert sensor().default_status == DefaultSensorStatus.STOPPED
 
 
 def test_only_what_reads_stored_rows_has_a_condition() -> None:
-    graph = DEFINITIONS.resolve_asset_graph()
+    graph = definitions().resolve_asset_graph()
     groups = {
         graph.get(key).group_name
         for key in graph.get_all_asset_keys()

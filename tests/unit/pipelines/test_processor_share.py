@@ -16,6 +16,7 @@ from pipelines.orchestration.worker.processor_share import (
     ShareGuard,
     share_between,
 )
+from tests.repeated import BUSY
 
 SECONDS = st.floats(0, 1e6, allow_nan=False)
 RESTORE = """
@@ -39,7 +40,7 @@ from pipelines.orchestration.worker.processor_share import guard_share
 lines = []
 os.setpriority(os.PRIO_PROCESS, 0, 0)  # the tests may run under `nice`
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+busy = subprocess.Popen([sys.executable, "-c", sys.argv[1]])
 try:
     lower_process_priority()
     lines.append(os.getpriority(os.PRIO_PROCESS, 0))
@@ -157,8 +158,8 @@ def test_the_priority_is_restored_where_that_is_permitted() -> None:
 @pytest.mark.skipif(ProcessorTimes.read() is None, reason="the kernel does not count waiting")
 def test_beside_a_busy_process_on_one_processor_the_normal_priority_comes_back() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", STARVE], start_new_session=True, capture_output=True, text=True,
-        check=True,
+        [sys.executable, "-c", STARVE, BUSY], start_new_session=True, capture_output=True,
+        text=True, check=True,
     )  # fmt: skip
     lines = done.stdout.splitlines()
     priorities = [line for line in lines if line.isdigit()]  # the others are of the log

@@ -52,12 +52,13 @@ class ScriptedClient(GuestClient):
         self.is_closed = True
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def profile() -> PlatformProfile:
+    """Nothing can change it, so all tests share one."""
     return load_profile("sandbox", sandbox_port=8790)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shape_named() -> Callable[[str], Shape]:
     known = {shape.file: shape for shape in read_index()}
     return known.__getitem__
