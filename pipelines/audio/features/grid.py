@@ -63,6 +63,13 @@ def smooth_size(wanted: float) -> int:
     return nearest
 
 
+def next_smooth(number: int) -> int:
+    """Return the smallest 5-smooth number that is not below `number`."""
+    while not _is_smooth(number):
+        number += 1
+    return number
+
+
 def frame_count(sample_count: int, rate: int) -> int:
     """Return the number of feature frames; frame k is centred at k times the hop."""
     return int(sample_count / (HOP_S * rate)) + 1

@@ -1,6 +1,7 @@
 """Chroma spectra: the correlation of two sounds at every lag and rotation of the octave, by FFT.
 
-Chroma is taken at 10.8 frames per second. Not here: which tempos and rotations are tried
+Chroma is taken at 10.8 frames per second. Transforms are NumPy's, because importing `scipy.fft`
+takes a fifth of a second. Not here: which tempos and rotations are tried
 (`search.py`).
 """
 
@@ -9,10 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import scipy.fft
 from numpy.typing import NDArray
 
-from pipelines.audio.features.grid import FRAMES_PER_S
+from pipelines.audio.features.grid import FRAMES_PER_S, next_smooth
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import TEMPOS, interpolated
 
@@ -33,9 +33,7 @@ class Spectra:
 def spectrum_size(reference: Features, candidate: Features) -> int:
     """Return the transform size for the correlation of both sounds at every tempo."""
     longest = max(reference.frames, candidate.frames) / 2
-    return scipy.fft.next_fast_len(
-        _SIZE_STEP * math.ceil(longest * (1 + 1 / TEMPOS[0]) / _SIZE_STEP)
-    )
+    return _SIZE_STEP * next_smooth(math.ceil(longest * (1 + 1 / TEMPOS[0]) / _SIZE_STEP))
 
 
 def fine_lag(place: int, candidate: Features, tempo: float, size: int) -> int:
@@ -80,7 +78,7 @@ def significance(
     product = reference.values * candidate.values.conj()
     if len(turned) < _HARMONICS:
         return np.asarray(np.fft.ifft(turns @ product, axis=1).real * weight)
-    lagged = scipy.fft.ifft(product[1:], axis=1, overwrite_x=True)  # centred chroma has no mean
+    lagged = np.fft.ifft(product[1:], axis=1)  # centred chroma has no mean
     rotated = np.concatenate((turns.real[:, 1:], -turns.imag[:, 1:]), axis=1)
     correlation = rotated @ np.concatenate((lagged.real, lagged.imag))
     correlation *= weight

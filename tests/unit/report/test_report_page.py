@@ -89,7 +89,7 @@ def test_every_audio_link_shows_its_numbers_against_their_limits(build_job: Buil
 
 def test_a_variant_stands_apart_with_its_speed(build_job: Build) -> None:
     text = render_report(build_job())
-    ranking, _, variants = text.partition("At another speed or pitch</span>")
+    ranking, _, variants = text.partition("Changed, or a few seconds</span>")
     assert "× 1.10" in variants
     assert "× 1.10" not in ranking
 
