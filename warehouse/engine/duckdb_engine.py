@@ -17,7 +17,7 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
-from warehouse.lake.library_errors import translate_errors
+from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
 from warehouse.models import read_model, read_scan_model
@@ -268,6 +268,8 @@ def query_errors() -> Iterator[None]:
         try:
             yield
         except _QUERY_MISTAKES as error:
+            if find_damaged_file(error) is not None:
+                raise
             raise WarehouseError(f"the query is invalid ({type(error).__name__})") from error
 
 

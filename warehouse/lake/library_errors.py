@@ -1,15 +1,31 @@
 """Translation of storage library errors.
 
 A library's message never goes into `detail`, because it can contain paths and URLs; the cause stays
-attached for the log.
+attached for the log. What a damaged or missing file is called is taken from it, without its folder.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from warehouse.records.errors import WarehouseUnavailableError
 
 _HINT = "check that the store is reachable, the free disk space and the owner of the files"
+_HINT_OF_DAMAGE = (
+    "restore the last backup with `sametrack restore` into a new DATA_HOME; "
+    "no other file was changed, so keep this one to recover what is newer"
+)
+_FILE = re.compile(r"[A-Za-z0-9_.=-]+\.(?:parquet|duckdb)")
+_DAMAGES = {
+    "file is not a database": "control.sqlite",
+    "database disk image is malformed": "control.sqlite",
+    "Kernel error: Json error": "a file of its transaction log (_delta_log)",
+    "No magic bytes found": None,
+    "No files found that match": None,
+    "TProtocolException": None,
+    "Invalid Parquet": None,
+}
+"""What libraries say of a damaged or missing file, and its name where they do not say it."""
 
 
 @contextmanager
@@ -22,6 +38,21 @@ def translate_errors(what: str, *causes: type[Exception]) -> Iterator[None]:
     try:
         yield
     except causes as error:
+        damaged = find_damaged_file(error)
+        if damaged is not None:
+            raise WarehouseUnavailableError(
+                f"{what} failed: {damaged} is damaged or missing", hint=_HINT_OF_DAMAGE
+            ) from error
         raise WarehouseUnavailableError(
             f"{what} failed ({type(error).__name__})", hint=_HINT
         ) from error
+
+
+def find_damaged_file(error: Exception) -> str | None:
+    """Return the name of the file that an error says is damaged or missing; None for others."""
+    text = str(error)
+    for said, name in _DAMAGES.items():
+        if said in text:
+            found = _FILE.search(text)
+            return name or (found[0] if found else "a file")
+    return None

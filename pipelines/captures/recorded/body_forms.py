@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
-from selectolax.lexbor import LexborHTMLParser
 
+from pipelines.platform.parsers.page_scripts import find_title
 from pipelines.platform.parsers.pages import parse_container
 from warehouse.records.errors import UpstreamError
 
@@ -57,10 +57,10 @@ def _decode_page(body: bytes) -> DecodedBody | None:
         payload = parse_container(body, surface="page").values
     except UpstreamError:
         return None
-    title = LexborHTMLParser(body).css_first("title")
+    title = find_title(body)
     # only a page without data is judged by its title; that of a video repeats its caption
     is_judged = title is not None and not _has_key(payload, _CAPTIONED)
-    text = html.escape(title.text()) if title is not None and is_judged else ""
+    text = html.escape(title) if title is not None and is_judged else ""
     is_rendered = b"_ROUTER_DATA" not in body and _RENDERED in body
 
     def encode(changed: object) -> bytes:

@@ -8,16 +8,26 @@ A date is a number with a format: it is read as ISO 8601.
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import IO
 from xml.etree import ElementTree as ET
 
 from warehouse.records.errors import InvalidParameterError
 
-MAX_PART_BYTES = 200 * 1024 * 1024
+MAX_PART_BYTES = 64 * 1024 * 1024
 MAX_COLUMNS = 200
+MAX_ROWS = 100_000
+MAX_CELLS = 400_000
+"""Filled cells of a table. Memory for a whole table is a hundred bytes a cell."""
+MAX_CHARS = 8_000_000
+MAX_DEPTH = 50
+_MAX_FORMAT_CHARS = 1_000
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_CONTENT = frozenset(_MAIN + name for name in ("c", "v", "is", "t", "r", "xf"))
+"""Elements that are read with the one around them: cells with their row, formats in their list."""
+_RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _LINKED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _DATE_FORMATS = frozenset({"14", "15", "16", "17", "22"})
 """Numbers of the date formats that every workbook has without declaring them."""
@@ -26,6 +36,32 @@ _NOT_SHOWN = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 _DAY_0 = datetime(1899, 12, 30, tzinfo=UTC)
 _DAY_S = 86_400
 _CELL = re.compile(r"([A-Z]{1,3})[0-9]+")
+
+
+def limited_rows(rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield numbered rows as long as there are not more than a catalogue may have.
+
+    Raises:
+        ValueError: There are.
+    """
+    cells = chars = 0
+    for count, (number, values) in enumerate(rows, 1):
+        filled = [value for value in values if value]
+        cells += len(filled)
+        chars += sum(map(len, filled))
+        if count > MAX_ROWS or cells > MAX_CELLS or chars > MAX_CHARS:
+            raise ValueError(
+                f"it has more than {MAX_ROWS:,} rows, {MAX_CELLS:,} filled cells "
+                f"or {MAX_CHARS:,} characters"
+            )
+        yield number, values
+
+
+def _counted[Item](items: Iterable[Item], limit: int, what: str) -> Iterator[Item]:
+    for count, item in enumerate(items, 1):
+        if count > limit:
+            raise ValueError(f"it has more than {limit:,} {what}")
+        yield item
 
 
 def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -37,7 +73,8 @@ def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             cells = _CellReader(_shared_texts(archive), _date_styles(archive), _epoch(archive))
-            rows = list(_rows(_part(archive, _first_sheet(archive)), cells))
+            found = _elements(archive, _first_sheet(archive), f"{_MAIN}row")
+            rows = list(limited_rows(_rows(found, cells)))
     except (
         zipfile.BadZipFile,
         KeyError,
@@ -52,22 +89,56 @@ def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]
     return iter(rows)
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> ET.Element:
-    """Return one part of the archive. Neither its size nor entities can exhaust the memory."""
+def _elements(archive: zipfile.ZipFile, name: str, tag: str) -> Iterator[ET.Element]:
+    """Yield the elements of a kind in one part, each only while it is looked at.
+
+    Neither the size of the part, nor its depth, nor entities can exhaust the memory.
+    """
     if archive.getinfo(name).file_size > MAX_PART_BYTES:
-        raise ValueError(f"{name} is too large")
-    text = archive.read(name)
-    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:  # no spreadsheet program writes one
-        raise ValueError(f"{name} declares a document type")
-    return ET.fromstring(text)  # noqa: S314 -- declarations are refused above
+        raise ValueError(f"{name} has more than {MAX_PART_BYTES >> 20} MB when unpacked")
+    open_elements: list[ET.Element] = []
+    with archive.open(name) as packed:
+        for event, element in ET.iterparse(_Declared(packed, name), ("start", "end")):  # noqa: S314 -- declarations are refused by `_Declared`
+            if event == "start":
+                open_elements.append(element)
+                if len(open_elements) > MAX_DEPTH:
+                    raise ValueError(f"{name} has more than {MAX_DEPTH} elements in each other")
+                continue
+            open_elements.pop()
+            if element.tag == tag:
+                yield element
+            if element.tag in _CONTENT:
+                continue  # read with the element around it
+            element.clear()
+            if open_elements:
+                open_elements[-1].remove(element)
+
+
+class _Declared:
+    """A part as it is unpacked; raises where it declares a document type."""
+
+    def __init__(self, packed: IO[bytes], name: str) -> None:
+        self._packed = packed
+        self._name = name
+        self._before = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        text = self._packed.read(size)
+        seen = self._before + text
+        if b"<!DOCTYPE" in seen or b"<!ENTITY" in seen:  # no spreadsheet program writes one
+            raise ValueError(f"{self._name} declares a document type")
+        self._before = seen[-len("<!DOCTYPE") :]
+        return text
 
 
 def _first_sheet(archive: zipfile.ZipFile) -> str:
-    sheet = _part(archive, "xl/workbook.xml").find(f"{_MAIN}sheets/{_MAIN}sheet")
-    if sheet is None:
+    sheets = _elements(archive, "xl/workbook.xml", f"{_MAIN}sheet")
+    linked = next((sheet.get(_LINKED) for sheet in sheets), None)
+    if linked is None:
         raise ValueError("it has no sheet")
-    for relation in _part(archive, "xl/_rels/workbook.xml.rels"):
-        if relation.get("Id") == sheet.get(_LINKED):
+    for relation in _elements(archive, "xl/_rels/workbook.xml.rels", _RELATION):
+        if relation.get("Id") == linked:
             target = relation.get("Target", "")
             return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
     raise ValueError("its sheet is missing")
@@ -76,7 +147,8 @@ def _first_sheet(archive: zipfile.ZipFile) -> str:
 def _shared_texts(archive: zipfile.ZipFile) -> list[str]:
     if "xl/sharedStrings.xml" not in archive.namelist():
         return []
-    return [_text(item) for item in _part(archive, "xl/sharedStrings.xml").findall(f"{_MAIN}si")]
+    items = _elements(archive, "xl/sharedStrings.xml", f"{_MAIN}si")
+    return [_text(item) for item in _counted(items, MAX_CELLS, "texts")]
 
 
 def _text(item: ET.Element) -> str:
@@ -89,26 +161,27 @@ def _date_styles(archive: zipfile.ZipFile) -> frozenset[str]:
     """Return the numbers of the cell styles that show a number as a date."""
     if "xl/styles.xml" not in archive.namelist():
         return frozenset()
-    styles = _part(archive, "xl/styles.xml")
     dates = set(_DATE_FORMATS)
-    for form in styles.iterfind(f"{_MAIN}numFmts/{_MAIN}numFmt"):
-        code = _NOT_SHOWN.sub("", form.get("formatCode", "").lower())
+    for form in _elements(archive, "xl/styles.xml", f"{_MAIN}numFmt"):
+        code = _NOT_SHOWN.sub("", form.get("formatCode", "")[:_MAX_FORMAT_CHARS].lower())
         if "y" in code or "d" in code:
             dates.add(form.get("numFmtId", ""))
-    cells = styles.findall(f"{_MAIN}cellXfs/{_MAIN}xf")
-    return frozenset(str(at) for at, one in enumerate(cells) if one.get("numFmtId") in dates)
+    for group in _elements(archive, "xl/styles.xml", f"{_MAIN}cellXfs"):
+        cells = group.findall(f"{_MAIN}xf")
+        return frozenset(str(at) for at, one in enumerate(cells) if one.get("numFmtId") in dates)
+    return frozenset()
 
 
 def _epoch(archive: zipfile.ZipFile) -> datetime:
     """Return day 0 of the workbook. Files of old Macs count from 1904."""
-    settings = _part(archive, "xl/workbook.xml").find(f"{_MAIN}workbookPr")
+    settings = next(_elements(archive, "xl/workbook.xml", f"{_MAIN}workbookPr"), None)
     counts_from_1904 = settings is not None and settings.get("date1904") in {"1", "true"}
     return datetime(1904, 1, 1, tzinfo=UTC) if counts_from_1904 else _DAY_0
 
 
-def _rows(sheet: ET.Element, cells: "_CellReader") -> Iterator[tuple[int, list[str]]]:
+def _rows(rows: Iterator[ET.Element], cells: "_CellReader") -> Iterator[tuple[int, list[str]]]:
     number = 0
-    for row in sheet.iterfind(f"{_MAIN}sheetData/{_MAIN}row"):
+    for row in rows:
         number = int(row.get("r") or number + 1)
         values: list[str] = []
         for cell in row.iterfind(f"{_MAIN}c"):

@@ -5,9 +5,10 @@ In a `.txt` file a whole line is one, because the text of a shared link may hold
 """
 
 import csv
-import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 from pipelines.catalog.rules.importing import (
     ARTIST_COLUMNS,
@@ -16,10 +17,12 @@ from pipelines.catalog.rules.importing import (
     TITLE_COLUMNS,
     ImportLine,
 )
-from pipelines.catalog.sources.spreadsheet import read_first_sheet
+from pipelines.catalog.sources.spreadsheet import limited_rows, read_first_sheet
 from warehouse.records.errors import InvalidParameterError
 
-MAX_FILE_BYTES = 50 * 1024 * 1024
+MAX_FILE_BYTES = 8 * 1024 * 1024
+MAX_ROW_CHARS = 500_000
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _DELIMITERS = ",;\t"
 _KNOWN = frozenset({*INPUT_COLUMNS, *TITLE_COLUMNS, *ARTIST_COLUMNS, *PRIORITY_COLUMNS})
 
@@ -56,8 +59,14 @@ def parse_table(data: bytes, *, name: str) -> list[ImportLine]:
             f"{name} is no CSV and no XLSX file", hint="Save the table as XLSX or as CSV (UTF-8)"
         )
     is_spreadsheet = suffix == ".xlsx" or data.startswith(b"PK\x03\x04")
-    rows = read_first_sheet(data, name=name) if is_spreadsheet else _text_rows(data, name)
-    return _to_lines(list(rows))
+    if is_spreadsheet:
+        return _to_lines(list(read_first_sheet(data, name=name)))
+    try:
+        return _to_lines(list(limited_rows(_text_rows(data, name))))
+    except ValueError as error:
+        raise InvalidParameterError(
+            f"{name} cannot be read: {error}", hint="Import it in several files"
+        ) from error
 
 
 def link_lines(texts: Iterable[str]) -> list[ImportLine]:
@@ -79,22 +88,51 @@ def _text_rows(data: bytes, name: str) -> Iterator[NumberedRow]:
     if "\0" in text:
         raise InvalidParameterError(f"{name} is no text file", hint="Give a CSV or an XLSX file")
     if name.lower().endswith(".txt"):
-        yield from ((number, [line]) for number, line in enumerate(text.splitlines(), 1))
+        lines = (line.rstrip("\r\n") for line in _RowText(text, reset_by_line=True))
+        yield from ((number, [line]) for number, line in enumerate(lines, 1))
     else:
         yield from _delimited_rows(text, name)
 
 
 def _delimited_rows(text: str, name: str) -> Iterator[NumberedRow]:
-    first = text.lstrip("\r\n").partition("\n")[0]
+    first = text[:MAX_ROW_CHARS].lstrip("\r\n").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines = _RowText(text)
+    reader = csv.reader(lines, delimiter=delimiter)
     before = 0
     try:
         for row in reader:
             yield before + 1, row  # a quoted value may span lines: the row begins at the first
             before = reader.line_num
+            lines.begin_row()
     except csv.Error as error:
         raise InvalidParameterError(f"{name}, line {reader.line_num}: {error}") from error
+
+
+class _RowText:
+    """Lines of a text one by one, as long as no row has more than `MAX_ROW_CHARS`.
+
+    A row is held in memory as a whole, and a value in quotes may have lines without an end.
+    """
+
+    def __init__(self, text: str, *, reset_by_line: bool = False) -> None:
+        self._lines = _LINE.finditer(text)
+        self._reset_by_line = reset_by_line
+        self._chars = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)[0]
+        self._chars = len(line) if self._reset_by_line else self._chars + len(line)
+        if self._chars > MAX_ROW_CHARS:
+            raise ValueError(f"a row has more than {MAX_ROW_CHARS:,} characters")
+        return line
+
+    def begin_row(self) -> None:
+        """Count from here."""
+        self._chars = 0
 
 
 def _to_lines(rows: Sequence[NumberedRow]) -> list[ImportLine]:

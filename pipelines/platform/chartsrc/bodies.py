@@ -15,7 +15,10 @@ from pipelines.platform.parsers.fields import MAX_INT, JsonNode, parse_json
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 
-_COMMENTS = re.compile(rb"\A(?:\s*<!--[^<>]*-->)+|(?:<!--[^<>]*-->\s*)+\Z")
+_LEADING_COMMENT = re.compile(rb"\s*<!--[^<>]*-->")
+_TRAILING_COMMENT = re.compile(rb"<!--[^<>]*-->\s*\Z")
+_MAX_COMMENTS = 20  # it sends one or two
+_MAX_COMMENT_BYTES = 2_000
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
 _TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
@@ -65,11 +68,23 @@ def parse_document(body: bytes, *, seen: ChartParseContext) -> JsonNode:
         StructureChangedError: Its status has an unknown type.
     """
     try:
-        document = parse_json(_COMMENTS.sub(b"", body), surface=seen.surface)
+        document = parse_json(_without_comments(body), surface=seen.surface)
     except StructureChangedError as error:
         raise _not_a_document(body, seen) from error
     refuse_failure(document)
     return document
+
+
+def _without_comments(body: bytes) -> bytes:
+    """Return a body without the comments before and behind its document."""
+    for _ in range(_MAX_COMMENTS):
+        leading = _LEADING_COMMENT.match(body, 0, _MAX_COMMENT_BYTES)
+        body = body if leading is None else body[leading.end() :]
+        trailing = _TRAILING_COMMENT.search(body, max(0, len(body) - _MAX_COMMENT_BYTES))
+        body = body if trailing is None else body[: trailing.start()]
+        if leading is None and trailing is None:
+            break
+    return body
 
 
 def refusal_from_text(body: bytes, seen: ChartParseContext) -> UpstreamError | None:

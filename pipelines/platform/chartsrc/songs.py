@@ -21,7 +21,7 @@ from pipelines.platform.chartsrc.bodies import (
     refusal_from_text,
 )
 from pipelines.platform.chartsrc.song import parse_song, parse_song_of_page
-from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.fields import JsonNode, refuse_too_many_values
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.charts import ChartPage
 
@@ -76,6 +76,7 @@ def parse_song_page(
     Raises:
         UpstreamError: As for `parse_songs`.
     """
+    refuse_too_many_values(body, surface=seen.surface)
     text = body.decode("utf-8", "replace")
     found = _FEATURES.search(text)
     if found is None:

@@ -6,6 +6,7 @@ the operator's decision, so the facts are shown to the operator.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from contextvars import Context
 from datetime import datetime
@@ -27,6 +28,10 @@ REFETCH_AFTER_S = 3600.0  # when the file could not be read
 FETCH_LEASE_S = 10.0  # how long to wait for another process that reads the file
 MAX_POLLS = 50
 DISALLOWED = "robots_disallow"
+_AGENT_LINE = re.compile(
+    r"^(?P<field>[ \t]*user[ -]?agent[ \t]*[: \t])(?P<name>[^\r\n#]*)", re.IGNORECASE | re.MULTILINE
+)
+_OTHER_AGENT = " another-agent"
 _LONGEST_BODY = 512 * 1024  # the RFC asks for 500 KiB at least
 
 PathVerdict = Literal["allowed", "disallowed", "unknown"]
@@ -130,7 +135,7 @@ class RobotsPolicy:
             status, body = await self._renewed(host, url, fetch)
         else:
             status, body = file.status, file.body
-        self._files[host] = (self._clock.monotonic(), status, Protego.parse(body))
+        self._files[host] = (self._clock.monotonic(), status, parse_robots(body))
         return status, self._files[host][2]
 
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
@@ -149,6 +154,21 @@ class RobotsPolicy:
 
     def _age_s(self, file: RobotsFileRecord) -> float:
         return (self._clock.now() - file.fetched_at).total_seconds()
+
+
+def parse_robots(text: str) -> Protego:
+    """Parse a robots.txt, with all agents that are not ours taken for one.
+
+    A file names agents and rules freely, and each agent keeps a copy of each rule of its group:
+    half a megabyte could become 500 million rules.
+    """
+    return Protego.parse(_AGENT_LINE.sub(_merged, text))
+
+
+def _merged(line: re.Match[str]) -> str:
+    name = line["name"].strip().lower().replace("*", "")
+    is_relevant = not name or AGENT.lower().startswith(name)
+    return line[0] if is_relevant else f"{line['field']}{_OTHER_AGENT}"
 
 
 def _decide(status: int | None, rules: Protego, url: str) -> PathDecision:

@@ -13,7 +13,10 @@ from warehouse.records.errors import StructureChangedError
 MAX_INT = 2**63 - 1
 MAX_ID_LENGTH = 30
 _KEYS_SHOWN = 24
-_KEY_LENGTH_SHOWN = 40
+KEY_LENGTH_SHOWN = 40
+MAX_TEXT_CHARS = 200_000
+MAX_VALUES = 200_000
+"""A list of 20 complete videos has 60,000 values; one value may take 200 bytes of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,9 @@ class JsonNode:
         return value
 
     def text(self, key: str) -> str | None:
-        """A text; None when absent or null. An empty text stays empty."""
+        """A text; None when absent or null. An empty text stays empty; a huge one is refused."""
         value = self.values.get(key)
-        if value is None or isinstance(value, str):
+        if value is None or (isinstance(value, str) and len(value) <= MAX_TEXT_CHARS):
             return value
         raise self.changed(key, value)
 
@@ -132,8 +135,24 @@ class JsonNode:
 
     def keys_seen(self) -> str:
         """Return the keys of this object, shortened, for an error text."""
-        names = [key[:_KEY_LENGTH_SHOWN] for key in list(self.values)[:_KEYS_SHOWN]]
+        names = [key[:KEY_LENGTH_SHOWN] for key in list(self.values)[:_KEYS_SHOWN]]
         return ", ".join(names) or "no keys"
+
+
+def refuse_too_many_values(body: bytes, *, surface: str) -> None:
+    """Refuse a body whose JSON would take many times its size in memory, before it is decoded.
+
+    The marks that begin values are counted, also in texts: that is an upper bound.
+
+    Raises:
+        StructureChangedError: It may hold more than `MAX_VALUES` values.
+    """
+    if sum(body.count(mark) for mark in (b"{", b"[", b",")) > MAX_VALUES:
+        raise StructureChangedError(
+            f"the body may hold more than {MAX_VALUES} values",
+            surface=surface,
+            reason="too_many_values",
+        )
 
 
 def parse_json(body: bytes, *, surface: str) -> JsonNode:
@@ -142,6 +161,7 @@ def parse_json(body: bytes, *, surface: str) -> JsonNode:
     Raises:
         StructureChangedError: It is not.
     """
+    refuse_too_many_values(body, surface=surface)
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as exc:

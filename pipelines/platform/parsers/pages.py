@@ -5,13 +5,14 @@ page without data is searched for the reason (`refusals.py`).
 """
 
 import json
+import re
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 import orjson
-from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.fields import KEY_LENGTH_SHOWN, JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.page_scripts import find_scripts
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,
@@ -23,10 +24,12 @@ from warehouse.records.errors import StructureChangedError, SubstitutionError
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _ROUTER = "_ROUTER_DATA"
+_RENDERED = re.compile(rb"""\bid\s*=\s*["']?RENDER_DATA\b""")
 _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
 _ALONE = "aweme_detail"
 _MAX_DEPTH = 6
+_MAX_ESCAPES = 400_000  # each is an object while they are replaced
 
 
 def parse_container(body: bytes, *, surface: str) -> JsonNode:
@@ -37,14 +40,28 @@ def parse_container(body: bytes, *, surface: str) -> JsonNode:
     Raises:
         StructureChangedError: The page has no container, or an unreadable one.
     """
-    for script in LexborHTMLParser(body).css("script"):
-        text = script.text(deep=True).strip()
-        if script.attributes.get("id") == "RENDER_DATA":
-            return _decoded(unquote_to_bytes(text), surface)
+    refuse_too_many_values(body, surface=surface)
+    for script in find_scripts(body):
+        text = script.text.strip()
+        if _RENDERED.search(script.attributes):
+            return _decoded(_unescaped(text, surface), surface)
         name, _, value = text.partition("=")
         if name.strip().removeprefix("window.") == _ROUTER:
             return _leading_value(value.lstrip(), surface)
     raise refusal_error("no_container", "the page has no data container", surface=surface)
+
+
+def _unescaped(text: str, surface: str) -> bytes:
+    """Return the JSON of a container that is written with percent signs."""
+    if text.count("%") > _MAX_ESCAPES:
+        raise StructureChangedError(
+            f"the data container has more than {_MAX_ESCAPES} escapes",
+            surface=surface,
+            reason="too_many_values",
+        )
+    data = unquote_to_bytes(text)
+    refuse_too_many_values(data, surface=surface)
+    return data
 
 
 def parse_video_page(
@@ -186,7 +203,7 @@ def _found(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNo
 def _children(node: JsonNode) -> Iterator[JsonNode]:
     for key, value in node.values.items():
         if isinstance(value, dict):
-            yield JsonNode(value, node.surface, f"{node.path}.{key}")
+            yield JsonNode(value, node.surface, f"{node.path}.{key[:KEY_LENGTH_SHOWN]}")
 
 
 def _shown_keys(container: JsonNode) -> str:

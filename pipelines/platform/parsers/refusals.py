@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from selectolax.lexbor import LexborHTMLParser
-
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.page_scripts import find_title
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 
@@ -154,8 +153,7 @@ def explain(error: UpstreamError, answer: HttpResponse, words: RefusalMarkers) -
         return _by_document(answer) or error
     if page.lstrip()[:1] != b"<":
         return error
-    found = LexborHTMLParser(page).css_first("title")
-    title = found.text() if found is not None else ""
+    title = find_title(page) or ""
     has_container = error.reason not in {"no_container", "not_json", "broken_frame"}
     named = _by_title(title, answer, words)
     if named is None and not has_container:

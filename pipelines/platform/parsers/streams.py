@@ -5,18 +5,21 @@ that end; and documents without frames, glued together or one per line.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import orjson
 
-from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.fields import JsonNode, parse_json, refuse_too_many_values
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import UpstreamError
 
 _LONGEST_LENGTH = 8  # hex digits of a frame's length
 _LINE_ENDS = b"\r\n"
-_BLANKS = " \t\r\n"
+_BLANKS = re.compile(r"[ \t\r\n]*")
+MAX_DOCUMENTS = 500
+"""A page of a search has some 20."""
 _DECODER = json.JSONDecoder()
 
 
@@ -35,6 +38,7 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
         StructureChangedError: The first length is invalid, a document is no JSON object, or a
             stream with its end mark holds none.
     """
+    refuse_too_many_values(body, surface=surface)
     is_framed = body.lstrip()[:1] != b"{"
     frames, is_open = _frames(body, surface) if is_framed else ([body], True)
     is_cut = is_framed and is_open
@@ -44,6 +48,8 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
             if piece is None:
                 is_cut = True
                 break
+            if len(whole) == MAX_DOCUMENTS:
+                raise _broken(surface, f"the stream has more than {MAX_DOCUMENTS} documents")
             whole.append(parse_json(piece, surface=surface))
     begins_one = is_open and b"".join(frames[:1]).lstrip()[:1] == b"{"
     if not whole and not begins_one:
@@ -63,6 +69,8 @@ def _frames(body: bytes, surface: str) -> tuple[list[bytes], bool]:
         if not length:
             return frames, length is None
         frame, rest = _cut(rest, length)
+        if len(frames) == MAX_DOCUMENTS:
+            raise _broken(surface, f"the stream has more than {MAX_DOCUMENTS} frames")
         frames.append(frame)
         rest = rest.lstrip(_LINE_ENDS)
     return frames, True
@@ -110,7 +118,8 @@ def _documents(frame: bytes) -> Iterator[bytes | None]:
 
 
 def _after_blanks(text: str, start: int) -> int:
-    return len(text) - len(text[start:].lstrip(_BLANKS))
+    found = _BLANKS.match(text, start)
+    return start if found is None else found.end()
 
 
 def _is_json(piece: bytes) -> bool:

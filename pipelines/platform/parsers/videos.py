@@ -31,6 +31,7 @@ _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
 _VIDEO_TYPES = frozenset({0, 4})
 _SONG_ID = re.compile(r"[1-9][0-9]{4,29}", re.ASCII)
+_MAX_TITLE_CHARS = 1_000  # a longer text is no title, and the search is quadratic in its length
 _NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s*$", re.DOTALL)
 
 
@@ -235,7 +236,7 @@ def _named_song(title: str) -> tuple[str | None, str | None]:
     hyphens between blanks are there, they are the separator. The artist is known only if there is
     one separator: of two, either may be part of a name.
     """
-    found = _NAMED_SONG.search(title)
+    found = _NAMED_SONG.search(title) if len(title) <= _MAX_TITLE_CHARS else None
     if found is None:
         return None, None
     named = found["song"].strip()

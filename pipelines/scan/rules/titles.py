@@ -12,6 +12,8 @@ from functools import lru_cache
 _BRACKETED = re.compile(r"[(（\[【].*?[)）\]】]")
 _USER_SOUND = re.compile(r"^@.*(创作的原声|original sound)", re.IGNORECASE | re.DOTALL)
 MIN_TITLE_CHARS = 2
+MAX_TITLE_CHARS = 1_000
+"""A longer text is no title; searching brackets takes time quadratic in its length."""
 
 
 @lru_cache(maxsize=20_000)  # a scan checks the same captions in every round
@@ -24,9 +26,10 @@ def folded(text: str) -> str:
 def song_names(title: str | None) -> tuple[str, ...]:
     """Return the folded names of a song: its full title, and the title without brackets.
 
-    A caption may contain either "Song (Remix)" or just "Song". Empty if the title names no song.
+    A caption may contain either "Song (Remix)" or just "Song". Empty if the title names no song,
+    or is longer than any title.
     """
-    if title is None or _USER_SOUND.search(title):
+    if title is None or len(title) > MAX_TITLE_CHARS or _USER_SOUND.search(title):
         return ()
     names = (folded(title), folded(_BRACKETED.sub("", title)))
     return tuple(name for name in dict.fromkeys(names) if len(name) >= MIN_TITLE_CHARS)
