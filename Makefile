@@ -29,7 +29,7 @@ PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-kills simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -148,6 +148,15 @@ fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 1
 	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
 	@$(BIN)/python -m tests.fuzz.requests --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
 	@$(BIN)/python -m tests.fuzz.jobs --seed $(or $(FUZZ_SEED),1)
+
+fuzz-hostile: env ## bombs and malformed bodies through every reader, with their memory and time (ONLY=text)
+	@$(BIN)/python -m tests.fuzz.hostile --only '$(ONLY)'
+
+chaos: env ## every operation under every fault of a proxy, then 1,000 scans under faults (RUNS=, CHAOS_SEED=, MINUTES=)
+	@$(BIN)/python -m tests.chaos --runs $(or $(RUNS),1000) --minutes $(or $(MINUTES),600) $(if $(CHAOS_SEED),--seed $(CHAOS_SEED))
+
+load: env ## 200 users of the console and 10 jobs with faults on, beside a bare route (USERS=, JOBS=, MINUTES=)
+	@$(BIN)/python -m tests.load --users $(or $(USERS),200) --jobs $(or $(JOBS),10) --minutes $(or $(MINUTES),30)
 
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)

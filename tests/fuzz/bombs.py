@@ -134,6 +134,12 @@ _WORKBOOK = {
     ),
 }
 _SHEET = "xl/worksheets/sheet1.xml"
+
+
+def _cell(text: bytes) -> bytes:
+    return _XML_HEAD + b"<row><c><v>" + text + b"</v></c></row></sheetData></worksheet>"
+
+
 _ENTITIES = (
     b'<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa">'
     + b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9))
@@ -150,6 +156,15 @@ SHEETS: dict[str, Callable[[], bytes]] = {
     ),
     "a row of many cells": lambda: _zip(
         _WORKBOOK, {_SHEET: (b"<row>" + b"<c><v>1</v></c>" * 100 + b"</row>", 100_000)}
+    ),
+    "300,000 rows": lambda: _zip(_WORKBOOK, {_SHEET: (b"<row><c><v>12</v></c></row>", 300_000)}),
+    "shared texts of 15 MB": lambda: _zip(
+        {**_WORKBOOK, _SHEET: b"<worksheet/>"},
+        {"xl/sharedStrings.xml": (b"<si><t>ab</t></si>", 800_000)},
+    ),
+    "a cell of 15 MB": lambda: _zip({**_WORKBOOK, _SHEET: _cell(b"a" * 15_000_000)}, {}),
+    "an attribute of 15 MB": lambda: _zip(
+        {**_WORKBOOK, _SHEET: b'<worksheet a="' + b"a" * 15_000_000 + b'"/>'}, {}
     ),
     "entities": lambda: _zip({**_WORKBOOK, _SHEET: _ENTITIES}, {}),
     "elements in elements": lambda: _zip(_WORKBOOK, {_SHEET: (b"<a>", 3_000_000)}),

@@ -9,7 +9,6 @@ from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import load_profile
 from warehouse.control.records import TokenGrant
 
-
 PIECE = 65_536
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import orjson
 
-from pipelines.platform.parsers.page_scripts import find_title
+from pipelines.platform.page_scripts import find_title
 from pipelines.platform.parsers.pages import parse_container
 from warehouse.records.errors import UpstreamError
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 from warehouse.records.errors import InvalidParameterError
 
-MAX_PART_BYTES = 64 * 1024 * 1024
+MAX_PART_BYTES = 16 * 1024 * 1024
 MAX_COLUMNS = 200
 MAX_ROWS = 100_000
 MAX_CELLS = 400_000

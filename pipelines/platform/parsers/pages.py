@@ -11,8 +11,8 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
+from pipelines.platform.page_scripts import find_scripts
 from pipelines.platform.parsers.fields import KEY_LENGTH_SHOWN, JsonNode, refuse_too_many_values
-from pipelines.platform.parsers.page_scripts import find_scripts
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.page_scripts import find_title
 from pipelines.platform.parsers.fields import JsonNode, parse_json
-from pipelines.platform.parsers.page_scripts import find_title
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 

@@ -10,8 +10,8 @@ from itertools import cycle
 import pytest
 
 from pipelines.platform.http.robots import AGENT, parse_robots
+from pipelines.platform.page_scripts import find_scripts, find_title
 from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, parse_json
-from pipelines.platform.parsers.page_scripts import find_scripts, find_title
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.streams import MAX_DOCUMENTS, read_stream
 from pipelines.scan.rules.titles import song_names

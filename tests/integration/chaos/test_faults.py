@@ -1,0 +1,59 @@
+"""Operations and scans under faults of a proxy; `make chaos` has all of them, and many scans."""
+
+import random
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.__main__ import open_platform
+from tests.chaos.endpoints import NAMED, PLATFORM_READS, Ids, ask
+from tests.chaos.faults import BY_NAME, FAULTS
+from tests.chaos.proxy import FaultProxy
+from tests.chaos.scans import Weather, open_campaign
+
+QUICK = [name for name in BY_NAME if name not in {"silence", "trickle"}]
+CASES = [*zip(QUICK, cycle(sorted(PLATFORM_READS)), strict=False)]
+OTHERS = sorted(NAMED.keys() - PLATFORM_READS - {"related_videos"})
+
+
+@pytest.fixture(scope="module")
+def platform(
+    tmp_path_factory: pytest.TempPathFactory, sound_cache: Path
+) -> Iterator[tuple[FaultProxy, Ids]]:
+    with open_platform(tmp_path_factory.mktemp("faults"), sound_cache) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("fault", "operation"), CASES)
+def test_a_fault_ends_as_its_documented_error(
+    platform: tuple[FaultProxy, Ids], fault: str, operation: str
+) -> None:
+    proxy, ids = platform
+    assert ask(operation, ids, proxy, BY_NAME[fault]).problem == ""
+
+
+@pytest.mark.parametrize("operation", ["user_profile", "music_videos"])
+def test_a_silent_platform_is_waited_for_only_so_long(
+    platform: tuple[FaultProxy, Ids], operation: str
+) -> None:
+    proxy, ids = platform
+    assert ask(operation, ids, proxy, BY_NAME["silence"]).problem == ""
+
+
+def test_what_reads_no_platform_does_not_meet_its_faults(platform: tuple[FaultProxy, Ids]) -> None:
+    proxy, ids = platform
+    found = [ask(name, ids, proxy, BY_NAME["reset"]) for name in OTHERS[::6]]
+    assert [one.requests for one in found] == [0] * len(found)
+    assert [one.problem for one in found if one.problem] == []
+
+
+@pytest.mark.soak
+def test_scans_under_any_fault_end(tmp_path: Path, sound_cache: Path) -> None:
+    with open_campaign(tmp_path, sound_cache, seed=3, runs=2) as campaign:
+        weather = Weather(name="any", faults=FAULTS[-5:], share=0.2)
+        campaign.proxy.choose = weather.chooser(random.Random(1))
+        campaign.round(2)
+        assert campaign.problems == []
+        assert campaign.outcomes.total() == 2

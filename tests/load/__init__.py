@@ -1,0 +1,1 @@
+"""Many users of the console and many jobs at once, with faults on, for a while."""

@@ -1,0 +1,195 @@
+"""`make load`: users of the console and jobs at once, with faults between service and platform.
+
+Each user asks, looks, and asks again, as a browser does; when a job ends, another begins. Once a
+minute a line says where the load stands; at the end tables say how long requests took, how they
+ended, and what the service and the worker held. Memory is fitted after the first fifth.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx2
+from rich.console import Console
+from rich.table import Table
+
+from api.cli.processes.child_processes import Child, Program, find_port
+from tests.chaos.faults import FAULTS
+from tests.chaos.proxy import open_proxy
+from tests.chaos.scans import PARAMETERS, SEED, SIZE, Weather
+from tests.load.gauges import Gauge, percentile, read_gauge, slope_mb_per_h
+from tests.load.users import JOBS, TIMEOUT_S, Tally, Town, User, ask_bare
+from tests.stage import Stage, open_stage
+from warehouse.records.jobs import FINAL_STATUSES
+
+WARM_UP = 0.2
+GAUGE_EVERY_S = 10.0
+LINE_EVERY = 6
+LONG_FAULTS = {"silence", "trickle"}
+console = Console(width=150)
+
+
+class Load:
+    """A service under load: its users, its jobs, and what is read of its processes."""
+
+    def __init__(self, base: str, town: Town, watched: dict[str, Child], minutes: float) -> None:
+        self.tally = Tally()
+        self.town = town
+        self.base = base
+        self.ends: dict[str, int] = {}
+        self.gauges: dict[str, list[Gauge]] = {name: [] for name in watched}
+        self._watched = watched
+        self._began = time.monotonic()
+        self.until = self._began + minutes * 60
+
+    async def run(self, users: int, jobs: int, bare: str) -> None:
+        limits = httpx2.Limits(max_connections=users + jobs + 10, max_keepalive_connections=users)
+        async with (
+            httpx2.AsyncClient(
+                base_url=self.base, timeout=TIMEOUT_S, limits=limits, trust_env=False
+            ) as client,
+            asyncio.TaskGroup() as group,
+        ):
+            for number in range(jobs):
+                group.create_task(self._keep_a_job(client, number))
+            for number in range(users):
+                group.create_task(User(client, self.town, self.tally, number).live(self.until))
+            group.create_task(ask_bare(bare, self.tally, self.until))
+            group.create_task(self._watch())
+
+    async def _keep_a_job(self, client: httpx2.AsyncClient, number: int) -> None:
+        chance = random.Random(number)
+        while time.monotonic() < self.until:
+            body = {**PARAMETERS, "input": chance.choice(self.town.tracks), "verify_audio": False,
+                    "count": chance.randrange(10, 500)}  # fmt: skip
+            began = time.monotonic()
+            try:
+                answer = await client.post(JOBS, json=body)
+            except httpx2.HTTPError as error:
+                self.tally.add("start a job", time.monotonic() - began, type(error).__name__)
+                await asyncio.sleep(1)
+                continue
+            self.tally.add("start a job", time.monotonic() - began, str(answer.status_code))
+            if answer.status_code != 202:
+                await asyncio.sleep(1)
+                continue
+            await self._await_end(client, answer.json()["data"]["job_id"])
+
+    async def _await_end(self, client: httpx2.AsyncClient, job_id: str) -> None:
+        self.town.jobs.append(job_id)
+        status = "unfinished"
+        while status not in FINAL_STATUSES and time.monotonic() < self.until:
+            await asyncio.sleep(2)
+            try:
+                status = (await client.get(f"{JOBS}/{job_id}")).json()["data"]["status"]
+            except (httpx2.HTTPError, KeyError, TypeError):
+                continue
+        self.ends[status] = self.ends.get(status, 0) + 1
+        if len(self.town.jobs) > 30:
+            self.town.jobs.pop(0)
+
+    async def _watch(self) -> None:
+        while time.monotonic() < self.until:
+            for name, child in self._watched.items():
+                gauge = await asyncio.to_thread(read_gauge, child.process.pid, began=self._began)
+                self.gauges[name].append(gauge)
+            if len(next(iter(self.gauges.values()))) % LINE_EVERY == 0:
+                self._line()
+            await asyncio.sleep(GAUGE_EVERY_S)
+
+    def _line(self) -> None:
+        held = {name: f"{found[-1].pss_mb:.0f} MB, {found[-1].files} files, {found[-1].threads} "
+                      f"threads" for name, found in self.gauges.items()}  # fmt: skip
+        minutes = (time.monotonic() - self._began) / 60
+        console.print(f"{minutes:5.1f} min  {self.tally.ends.total():,} requests  {held}")
+
+    def show(self) -> None:
+        """Print the tables."""
+        spent_s = time.monotonic() - self._began
+        times = Table("request", "count", "a second", "p50 ms", "p99 ms", "ends")
+        for kind, seconds in self.tally.seconds.items():
+            ends = {end: count for (one, end), count in self.tally.ends.items() if one == kind}
+            times.add_row(
+                kind, f"{len(seconds):,}", f"{len(seconds) / spent_s:.1f}",
+                f"{percentile(seconds, 0.5) * 1000:.0f}",
+                f"{percentile(seconds, 0.99) * 1000:.0f}",
+                ", ".join(f"{end}: {count:,}" for end, count in ends.items()),
+            )  # fmt: skip
+        console.print(times)
+        held = Table(
+            "process", "memory MB, first to last", "slope MB/h", "files", "threads", "processes"
+        )
+        for name, gauges in self.gauges.items():
+            warm = [one for one in gauges if one.at > WARM_UP * spent_s] or gauges
+            first, last = warm[0], warm[-1]
+            held.add_row(
+                name, f"{first.pss_mb:.0f} to {last.pss_mb:.0f}", f"{slope_mb_per_h(warm):+.1f}",
+                f"{first.files} to {last.files}", f"{first.threads} to {last.threads}",
+                f"{first.processes} to {last.processes}",
+            )  # fmt: skip
+        console.print(held)
+        console.print(f"{spent_s / 60:.1f} minutes; jobs: {self.ends}")
+
+
+def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: int) -> Load:
+    """Start a service and a worker behind the proxy, and put them under load."""
+    stage.port = proxy_port
+    stage.settings |= {
+        "RATE_LIMIT_PER_S": "0", "WORKER_RUNS": "2", "DAILY_REQUEST_BUDGET": "100000000",
+        "LISTENING_WORKERS": "1",
+    }  # fmt: skip
+    stage.start_worker()
+    client = stage.start_api()
+    port = find_port()
+    stage.process_group.start(
+        Program(
+            name="bare", command=[sys.executable, "-m", "tests.load.bare", str(port)],
+            log=stage.root / "bare.log",
+        )
+    )  # fmt: skip
+    stage.wait(lambda: _answers(port))
+    town = Town(
+        tracks=[one["music_id"] for one in platform.world("/_world/tracks?counts=0")["tracks"]],
+        accounts=[one["sec_uid"] for one in platform.world("/_world/accounts")["accounts"]],
+    )
+    watched = {one.name: one for one in stage.process_group.children if one.name != "bare"}
+    load = Load(str(client.base_url), town, watched, options.minutes)
+    asyncio.run(load.run(options.users, options.jobs, f"http://127.0.0.1:{port}"))
+    return load
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx2.get(f"http://127.0.0.1:{port}/").is_success
+    except httpx2.HTTPError:
+        return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=10)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--share", type=float, default=0.02, help="share of faulty responses")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sounds", default="", help="keep rendered sounds in this folder")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root, cache = Path(folder), Path(options.sounds or folder) / "sounds"
+        for name in ("platform", "home"):
+            (root / name).mkdir()
+        with open_stage(root / "platform", cache) as platform:
+            platform.start_platform(seed=SEED, size=SIZE)
+            with open_proxy(platform.port) as proxy, open_stage(root / "home", cache) as stage:
+                faults = tuple(one for one in FAULTS if one.name not in LONG_FAULTS)
+                weather = Weather(name="load", faults=faults, share=options.share)
+                proxy.choose = weather.chooser(random.Random(options.seed))
+                run(stage, platform, options, proxy.port).show()
+
+
+if __name__ == "__main__":
+    main()
