@@ -1,11 +1,14 @@
 """Catalogues in the console: imported from a table, read, run, stopped and removed."""
 
 import re
+from datetime import datetime
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.stage import Stage
+from tests.unit.catalog.test_import_tables import spreadsheet
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -48,6 +51,29 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, visitors: Vis
     page.get_by_role("button", name="Remove the list; results stay").click()
     expect(main).to_contain_text("No catalogues")
     assert stage.control.catalogs() == []
+    _is_clean(view)
+
+
+def test_a_spreadsheet_is_read_in_the_browser(visitors: Visitors) -> None:
+    day = datetime(2026, 3, 1)  # noqa: DTZ001 -- a spreadsheet knows no zones
+    rows: list[list[Any]] = [
+        ["track", "title", "day"],
+        ["7300000000000000003", 'Boats, "paper"', day],
+        [],
+        ["x;y"],
+    ]
+    view = visitors.open("#/catalogs")
+    view.page.get_by_role("button", name="Import tracks").click()
+    lines = view.page.get_by_label("Tracks", exact=True)
+    chooser = view.page.locator("input[type=file]")
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    written = spreadsheet(*rows, default_date_format="yyyy-mm-dd")
+    chooser.set_input_files(FilePayload(name="a.xlsx", mimeType=kind, buffer=written))
+    expect(lines).to_have_value(
+        'track,title,day\n7300000000000000003,"Boats, ""paper""",2026-03-01\n"x;y"'
+    )
+    chooser.set_input_files(FilePayload(name="b.xlsx", mimeType=kind, buffer=b"PK and nothing"))
+    expect(view.page.locator("body")).to_contain_text("cannot be read as an XLSX file")
     _is_clean(view)
 
 

@@ -1,5 +1,5 @@
-// Import into a catalogue: pasted lines or a CSV file with its columns, sent in parts. The file is read
-// in the browser; XLSX files and whole folders are for the command line.
+// Import into a catalogue: pasted lines, or a CSV or XLSX file with its columns, sent in parts. The file is
+// read in the browser and shown as text before it is sent.
 import { PATHS, request } from "../../api.js";
 import { Foreign, count } from "../../format.js";
 import { html, useRef, useState } from "../../html.js";
@@ -48,7 +48,7 @@ export function CatalogForm({ name, onImported }) {
     file.current.value = ""; // the same file can be chosen again
     if (!chosen) return;
     if (chosen.size > MOST_BYTES) notify(t("catalog.file_large"));
-    else setField("text")(await chosen.text());
+    else setField("text")(await textOf(chosen));
   };
   const send = async (event) => {
     event.preventDefault();
@@ -66,12 +66,19 @@ export function CatalogForm({ name, onImported }) {
       <${TextField} type="number" label=${t("catalog.tracks_per_day")} value=${given.tracks} onInput=${setField("tracks")} min="0" hint=${t("catalog.empty_keeps")} />
       <${TextField} type="number" label=${t("catalog.fresh_days")} value=${given.days} onInput=${setField("days")} min="1" hint=${t("catalog.empty_keeps")} /></div>
     <div class="field"><label for=${id}>${t("catalog.lines")}</label><textarea id=${id} rows="6" value=${given.text} onInput=${(event) => setField("text")(event.currentTarget.value)} required></textarea><span class="hint">${t("catalog.lines_hint")}</span></div>
-    <div class="row"><input class="hidden" type="file" accept=".csv,.tsv,.txt,text/csv,text/plain" ref=${file} tabindex="-1" aria-label=${t("catalog.file")} onChange=${open} /><button type="button" class="button" onClick=${() => file.current.click()}>${t("catalog.file")}</button>
+    <div class="row"><input class="hidden" type="file" accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain" ref=${file} tabindex="-1" aria-label=${t("catalog.file")} onChange=${open} /><button type="button" class="button" onClick=${() => file.current.click()}>${t("catalog.file")}</button>
       <button type="submit" class="button main-act" disabled=${state.busy}>${t("catalog.import")}</button></div>
     <${ErrorNote} error=${state.error} />
     ${report && html`<div role="status" class="small"><p>${t("catalog.outcome", { added: count(report.added), updated: count(report.updated), duplicates: count(report.duplicates), problems: count(report.problems.length) })}</p>
       ${report.problems.length > 0 && html`<ul class="list">${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`<li key=${one.line}>${t("catalog.line", { line: count(one.line) })} <${Foreign} text=${one.input ?? ""} none="" /> <span class="soft">${one.message}</span></li>`)}</ul>
         <button type="button" class="button little" onClick=${() => onImported(given.name)}>${t("catalog.go_on")}</button>`}</div>`}</form>`;
+}
+
+// Text of a table; a spreadsheet as CSV.
+async function textOf(file) {
+  if (!file.name.toLowerCase().endsWith(".xlsx")) return file.text();
+  const { sheetAsCsv } = await import("./spreadsheet.js");
+  return sheetAsCsv(file).catch(() => { notify(t("catalog.file_unread")); return ""; });
 }
 
 async function sendParts({ name, text, tracks, days }) {
