@@ -75,7 +75,7 @@ def _renew_sections(document: Document, card: Path) -> None:
     """Replace the sections of a card by new ones of their title; new titles come first."""
     text = card.read_text(encoding="utf-8")
     begins, ends = "\n## ", "\n## " + _MUST
-    for section in reversed(_sections(document)):
+    for section in _sections(document):
         title, new = section[0], _section_text(*section, document)
         at = text.find(f"\n## {title}\n")
         if at < 0:
