@@ -36,7 +36,7 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, visitors: Vis
     kept = {track.given.label: track.given for track in stage.control.catalog_tracks("songs")}
     assert kept.keys() == {"Boats; paper", "<b>Kites</b>"}
     assert kept["Boats; paper"].columns["note"] == 'said "once"'
-    page.get_by_role("button", name="Go on without these lines").click()
+    page.get_by_role("button", name="Continue without these lines").click()
 
     expect(page).to_have_url(re.compile(r"#/catalogs\?name=songs$"))
     expect(main).to_contain_text("<b>Kites</b>")

@@ -86,7 +86,12 @@ class Engine:
         self._versions: dict[str, int] = {}
         self._complete_before: dict[str, datetime] = {}
         self._files: dict[str, tuple[str, ...]] = {}
-        self._datasets: dict[str, pa.Dataset] = {}
+        # Empty ones too: another thread may show a table's first file to a cursor that is open.
+        self._datasets: dict[str, pa.Table] = (
+            {table.name: table.schema.empty_table() for table in lake.tables}
+            if lake.is_remote
+            else {}
+        )
         self._is_shown = False
         self._is_star_shown = False
         with query_errors():

@@ -158,6 +158,16 @@ def test_threads_ask_while_another_writes(lake: Lake) -> None:
     assert ask(0) == 60
 
 
+def test_a_cursor_opened_before_a_table_has_rows_reads_the_view_made_after(lake: Lake) -> None:
+    engine = Engine(lake)
+    cursor = engine.open_cursor()
+    lake.append("raw.capture_items", items("1"))
+    engine.refresh()
+    assert cursor.sql(COUNT).fetchall() in ([(0,)], [(3,)])
+    engine.refresh_cursor(cursor)
+    assert cursor.sql(COUNT).fetchall() == [(3,)]
+
+
 @pytest.mark.parametrize(
     "sql",
     [
