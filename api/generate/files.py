@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 from api.app import build_routes
@@ -21,8 +22,9 @@ from api.services.job_feed import JobBroadcaster
 ROOT = Path(__file__).parent.parent.parent
 
 
+@cache
 def read_description() -> OpenApiDocument:
-    """Build the API description without opening any store."""
+    """Build the API description without opening any store, once in a process."""
     app = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=0))
     return app.openapi()
 

@@ -89,7 +89,7 @@ def check_each(
     found: list[Any] = list(schema.get_all_operations())
     for operation in (one.ok() for one in found):
 
-        @settings(BOUNDED, max_examples=8)
+        @settings(BOUNDED, max_examples=4)
         @given(case=strategy_of(operation, known))
         def ask(case: schemathesis.Case[Any]) -> None:
             judge(case, case.call(timeout=PATIENCE_S))
@@ -112,6 +112,6 @@ def test_whole_visits_are_answered_as_described(
         ) -> None:
             judge(case, response)
 
-    Visits.run(settings=settings(BOUNDED, max_examples=6, stateful_step_count=4))
+    Visits.run(settings=settings(BOUNDED, max_examples=4, stateful_step_count=4))
     linked = {link.target for link in LINKS}
     assert linked >= {"music_collection_job", "fetch_music_video_list", "handler_user_profile"}

@@ -6,9 +6,11 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from tests.unit.house.test_house_rules import parsed
 from warehouse.extras import EXTRAS
 
 ROOT = Path(__file__).parents[3]
@@ -46,12 +48,18 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """The distributions that bring each module; reading all of them takes a second."""
+    return packages_distributions()
+
+
 DEFAULT = distributions(PROJECT["dependencies"])
 EXTRA = {name: distributions(of) for name, of in PROJECT["optional-dependencies"].items()}
 
 
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module is not None:
@@ -72,7 +80,7 @@ def undeclared(place: str, module: str, owners: Mapping[str, list[str]]) -> str 
 
 
 def test_every_library_that_the_product_imports_is_declared() -> None:
-    owners = packages_distributions()
+    owners = installed()
     found = [
         problem
         for package in PACKAGES
@@ -84,7 +92,7 @@ def test_every_library_that_the_product_imports_is_declared() -> None:
 
 
 def test_a_library_outside_of_its_place_is_noticed() -> None:
-    owners = packages_distributions()
+    owners = installed()
     assert undeclared("api/app.py", "pandas", owners) == "api/app.py: pandas"
     assert undeclared("api/app.py", "playwright.async_api", owners) is not None
     assert undeclared("api/app.py", "librosa", owners) is not None
@@ -93,7 +101,7 @@ def test_a_library_outside_of_its_place_is_noticed() -> None:
 
 
 def test_each_library_that_an_extra_is_known_by_is_one_that_it_declares() -> None:
-    owners = packages_distributions()
+    owners = installed()
     for extra, libraries in EXTRAS.items():
         for library in libraries:
             top = library.partition(".")[0]

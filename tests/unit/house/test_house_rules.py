@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -19,6 +20,12 @@ TEXT_SUFFIXES = {".py", ".toml", ".md", ".html", ".j2", ".css", ".js", ".yaml", 
 def sources() -> list[Path]:
     found = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     return sorted(path for path in found if "vendor" not in path.parts)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A file as a tree, parsed once however many rules read it."""
+    return ast.parse(path.read_text())
 
 
 def ours() -> list[Path]:
@@ -41,9 +48,9 @@ def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return 0 if not rest else (rest[-1].end_lineno or 0) - rest[0].lineno + 1
 
 
-def offences(path: Path, text: str) -> Iterator[str]:
+def offences(path: Path, text: str, tree: ast.Module) -> Iterator[str]:
     """What is wrong with a module, each with the name of the file."""
-    name, tree = path.relative_to(ROOT), ast.parse(text)
+    name = path.relative_to(ROOT)
     if not ast.get_docstring(tree):
         yield f"{name}: no docstring opens it"
     if len(text.splitlines()) > MAX_LINES:
@@ -58,12 +65,13 @@ def offences(path: Path, text: str) -> Iterator[str]:
 def test_every_module_opens_with_its_charter_and_stays_small() -> None:
     modules = sources()
     assert len(modules) > 500
-    assert [words for path in modules for words in offences(path, path.read_text())] == []
+    found = [words for path in modules for words in offences(path, path.read_text(), parsed(path))]
+    assert found == []
 
 
 def test_an_offence_is_named_with_its_place() -> None:
     long = "def f():\n" + "    x = 1\n" * (MAX_BODY + 1) + "#\n" * MAX_LINES
-    assert list(offences(ROOT / "api" / "utils.py", long)) == [
+    assert list(offences(ROOT / "api" / "utils.py", long, ast.parse(long))) == [
         "api/utils.py: no docstring opens it",
         "api/utils.py: more than 500 lines",
         "api/utils.py: a name that says nothing",
@@ -96,7 +104,7 @@ def test_every_test_asserts_something() -> None:
     silent = [
         f"{path.name}:{node.name}"
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        for node in functions(ast.parse(path.read_text()))
+        for node in functions(parsed(path))
         if node.name.startswith("test_") and not _asserts(node)
     ]
     assert silent == []
@@ -113,9 +121,9 @@ def _asserts(node: ast.AST) -> bool:
     return False
 
 
-def private_dagster(path: Path) -> Iterator[str]:
+def private_dagster(tree: ast.Module) -> Iterator[str]:
     """The private modules of Dagster that a module names, in an import or as text."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             named = [node.module or ""]
         elif isinstance(node, ast.Import):
@@ -127,15 +135,12 @@ def private_dagster(path: Path) -> Iterator[str]:
         yield from filter(PRIVATE_DAGSTER.match, named)
 
 
-def test_private_parts_of_dagster_are_used_in_one_file(tmp_path: Path) -> None:
+def test_private_parts_of_dagster_are_used_in_one_file() -> None:
     compat = ROOT / "pipelines" / "orchestration" / "dagster_compat.py"
-    users = [path for path in sources() if path != compat and any(private_dagster(path))]
+    users = [path for path in sources() if path != compat and any(private_dagster(parsed(path)))]
     assert users == []
-    assert any(private_dagster(compat))
-    other = tmp_path / "other.py"
-    other.write_text(
-        "import dagster._core.x\nfrom dagster_shared._y import z\nA = 'dagster._daemon'"
-    )
-    assert len(list(private_dagster(other))) == 3
-    other.write_text("import dagster\nfrom dagster_webserver.app import z\n")
-    assert list(private_dagster(other)) == []
+    assert any(private_dagster(parsed(compat)))
+    private = "import dagster._core.x\nfrom dagster_shared._y import z\nA = 'dagster._daemon'"
+    assert len(list(private_dagster(ast.parse(private)))) == 3
+    public = "import dagster\nfrom dagster_webserver.app import z\n"
+    assert list(private_dagster(ast.parse(public))) == []

@@ -4,9 +4,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from tests.unit.house.test_house_rules import PACKAGES, ROOT, sources
+from tests.unit.house.test_house_rules import PACKAGES, ROOT, parsed, sources
 
 NOT_WRITTEN = {
     "arranging", "desk", "doors", "doorway", "ear", "household", "keeper", "leash",
@@ -32,8 +33,13 @@ GENERATED = "api/client/blocking.py"
 PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 
-def identifiers(tree: ast.Module) -> Iterator[str]:
+@cache
+def identifiers(tree: ast.Module) -> frozenset[str]:
     """Every name that a module defines or uses."""
+    return frozenset(_named(tree))
+
+
+def _named(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         for field in ("id", "attr", "name", "arg"):
             found = getattr(node, field, None)
@@ -41,6 +47,7 @@ def identifiers(tree: ast.Module) -> Iterator[str]:
                 yield found
 
 
+@cache
 def parts(name: str) -> set[str]:
     return {part.lower() for part in PARTS.findall(name)}
 
@@ -53,7 +60,7 @@ def test_no_identifier_has_a_private_word_for_a_standard_term() -> None:
     found = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources()
-        for name in [*identifiers(ast.parse(path.read_text())), path.stem, path.parent.name]
+        for name in [*identifiers(parsed(path)), path.stem, path.parent.name]
         if replaced_words(name)
     }
     assert found == set()
@@ -64,7 +71,7 @@ def test_folders_that_are_free_of_a_private_word_stay_so() -> None:
         f"{path.relative_to(ROOT)}: {name}"
         for folder, words in NOT_WRITTEN_IN.items()
         for path in (ROOT / folder).rglob("*.py")
-        for name in identifiers(ast.parse(path.read_text()))
+        for name in identifiers(parsed(path))
         if parts(name) & words and name not in ALLOWED
     }
     assert found == set()
@@ -81,7 +88,7 @@ def test_no_class_name_has_two_meanings() -> None:
     for path in sources():
         if GENERATED in str(path):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

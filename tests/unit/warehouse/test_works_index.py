@@ -53,7 +53,7 @@ def engine(lake: Lake) -> Iterator[Engine]:
         yield engine
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(OBSERVATIONS, HOURS, HOURS, st.integers(0, 45))
 def test_it_tells_what_the_table_tells(
     seen: list[tuple[str, int | None, int | None, int | None, int]],
