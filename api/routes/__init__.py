@@ -35,7 +35,7 @@ ROUTERS = (
     lists.hashtags,
     jobs.extensions,
     evidence.router,
-    evidence.plots,
+    evidence.files,
     annotations.writing,
     annotations.router,
     doctor.router,

@@ -202,6 +202,7 @@ EXCERPT_RESPONSES: ResponseSpecs = {
     OK: _file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
     PARTIAL_CONTENT: _file("audio/mpeg", "The bytes requested by `Range`"),
     **_PLOT_FAILURES,
+    **error_responses("provider_unsupported", "audio_unavailable", *UPSTREAM_ERRORS),
 }
 REPORT_RESPONSES: ResponseSpecs = {
     OK: _file("text/html", "Page without script that contacts nobody"),

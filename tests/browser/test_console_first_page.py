@@ -41,11 +41,16 @@ def test_a_newcomer_sees_what_happens_and_starts_an_example(
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_a_filtered_ranking_saves_the_rows_it_shows(
-    visitors: Visitors, stage: Stage, track: dict[str, Any], tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def job_id(stage: Stage, track: dict[str, Any]) -> str:
+    """A completed scan."""
     job_id = stage.ask(track["music_id"], music_id=track["music_id"], candidate_limit=15)
-    stage.ended(job_id)
+    return stage.ended(job_id).job_id
+
+
+def test_a_filtered_ranking_saves_the_rows_it_shows(
+    visitors: Visitors, job_id: str, tmp_path: Path
+) -> None:
     view = visitors.open(f"#/job/{job_id}?link=exact_music_id")
     view.page.wait_for_selector("#panel tr.data")
     ranks = shown_ranks(view.page)
@@ -56,6 +61,36 @@ def test_a_filtered_ranking_saves_the_rows_it_shows(
     lines = (tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()
     assert lines[0].startswith("rank,aweme_id,desc")
     assert [line.partition(",")[0] for line in lines[1:]] == ranks
+
+
+def test_filtered_comparisons_save_the_rows_they_show(
+    visitors: Visitors, job_id: str, tmp_path: Path
+) -> None:
+    view = visitors.open(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
+    shown = view.page.locator("#panel tr.data a[href^='#/evidence']")
+    shown.first.wait_for()
+    places = shown.evaluate_all("all => all.map((one) => one.hash)")
+    with view.page.expect_download() as saved:
+        view.page.locator("#panel .row.apart button", has_text="shown").click()
+    saved.value.save_as(tmp_path / "rows.csv")
+    lines = (tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].startswith("comparison_id,verdict,reason")
+    saved_places = [f"#/evidence/{line.partition(',')[0]}" for line in lines[1:]]
+    assert saved_places[: len(places)] == places  # the table draws the rows in sight alone
+    assert {line.split(",")[1] for line in lines[1:]} == {"rejected"}
+
+
+def test_a_rejected_pair_is_heard_on_demand(visitors: Visitors, job_id: str) -> None:
+    view = visitors.open(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
+    view.page.locator("#panel tr.data a[href^='#/evidence']").last.click()
+    read = view.page.get_by_role("button", name="Read what is missing again")
+    read.click()
+    expect(
+        view.page.locator(".player .lane", has_text="Candidate").locator("canvas")
+    ).to_be_visible()
+    expect(read).to_have_count(0)
+    assert view.axe() == []
+    assert (view.faults, view.broken_rules()) == ([], [])
 
 
 def shown_ranks(page: Page) -> list[str]:

@@ -157,9 +157,22 @@ def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
 
 
 def read_captions(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Row]:
-    """Return the newest caption, link and account of videos, by id; unknown videos are left out."""
+    """Return the newest caption, link and account of videos, by id; unknown videos are left out.
+
+    A song of the music service, whose sound is a reference too, has its title and artist.
+    """
     rows = engine.rows(
         """
+        select
+            service_track_id as aweme_id,
+            arg_max(coalesce(mapped_title, title), observed_at) as "desc",
+            null as share_url,
+            null as sec_uid,
+            arg_max(coalesce(mapped_artist, author), observed_at) as nickname
+        from seen.tracks
+        where list_contains($ids, service_track_id)
+        group by service_track_id
+        union all
         select
             aweme_id,
             arg_max("desc", observed_at) as "desc",

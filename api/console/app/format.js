@@ -65,7 +65,7 @@ export function bytes(value) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let step = 0;
   while (value >= 1000 && step < units.length - 1) { value /= 1000; step += 1; }
-  return `${value.toFixed(step && value < 100 ? 1 : 0)} ${units[step]}`;
+  return `${value.toFixed(step && value < 100 ? 1 : 0)}\u00a0${units[step]}`;
 }
 function toDate(value) {
   if (value === null || value === undefined || value === "") return null;

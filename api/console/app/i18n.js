@@ -39,6 +39,10 @@ export function either(enText, zhText) {
   return (lang.value === "zh" ? zhText : enText) ?? enText ?? zhText ?? "";
 }
 
+// A name with its value, and a list of sentences, with the punctuation of the chosen language.
+export const named = (name, value) => (lang.value === "zh" ? `${name}：${value}` : `${name}: ${value}`);
+export const listed = (parts) => parts.join(lang.value === "zh" ? "；" : "; ");
+
 export async function loadTermLabels() {
   const response = await fetch("/console/words.json", { credentials: "omit" });
   if (response.ok) termLabels.value = await response.json();

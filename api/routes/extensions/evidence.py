@@ -1,16 +1,22 @@
 """Evidence of one compared pair: numbers, plot and audio excerpts."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import Field
+from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from api.params.scan import QueryModel
 from api.responses.envelope import conditional_response, record_parameters
-from api.routes.dependencies import EvidenceDep, no_query_parameters, no_repeated_parameters
+from api.routes.dependencies import (
+    EvidenceDep,
+    OptionalSourcesDep,
+    no_query_parameters,
+    no_repeated_parameters,
+)
 from api.schemas.responses import (
     COMPARISON_RESPONSES,
     EXCERPT_RESPONSES,
@@ -18,11 +24,13 @@ from api.schemas.responses import (
     SVG_RESPONSES,
 )
 from api.services.byte_ranges import range_response
+from api.services.evidence.excerpt_reader import read_missing_excerpt
 from api.services.evidence.service import PATH
+from api.services.reads.deadline import Deadline
 from warehouse.records.evidence import ExcerptRole
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
-plots = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
+files = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
@@ -42,6 +50,20 @@ class PlotQuery(QueryModel):
 PlotQueryDep = Annotated[PlotQuery, Query()]
 
 
+class ExcerptQuery(QueryModel):
+    """Query of an excerpt."""
+
+    typed_fields: ClassVar[Mapping[str, type]] = {"fetch": bool}
+    fetch: StrictBool = Field(
+        False,
+        description="read the sound of the video again if no excerpt is stored. "
+        "未保存片段时重新读取该作品的声音",
+    )
+
+
+ExcerptQueryDep = Annotated[ExcerptQuery, Query()]
+
+
 @router.get(
     f"{PATH}/{{comparison_id}}",
     summary="Evidence of a compared pair",
@@ -56,7 +78,7 @@ async def sametrack_comparison(
     return conditional_response(request.scope, await run_sync(scan_service.document, comparison_id))
 
 
-@plots.get(
+@files.get(
     f"{PATH}/{{comparison_id}}/picture.svg",
     summary="Evidence plot of a compared pair (SVG)",
     response_class=Response,
@@ -74,7 +96,7 @@ async def sametrack_comparison_svg(
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
 
-@plots.get(
+@files.get(
     f"{PATH}/{{comparison_id}}/picture.png",
     summary="Evidence plot of a compared pair (PNG)",
     response_class=Response,
@@ -91,16 +113,30 @@ async def sametrack_comparison_png(
     return Response(picture, media_type="image/png", headers=_CACHE_HEADERS)
 
 
-@router.get(
+@files.get(
     f"{PATH}/{{comparison_id}}/excerpt/{{role}}",
     summary="Excerpt of a compared sound (MP3)",
     response_class=Response,
     responses=EXCERPT_RESPONSES,
 )
 async def sametrack_comparison_excerpt(
-    request: Request, comparison_id: ComparisonId, role: SoundRolePath, scan_service: EvidenceDep
+    request: Request,
+    comparison_id: ComparisonId,
+    role: SoundRolePath,
+    query: ExcerptQueryDep,
+    evidence: EvidenceDep,
+    sources: OptionalSourcesDep,
 ) -> Response:
-    """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听."""
-    record_parameters(request.scope, {"comparison_id": comparison_id, "role": role})
-    sound = await run_sync(scan_service.excerpt, comparison_id, role)
+    """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听.
+
+    A scan keeps excerpts of matches and of close rejections. For others, `fetch=true` reads the
+    video and its sound again as a guest and stores the excerpt; it answers 404 if the platform
+    serves another file by now.
+    """
+    asked = {"comparison_id": comparison_id, "role": role, **query.model_dump()}
+    record_parameters(request.scope, asked)
+    if query.fetch and sources is not None:
+        deadline = Deadline(sources.settings.sync_request_timeout)
+        await read_missing_excerpt(evidence, sources, comparison_id, role, deadline=deadline)
+    sound = await run_sync(evidence.excerpt, comparison_id, role)
     return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)

@@ -65,6 +65,14 @@ class StoredComparison:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class MissingExcerpt:
+    """An excerpt that no file holds, and the video whose sound it belongs to."""
+
+    aweme_id: str
+    excerpt: Excerpt
+
+
 class EvidenceService:
     """Returns stored comparisons with their plots and excerpts.
 
@@ -236,9 +244,35 @@ class EvidenceService:
         if found is None:
             raise NotFoundError(
                 f"Comparison {comparison_id} has no stored excerpt of the {role}",
-                hint="A scan keeps excerpts of matches and of rejections that were close",
+                hint="A scan keeps excerpts of matches and of close rejections; `fetch=true` reads "
+                "the sound of another video again",
             )
         return found
+
+    def missing_excerpt(self, comparison_id: str, role: ExcerptRole) -> MissingExcerpt | None:
+        """Return the excerpt that has to be cut from its sound, None if it is stored.
+
+        Raises:
+            NotFoundError: The comparison does not exist, or this sound cannot be had again.
+        """
+        stored = self.pair(comparison_id)
+        wanted = stored.excerpts.get(role)
+        if wanted is not None and self._excerpts.has(wanted):
+            return None
+        pair = stored.comparison
+        is_service = role == "reference" and pair.reference_source == "music_service"
+        if wanted is None or is_service or self._excerpts.max_bytes == 0:
+            raise NotFoundError(
+                f"The {role} of comparison {comparison_id} cannot be read again",
+                hint="Only an aligned sound of a video can be, and not with EXCERPTS_MAX_MB=0",
+            )
+        videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
+        return MissingExcerpt(videos[role], wanted)
+
+    def store_excerpt(self, excerpt: Excerpt, encoded: bytes) -> None:
+        """Store an excerpt as MP3, within the size of all."""
+        self._excerpts.write(excerpt, encoded)
+        self._excerpts.delete_surplus()
 
     def _excerpts_document(self, stored: StoredComparison, place: str) -> Excerpts:
         known = stored.excerpts

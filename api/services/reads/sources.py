@@ -52,7 +52,7 @@ class Sources:
         profile: The chosen platform profile.
         engine: Query engine over the lake of the profile.
         control: Control store of the profile.
-        sounds_dir: Folder for sounds; requests do not read any.
+        sounds_dir: Folder for the sounds that requests read.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class Sources:
         self.engine = engine
         self.control = control
         self.sounds_dir = sounds_dir
+        self.one_decoder = asyncio.Semaphore(1)  # it takes a second of processor time, and 150 MB
         self._semaphores: dict[str, asyncio.Semaphore] = {}
 
     def apart(self) -> "Sources":
@@ -135,6 +136,18 @@ class Sources:
                 yield captures
 
     @asynccontextmanager
+    async def sounds(self, folder: Path) -> AsyncIterator[Captures]:
+        """Open captures from the source of music that download sounds to a folder.
+
+        Raises:
+            ProviderUnsupportedError: This release does not support the source.
+        """
+        async with self._semaphore(self.music_provider):
+            provider = await run_sync(self._build, build_music_provider)
+            async with self._recorded(provider, sounds_dir=folder) as captures:
+                yield captures
+
+    @asynccontextmanager
     async def chart(self) -> AsyncIterator[ChartCaptures]:
         """Open captures from the source of the chart.
 
@@ -175,14 +188,20 @@ class Sources:
             self.settings, self.profile, control=self.control, bodies=PayloadArchive(self.engine)
         )
 
-    def _recorded(self, provider: Provider, songs: "MusicServicePublic | None" = None) -> Captures:
+    def _recorded(
+        self,
+        provider: Provider,
+        songs: "MusicServicePublic | None" = None,
+        *,
+        sounds_dir: Path | None = None,
+    ) -> Captures:
         return Captures(
             provider=provider,
             songs=songs,
             lake=self.engine.lake,
             engine=self.engine,
             control=self.control,
-            sounds_dir=self.sounds_dir,
+            sounds_dir=sounds_dir or self.sounds_dir,
             link_ttl_s=self.settings.link_ttl_days * 86_400.0,
             flush_every=_NEVER_EARLIER,
             flush_after_s=_NEVER_EARLIER,

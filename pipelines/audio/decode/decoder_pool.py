@@ -193,9 +193,12 @@ class DecoderPool:
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
+        return await asyncio.wrap_future(self.submit_cut(path, start_s, duration_s))
+
+    def submit_cut(self, path: Path, start_s: float, duration_s: float) -> Future[bytes | None]:
+        """Cut an excerpt as `cut` does, from code without an event loop."""
         assert self._executor is not None, "enter the pool before use"
-        future = self._executor.submit(self._cut, path, (start_s, duration_s))
-        return await asyncio.wrap_future(future)
+        return self._executor.submit(self._cut, path, (start_s, duration_s))
 
     def _cut(self, path: Path, stretch: TimeRange) -> bytes | None:
         try:

@@ -99,7 +99,7 @@ addMessages({
   "picture.track": ["Cover of {name}", "《{name}》封面"],
   "picture.video": ["Cover of the video “{name}”", "作品“{name}”的封面"],
   "play.failed": ["The excerpt cannot be played", "片段无法播放"],
-  "play.none": ["No excerpt is kept: this pair was not close to a match", "未保留片段：该作品与参考相差较大"],
+  "play.reading": ["No excerpt was kept: the sound is read again", "未保留片段，正在重新读取声音"],
   "play.start": ["Play the excerpt", "试听片段"],
   "play.stop": ["Stop", "停止"],
   "raw.copy_request": ["Copy request", "复制请求"],

@@ -1,6 +1,6 @@
 // SVG charts. A canvas library of 42 kB would draw the same, but screen readers could not read it.
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { named, t } from "../i18n.js";
 import { clock, compact, count, day, moment, visible } from "../format.js";
 import "../messages/chart.js";
 
@@ -100,7 +100,7 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
     event.preventDefault();
     setNear(times[Math.min(times.length - 1, Math.max(0, next))]);
   };
-  const read = near === null ? "" : `${moment(near / 1000)}: ${[...series.map((one) => reading(one, near, isContinuous)), ...steps.filter((step) => step.at === near).map((step) => step.name)].filter(Boolean).join(" · ")}`;
+  const read = near === null ? "" : named(moment(near / 1000), [...series.map((one) => reading(one, near, isContinuous)), ...steps.filter((step) => step.at === near).map((step) => step.name)].filter(Boolean).join(" · "));
   const bottom = height - PAD.bottom;
   return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} tabindex="0" role="slider" aria-label=${label} aria-valuemin="1" aria-valuemax=${times.length} aria-valuenow=${near === null ? times.length : times.indexOf(near) + 1} aria-valuetext=${read || t("chart.keys")} onPointerMove=${move} onPointerLeave=${() => setNear(null)} onKeyDown=${press} onBlur=${() => setNear(null)}>
     ${unit && html`<text class="axis-name" x="2" y="11">${unit}</text>`}
@@ -117,6 +117,7 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
 const HOUR = 36e5;
 const TIME_STEPS = [1, 3, 6, 12, 24, 48, 168, 336, 720, 2160, 4320, 8760, 17_520].map((hours) => hours * HOUR);
 const TICK_PX = 112; // a date with some room
+const HALF_PX = 44; // half of a date
 
 // Times of the axis, at whole hours or days of this place; the ends alone where a scale would be empty.
 export function timeTicks(from, to, most) {
@@ -131,7 +132,7 @@ export function timeTicks(from, to, most) {
 export function TimeAxis({ from, to, x, y, width, left = PAD.left }) {
   const isShort = to - from < 48 * HOUR;
   const places = timeTicks(from, to, Math.max(2, Math.floor((width - left - PAD.right) / TICK_PX)));
-  const side = (at) => (x(at) < left ? "start" : x(at) > width - TICK_PX / 2 ? "end" : "middle");
+  const side = (at) => (x(at) < left ? "start" : x(at) > width - HALF_PX ? "end" : "middle");
   return places.map((at) => html`<g key=${`t${at}`}><line class="axis" x1=${x(at)} x2=${x(at)} y1=${y} y2=${y + 5} /><text x=${x(at)} y=${y + 18} text-anchor=${side(at)}>${isShort ? clock(at / 1000) : day(at / 1000)}</text></g>`);
 }
 

@@ -9,6 +9,8 @@ import "../messages/page.js";
 
 const FORMS = ["csv", "xlsx", "parquet", "json"];
 
+// Fields of a file: [name, value of a row]. `PAIR_FIELDS` are the columns of the service's file.
+const PAIR_FIELDS = ["comparison_id", "verdict", "reason", "observation", "segment", "reference_aweme_id", "candidate_aweme_id", "reference_music_id", "candidate_music_id", "score", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "algorithm", "library_version", "reference_source"].map((name) => [name, (row) => row[name]]);
 const VIDEO_FIELDS = [
   ["rank", (row) => row.rank], ["aweme_id", (row) => row.aweme_id], ["desc", (row) => row.desc], ["share_url", (row) => row.share_url],
   ["sec_uid", (row) => row.author?.sec_uid], ["nickname", (row) => row.author?.nickname], ["link_type", (row) => row.link_type], ["source_music_id", (row) => row.source_music_id],
@@ -21,14 +23,15 @@ function cell(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-export function videosCsv(rows) {
-  const fields = VIDEO_FIELDS.filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
+const FIELDS = { comparisons: PAIR_FIELDS }; // of a table; others have videos
+export function rowsCsv(rows, name) {
+  const fields = (FIELDS[name] ?? VIDEO_FIELDS).filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
   return [fields.map(([name]) => name), ...rows.map((row) => fields.map(([, read]) => read(row)))].map((line) => line.map(cell).join(",")).join("\r\n");
 }
 
-// Saves exactly the rows that are shown, in their order.
+// Saves exactly the rows that are shown, in their order; `name`: of the table and of its file.
 export function SaveRows({ rows, name }) {
-  const save = () => download(new Blob(["\ufeff", videosCsv(rows)], { type: "text/csv" }), `sametrack-${isDemo.value ? "demo-" : ""}${name}.csv`);
+  const save = () => download(new Blob(["\ufeff", rowsCsv(rows, name)], { type: "text/csv" }), `sametrack-${isDemo.value ? "demo-" : ""}${name}.csv`);
   return html`<button type="button" class="button little" disabled=${!rows.length} onClick=${save}>${t("export.shown", { number: count(rows.length) })}</button>`;
 }
 

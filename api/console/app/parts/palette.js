@@ -35,7 +35,7 @@ async function readItems(signal) {
   ]);
   const people = new Map((accounts.value ?? []).map((row) => [row.sec_uid, row]));
   return [
-    ...(tracks.value ?? []).map((row) => ({ kind: "track", text: row.title ?? row.music_id, more: row.artist, hash: link(["time", "track", row.music_id]) })),
+    ...(tracks.value ?? []).filter((row) => /^\d+$/.test(row.music_id)).map((row) => ({ kind: "track", text: row.title ?? row.music_id, more: row.artist, hash: link(["time", "track", row.music_id]) })),
     ...(jobs.value?.jobs ?? []).map((job) => ({ kind: "job", text: jobs.value.tracks[job.music_id]?.title ?? job.input, more: `${t(`status.${job.status}`)} · ${clock(job.created_at)}`, hash: link(["job", job.job_id]) })),
     ...[...people.values()].map((row) => ({ kind: "account", text: row.nickname ?? row.sec_uid, more: null, hash: link(["profile"], { id: row.sec_uid }) })),
   ];

@@ -9,6 +9,8 @@ const ROW_PX = 62;
 const DENSE_PX = 36;
 const CARD_PX = 140;
 const SPARE = 6;
+const REST_MS = 200;
+const px = (value) => `${value}px`;
 export const narrow = matchMedia("(max-width: 640px)");
 const printed = matchMedia("print");
 
@@ -22,23 +24,49 @@ export function useMedia(media) {
   return isMatched;
 }
 
+// Rows to draw for the place that a box is scrolled to: another state only when another row comes into it.
 function useWindow(total, rowPx) {
   const box = useRef(null);
-  const [top, setTop] = useState(0);
+  const [row, setRow] = useState(0); // the first one in sight
   const [height, setHeight] = useState(800);
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
-    const update = () => { setTop(element.scrollTop); setHeight(element.clientHeight || 800); };
-    update();
-    element.addEventListener("scroll", update, { passive: true });
-    addEventListener("resize", update);
-    return () => { element.removeEventListener("scroll", update); removeEventListener("resize", update); };
-  }, [total === 0]);
-  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0 }; // a page cannot be scrolled
-  const first = Math.max(0, Math.min(total, Math.floor(top / rowPx)) - SPARE);
-  const last = Math.min(total, Math.ceil((top + height) / rowPx) + SPARE);
+    const scrolled = () => setRow(Math.floor(element.scrollTop / rowPx));
+    const watch = new ResizeObserver(() => setHeight(element.clientHeight || 800));
+    scrolled();
+    watch.observe(element);
+    element.addEventListener("scroll", scrolled, { passive: true });
+    return () => { element.removeEventListener("scroll", scrolled); watch.disconnect(); };
+  }, [total === 0, rowPx]);
+  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0, isWhole: true }; // a page cannot be scrolled
+  const first = Math.max(0, Math.min(total, row) - SPARE);
+  const last = Math.min(total, row + 1 + Math.ceil(height / rowPx) + SPARE);
   return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
+}
+
+// Widths of the columns, as the first rows need them: a table whose columns keep their widths lays out new rows
+// alone while it is scrolled. If values are wider when scrolling ends, it is measured again.
+function useWidths({ box, isWhole }, look, cells) {
+  const [known, setKnown] = useState({});
+  const isKnown = known.look === look && !isWhole;
+  useEffect(() => {
+    if (isKnown || isWhole || !box.current) return;
+    const heads = box.current.querySelectorAll("thead th");
+    setKnown({ look, of: Array.from(heads, (head) => head.getBoundingClientRect().width), room: box.current.clientWidth });
+  }, [isKnown, isWhole, look]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    let timer = 0;
+    const check = () => { if (Array.from(element.querySelectorAll(cells)).some((cell) => cell.scrollWidth > cell.clientWidth + 1)) setKnown({}); };
+    const scrolled = () => { clearTimeout(timer); timer = setTimeout(check, REST_MS); };
+    const watch = new ResizeObserver(() => setKnown((now) => (now.room === element.clientWidth ? now : {})));
+    watch.observe(element);
+    element.addEventListener("scroll", scrolled, { passive: true });
+    return () => { clearTimeout(timer); element.removeEventListener("scroll", scrolled); watch.disconnect(); };
+  }, [cells]);
+  return isKnown ? known.of : null;
 }
 
 // Keeps what was drawn of the rows in the window, so that scrolling draws new rows alone.
@@ -59,25 +87,26 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, den
   const isNarrow = useMedia(narrow) && card;
   const seen = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
   const drawn = useDrawn(rows, isNarrow ? card : columns);
+  const widths = useWidths(seen, isNarrow ? "" : columns.map((column) => column.label).join("|"), dense ? "tbody td.num" : "tbody tr.data td");
   if (isNarrow) {
     return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
-      <li class="gap" aria-hidden="true" style=${{ height: `${seen.before}px` }}></li>
+      <li class="gap" aria-hidden="true" style=${{ height: px(seen.before) }}></li>
       ${drawn(seen.first, seen.last, (row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
-      <li class="gap" aria-hidden="true" style=${{ height: `${seen.after}px` }}></li></ol>`;
+      <li class="gap" aria-hidden="true" style=${{ height: px(seen.after) }}></li></ol>`;
   }
   return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
-    <table class=${dense ? "fixed dense" : "fixed"} aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
-      <thead><tr>${columns.map((column) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} />`)}</tr></thead>
+    <table class=${dense ? "fixed dense" : "fixed"} style=${widths && { tableLayout: "fixed", width: px(widths.reduce((sum, width) => sum + width, 0)) }} aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
+      <thead><tr>${columns.map((column, at) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} width=${widths?.[at]} />`)}</tr></thead>
       <tbody>
-        ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.before}px` }}></td></tr>`}
+        ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: px(seen.before) }}></td></tr>`}
         ${drawn(seen.first, seen.last, (row, at) => html`<tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}
-        ${seen.after > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: `${seen.after}px` }}></td></tr>`}
+        ${seen.after > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: px(seen.after) }}></td></tr>`}
       </tbody></table></div>`;
 }
 
-function Th({ column, order, onOrder }) {
+function Th({ column, order, onOrder, width }) {
   const sorted = order && column.sort === order ? (column.ascends ? "ascending" : "descending") : undefined;
-  return html`<th scope="col" class=${column.num ? "num" : ""} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? (column.ascends ? " ↑" : " ↓") : ""}</button>` : column.label}</th>`;
+  return html`<th scope="col" class=${column.num ? "num" : ""} style=${width && { width: px(width) }} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? (column.ascends ? " ↑" : " ↓") : ""}</button>` : column.label}</th>`;
 }
 
 // A short table without virtualisation.

@@ -16,6 +16,7 @@ import "../messages/result.js";
 
 export const MOST_TRACKS = 6;
 const MOST_ROWS = 10_000;
+const TRACK = /^\d{5,30}$/;
 const DASHES = [undefined, "7 4", "2 3", "10 3 2 3", "5 2", "1 4"]; // lines differ in print, too
 const whole = (value) => (value === null ? DASH : count(Math.round(value)));
 const FIGURES = [
@@ -29,7 +30,7 @@ const ask = (query, ids, signal) => request(PATHS.sql, { method: "POST", body: {
 const growthOf = (id, signal) => request(`${PATHS.series}/track/${id}`, { signal }).then((envelope) => envelope.data.points);
 
 export function idsOf(text) {
-  return [...new Set((text ?? "").split(",").filter((id) => /^\d{5,30}$/.test(id)))].slice(0, MOST_TRACKS);
+  return [...new Set((text ?? "").split(",").filter((id) => TRACK.test(id)))].slice(0, MOST_TRACKS);
 }
 
 export function CompareView({ query }) {
@@ -52,7 +53,7 @@ export function CompareView({ query }) {
 }
 
 async function read(ids, signal) {
-  const tracks = await ask("compare-tracks", null, signal);
+  const tracks = (await ask("compare-tracks", null, signal)).filter((track) => TRACK.test(track.music_id)); // a search by title is no track
   if (ids.length < 2) return { tracks };
   const [weeks, shared, growth] = await Promise.all([ask("compare-published", ids, signal), ask("compare-accounts", ids, signal), Promise.all(ids.map((id) => growthOf(id, signal)))]);
   const chosen = ids.map((id) => tracks.find((track) => track.music_id === id)).filter(Boolean);

@@ -1,5 +1,5 @@
 // Evidence of one comparison: player, measures against their limits, plot and user notes.
-import { PATHS, address, request, fetchBlob } from "../api.js";
+import { PATHS, address, request, fetchBlob, fetchFile } from "../api.js";
 import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
@@ -16,29 +16,33 @@ import "../messages/result.js";
 
 export function EvidenceView({ id }) {
   const [state, setState] = useState({});
+  const read = (signal) => request(`${PATHS.comparisons}/${id}`, { signal, isShown: true }).then((envelope) => setState({ pair: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
   useEffect(() => {
     const stopping = new AbortController();
     setState({});
-    request(`${PATHS.comparisons}/${id}`, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ pair: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    read(stopping.signal);
     return () => stopping.abort();
   }, [id]);
   const { pair, error } = state;
   return html`<${Head} title=${t("evidence.title")} lead=${t("evidence.lead")}>${pair && html`<a class="button little" href=${link(["job", pair.job_id], { tab: "comparisons" })}>${t("evidence.back")}</a>`}<//>
     <${ErrorNote} error=${error} />${!pair && !error && html`<${Loading} rows=${5} />`}
-    ${pair && html`<${Verdict} pair=${pair} /><${Sounds} pair=${pair} /><${Measures} pair=${pair} /><${EvidencePlot} pair=${pair} /><${Notes} id=${id} /><${Raw} />`}`;
+    ${pair && html`<${Verdict} pair=${pair} /><${Sounds} pair=${pair} onRead=${read} /><${Measures} pair=${pair} /><${EvidencePlot} pair=${pair} /><${Notes} id=${id} /><${Raw} />`}`;
 }
+
+// Whether speed and pitch are findings: of a rejected pair they are the best guess.
+const isFound = (evidence) => evidence.verdict === "confirmed" || evidence.verdict === "variant";
 
 function Verdict({ pair }) {
   const { evidence } = pair;
-  const isFound = evidence.verdict === "confirmed" || evidence.verdict === "variant"; // else the best guess is no fact
-  const changes = !isFound ? [] : [
+  const isSure = isFound(evidence);
+  const changes = !isSure ? [] : [
     evidence.speed !== null && evidence.speed !== 1 && t("evidence.speed", { factor: evidence.speed.toFixed(2) }),
     evidence.semitones !== null && Math.abs(evidence.semitones) > 0.04 && t("evidence.pitch", { steps: `${evidence.semitones > 0 ? "+" : ""}${evidence.semitones.toFixed(1)}` }),
   ].filter(Boolean);
   return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><${Term} names=${[evidence.verdict]} /><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}<${NotePad} kind="pair" id=${evidence.comparison_id} /></div>
-    <p>${changes.length ? changes.join(" ") : isFound && evidence.speed !== null ? t("evidence.unchanged") : t("evidence.no_alignment")}</p>
+    <p>${changes.length ? changes.join(" ") : isSure && evidence.speed !== null ? t("evidence.unchanged") : t("evidence.no_alignment")}</p>
     <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd><${ComparedVideo} id=${evidence.reference_aweme_id} musicId=${evidence.reference_music_id} video=${pair.videos[evidence.reference_aweme_id]} />${evidence.reference_source === "music_service" && html` <${Badge} tone="info">${t("evidence.of_service")}<//>`}</dd><dt>${t("evidence.candidate")}</dt><dd><${ComparedVideo} id=${evidence.candidate_aweme_id} musicId=${evidence.candidate_music_id} video=${pair.videos[evidence.candidate_aweme_id]} /></dd>
-      <dt>${t(isFound ? "evidence.matched" : "evidence.aligned")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd>${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}<dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
+      <dt>${t(isSure ? "evidence.matched" : "evidence.aligned")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd>${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}<dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
 }
 
 // What the comparison looked for: a rejection says nothing about anything beyond.
@@ -61,9 +65,29 @@ function Measure({ measure }) {
     <span class="gauge" aria-hidden="true"><span style=${{ width: at(value ?? 0) }}></span>${limit !== null && html`<i style=${{ insetInlineStart: at(limit) }}></i>`}</span></div>`;
 }
 
-function Sounds({ pair }) {
+function Sounds({ pair, onRead }) {
   const { reference, candidate } = pair.excerpts;
-  return html`<${Card} title=${t("player.title")}>${reference || candidate ? html`<${Player} reference=${reference} candidate=${candidate} speed=${pair.evidence.speed ?? 1} semitones=${pair.evidence.semitones} />` : html`<p class="soft">${t("player.none")}</p>`}<//>`;
+  const missing = ["reference", "candidate"].filter((role) => !pair.excerpts[role] && isReadable(pair.evidence, role));
+  return html`<${Card} title=${t("player.title")}>${reference || candidate ? html`<${Player} reference=${reference} candidate=${candidate} speed=${pair.evidence.speed ?? 1} semitones=${pair.evidence.semitones} isSure=${isFound(pair.evidence)} />` : html`<p class="soft">${t("player.none")}</p>`}
+    ${missing.length > 0 && html`<${ReadAgain} id=${pair.comparison_id} roles=${missing} onRead=${onRead} />`}<//>`;
+}
+
+// Whether the service can read the sound again: it was aligned, and is that of a video.
+function isReadable(evidence, role) {
+  return evidence.reference_start_s !== null && !(role === "reference" && evidence.reference_source === "music_service");
+}
+
+// Reads the sounds that no excerpt was kept of, as a guest: the platform is asked when somebody wants to hear them.
+function ReadAgain({ id, roles, onRead }) {
+  const [state, setState] = useState({});
+  const start = async () => {
+    setState({ busy: true });
+    const failed = [];
+    for (const role of roles) await fetchFile(address(`${PATHS.comparisons}/${id}/excerpt/${role}`, { fetch: true })).catch((error) => failed.push(error));
+    setState({ error: failed[0] });
+    if (failed.length < roles.length) onRead();
+  };
+  return html`<div class="row"><button type="button" class="button little" disabled=${state.busy} onClick=${start}>${t(state.busy ? "player.reading" : "player.read")}</button><span class="small soft">${t("player.read_hint")}</span></div><${ErrorNote} error=${state.error} />`;
 }
 
 function EvidencePlot({ pair }) {

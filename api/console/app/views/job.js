@@ -19,6 +19,7 @@ import "../messages/scan.js";
 export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
 const REFRESH_MS = 3000;
 const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
+const MOST_LISTED = 100;
 const SHORT = 40; // longer inputs are pasted text, not a title
 const TRACK = /https?:|\d{15}/; // an input that is a track; others are song names
 const notifyJobs = new Set(); // jobs to notify about
@@ -38,7 +39,8 @@ export function JobView({ jobId, query }) {
   const watch = useJob(jobId);
   const { job, error } = watch.state.value;
   const preview = usePreview(job);
-  const title = job?.result?.music?.title ?? job?.result?.keyword ?? preview?.music?.title ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
+  const name = useTrackTitle(job);
+  const title = job?.result?.music?.title ?? job?.result?.keyword ?? preview?.music?.title ?? name ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
       <div class="row no-print one-row">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
     <${ErrorNote} error=${error} />
@@ -46,6 +48,16 @@ export function JobView({ jobId, query }) {
     ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />`}
     ${job?.result && (job.result.kind === "discovery" ? html`<p>${t("job.discovery")}</p>` : html`<${Result} key=${jobId} job=${job} query=${query} />`)}
     <${Raw} />`;
+}
+
+// The title of the track of a scan that ended without a result, as other scans know it.
+function useTrackTitle(job) {
+  const [title, setTitle] = useState(null);
+  const isAsked = job && isOver(job) && !job.result && job.music_id !== null;
+  useEffect(() => {
+    if (isAsked) request(PATHS.jobList, { query: { limit: MOST_LISTED } }).then((envelope) => setTitle(envelope.data.tracks[job.music_id]?.title ?? null), () => {}); // the id is a title, too
+  }, [isAsked, job?.music_id]);
+  return title;
 }
 
 function Lead({ job }) {

@@ -32,7 +32,7 @@ function Operation({ one, isOpen }) {
     ${one.parameters.length ? html`<${PlainTable} caption=${t("reference.parameters")} rows=${one.parameters} keyOf=${(row) => `${row.in}${row.name}`} columns=${[
       { key: "name", label: t("reference.name"), render: (row) => html`<code>${row.name}</code>${row.required ? html` <${Badge} tone="warn" bare>${t("reference.required")}<//>` : ""}` },
       { key: "type", label: t("reference.type"), render: (row) => html`<span class="mono tiny">${row.type}</span>` },
-      { key: "default", label: t("reference.default"), render: (row) => (row.default_from ? t("reference.like", { name: row.default_from }) : row.default === null || row.default === undefined ? "—" : html`<code>${JSON.stringify(row.default)}</code>`) },
+      { key: "default", label: t("reference.default"), class: "cell-name", render: (row) => (row.default_from ? t("reference.like", { name: row.default_from }) : row.default === null || row.default === undefined ? "—" : html`<code style=${{ overflowWrap: "anywhere" }}>${JSON.stringify(row.default)}</code>`) },
       { key: "range", label: t("reference.allowed"), render: (row) => html`<span class="mono tiny">${range(row)}</span>` },
       { key: "meaning", label: t("reference.meaning"), class: "cell-title", render: (row) => either(row.meaning, row.meaning_zh) }]} />` : html`<p class="small soft">${t("reference.no_parameters")}</p>`}
     <p class="small soft">${Object.entries(one.statuses ?? {}).map(([status, types]) => `${status}${types.length ? ` (${types.join(", ")})` : ""}`).join(" · ")}</p>

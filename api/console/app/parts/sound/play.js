@@ -1,5 +1,5 @@
 // Plays the kept excerpt of a compared video in its row; one at a time.
-import { PATHS, fetchBlob } from "../../api.js";
+import { PATHS, address, fetchBlob } from "../../api.js";
 import { html, signal } from "../../html.js";
 import { t } from "../../i18n.js";
 import { notify } from "../../state.js";
@@ -15,18 +15,28 @@ function stop() {
   playing.value = null;
 }
 
+// The stored excerpt; if none was kept, the service reads the sound again.
+async function excerptOf(id) {
+  const place = `${PATHS.comparisons}/${id}/excerpt/candidate`;
+  return fetchBlob(place).catch((error) => {
+    if (error.status !== 404) throw error;
+    notify(t("play.reading"));
+    return fetchBlob(address(place, { fetch: true }));
+  });
+}
+
 async function play(id) {
   stop();
   playing.value = id;
   try {
-    const blob = await fetchBlob(`${PATHS.comparisons}/${id}/excerpt/candidate`);
+    const blob = await excerptOf(id);
     if (playing.value !== id) return; // another row was chosen while this one was loaded
     sound = new Audio(URL.createObjectURL(blob));
     sound.addEventListener("ended", stop);
     await sound.play();
   } catch (error) {
     if (playing.value === id) stop();
-    notify(error.status === 404 ? t("play.none") : t("play.failed"));
+    notify(error.status === 404 ? error.message : t("play.failed"));
   }
 }
 addEventListener("hashchange", stop);

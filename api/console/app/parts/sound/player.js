@@ -104,7 +104,8 @@ function undo(sound, speed, semitones) {
   return { rate, sound: made };
 }
 
-export function Player({ reference, candidate, speed, semitones = null }) {
+// `isSure`: the change is a finding, not the best guess about a rejected pair; only a finding is undone unasked.
+export function Player({ reference, candidate, speed, semitones = null, isSure = true }) {
   const [state, setState] = useState({});
   useEffect(() => {
     let deck = null;
@@ -118,15 +119,15 @@ export function Player({ reference, candidate, speed, semitones = null }) {
   }, [reference?.path, candidate?.path]);
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
   if (!state.deck) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
-  return html`<${Lanes} deck=${state.deck} semitones=${semitones} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
+  return html`<${Lanes} key=${`${reference?.path} ${candidate?.path}`} isSure=${isSure} deck=${state.deck} semitones=${semitones} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
 }
 
-function Lanes({ deck, starts, speed, semitones }) {
+function Lanes({ deck, starts, speed, semitones, isSure }) {
   const present = ROLES.filter((role) => deck.sounds[role]);
   const [live, setLive] = useState(present[0]);
   const [isPlaying, setPlaying] = useState(false);
   const [at, setAt] = useState(0);
-  const [isUndone, setUndone] = useState(speed !== 1);
+  const [isUndone, setUndone] = useState(isSure && speed !== 1);
   const undone = useMemo(() => deck.sounds.candidate && speed !== 1 && undo(deck.sounds.candidate, speed, semitones), [deck, speed, semitones]);
   deck.undone = isUndone ? undone : null;
   useEffect(() => {
@@ -158,7 +159,7 @@ function Lanes({ deck, starts, speed, semitones }) {
     ${present.map((role) => html`<${Lane} key=${role} role=${role} buffer=${deck.sound(role)} start=${starts[role]} share=${deck.length ? at / deck.length : 0} span=${deck.sound(role).duration / deck.rate(role) / deck.length} isLive=${role === live} onJump=${(share) => jump(share * deck.length)} />`)}
     <label class="field"><span class="label">${t("player.position")}</span><input type="range" min="0" max=${deck.length.toFixed(2)} step="0.1" value=${at} onInput=${(event) => jump(Number(event.currentTarget.value))} style=${{ accentColor: "var(--accent)" }} /></label>
     ${speed !== 1 && html`<${CheckField} label=${t("player.undo", { factor: speed.toFixed(2) })} value=${isUndone} onChange=${(value) => { pause(); setUndone(value); }} />`}
-    <p class="small soft">${t("player.note")}</p></div>`;
+    ${present.length > 1 && html`<p class="small soft">${t("player.note")}</p>`}</div>`;
 }
 
 function Lane({ role, buffer, start, share, span, isLive, onJump }) {

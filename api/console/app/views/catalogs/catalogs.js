@@ -3,7 +3,7 @@
 import { PATHS, request } from "../../api.js";
 import { Foreign, count, moment } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
-import { t } from "../../i18n.js";
+import { named, t } from "../../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { go, link } from "../../router.js";
@@ -63,7 +63,7 @@ function CatalogDetails({ catalog, query, onRemove }) {
   const limit = (value) => (value === null ? t("catalog.no_limit") : count(value));
   return html`<${Card} title=${html`<${Foreign} text=${catalog.name} />`}>
     <${Figures} items=${[[t("catalog.tracks"), count(catalog.track_count)], [t("catalog.state.fresh"), count(states.fresh)], [t("catalog.state.never_read"), count(states.never_read)], [t("catalog.due"), count(catalog.due_count)]]} />
-    <p class="small soft">${[`${t("catalog.fresh_days")}: ${count(settings.fresh_days)}`, `${t("catalog.tracks_per_day")}: ${limit(settings.tracks_per_day)}`, `${t("catalog.requests_per_day")}: ${limit(settings.requests_per_day)}`, `${t("catalog.changed")}: ${moment(catalog.updated_at)}`].join(" · ")}</p>
+    <p class="small soft">${[named(t("catalog.fresh_days"), count(settings.fresh_days)), named(t("catalog.tracks_per_day"), limit(settings.tracks_per_day)), named(t("catalog.requests_per_day"), limit(settings.requests_per_day)), named(t("catalog.changed"), moment(catalog.updated_at))].join(" · ")}</p>
     <p class="small soft">${t("catalog.report_hint")} <code>sametrack catalog report ${catalog.name}</code></p>
     <${CatalogTracks} catalog=${catalog} query=${query} />
     <div class="row no-print"><button type="button" class="button little" onClick=${() => (isSure ? onRemove() : setSure(true))}>${t(isSure ? "catalog.remove_sure" : "catalog.remove")}</button></div><//>`;

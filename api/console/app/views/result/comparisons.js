@@ -5,7 +5,7 @@ import { html, useEffect, useState } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { Table } from "../../parts/table.js";
-import { ExportMenu } from "../../parts/export.js";
+import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { Picture } from "../../parts/picture.js";
 import { Term } from "../../parts/term.js";
 import { PlayButton } from "../../parts/sound/play.js";
@@ -21,7 +21,7 @@ export function ComparedVideo({ id, musicId, video }) {
   const address = safeLink(video?.share_url);
   const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
   return html`<span class="with-picture"><${Picture} kind="video" id=${video && id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
-    <div class="tiny soft">${video?.sec_uid && html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
+    <div class="tiny soft">${video?.sec_uid ? html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> ` : video?.nickname && html`<${Foreign} text=${video.nickname} /> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
 }
 
 const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
@@ -61,7 +61,7 @@ export function Comparisons({ job, query }) {
     { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
   ];
   const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><span><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></span><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><${PlayButton} id=${row.comparison_id} /><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${labelOf("reason", row.reason)}</span></div></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><${ExportMenu} source=${source} table="comparisons" label=${rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined} /></div>
+  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><div class="row">${rows.length < state.pairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}<${ExportMenu} source=${source} table="comparisons" label=${rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined} /></div></div>
     <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${Term} names=${Object.keys(VERDICTS)} /><${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${(isAll) => setPairsOf(isAll ? "all" : "")} /></div>
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
 }

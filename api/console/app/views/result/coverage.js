@@ -2,7 +2,7 @@
 import { PATHS, dagsterPage } from "../../api.js";
 import { count, decimal, moment } from "../../format.js";
 import { html } from "../../html.js";
-import { labelOf, t } from "../../i18n.js";
+import { labelOf, listed, t } from "../../i18n.js";
 import { Badge, Card } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
@@ -19,7 +19,7 @@ const ENDS = new Set(["completed", "exhausted", "no_more"]);
 
 function leftOut(row) {
   const reasons = LEFT_OUT.filter((reason) => row[`left_${reason}`] > 0);
-  return reasons.map((reason) => t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) })).join("; ") || "—";
+  return listed(reasons.map((reason) => t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) }))) || "—";
 }
 
 // The limit of the random audit, and the drawn videos that carry the recording after all.
@@ -47,7 +47,7 @@ export function Coverage({ job }) {
   const unseen = coverage.estimates ? null : coverage.unseen_estimate;
   const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => !ENDS.has(reason));
   return html`<div class="note info"><h2>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })} <${Term} names=${["coverage"]} /></h2>
-      <p>${stops.length ? t("coverage.stopped", { why: stops.map((reason) => labelOf("stop", reason)).join("; ") }) : t("coverage.ended")}</p>
+      <p>${stops.length ? t("coverage.stopped", { why: listed(stops.map((reason) => labelOf("stop", reason))) }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
     ${coverage.audit && html`<${Audit} audit=${coverage.audit} />`}

@@ -18,7 +18,8 @@ import "../../messages/scan.js";
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
 const MOST_ROWS = 500;
 export const BORN = "born"; // an order of the page alone: by the birth of the sound
-const KEPT = { hidden: ["collect", "share", "born", "music", "observed"] };
+// Columns that are hidden until they are chosen: on a narrower screen those, too, that would push others out of sight.
+const KEPT = { hidden: ["collect", "share", "born", "music", "observed", ...(innerWidth < 1320 ? ["comment", "note"] : [])] };
 
 // What the address says about the ranking.
 function viewOf(query, own) {

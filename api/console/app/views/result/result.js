@@ -107,7 +107,7 @@ function Accounts({ job }) {
     { key: "followers", label: t("stat.followers"), num: true, render: (row) => count(row.follower_count) },
     { key: "total", label: t("stat.total_likes"), num: true, render: (row) => count(row.total_favorited) },
     { key: "works", label: t("stat.works"), num: true, render: (row) => count(row.aweme_count) },
-    { key: "top", label: t("col.top"), class: "cell-title", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.top_video?.desc} none=${row.top_video?.aweme_id} /></span>` },
+    { key: "top", label: t("col.top"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.top_video?.desc} none=${row.top_video?.aweme_id} /></span>` },
   ];
   if (!accounts.length) return html`<${Empty} title=${t("accounts.empty")} icon="person">${t("accounts.empty_hint")}<//>`;
   const card = (row) => html`<${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} /><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span><${Foreign} text=${row.unique_id} /></span><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span></div><div class="meta"><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;

@@ -3,7 +3,7 @@
 import { PATHS, request } from "../../api.js";
 import { Foreign, count, moment } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
-import { t } from "../../i18n.js";
+import { named, t } from "../../i18n.js";
 import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { notify } from "../../state.js";
@@ -58,7 +58,7 @@ function WatchlistDetails({ list, onTurn, onRemove }) {
   const limits = [[t("watchlist.velocity"), count(velocity)], [t("watchlist.rank_change"), count(places)], [t("watchlist.new_music_id"), t(ids ? "watchlist.yes" : "watchlist.no")]];
   return html`<h3><${Foreign} text=${list.name} /></h3>
     <ul class="list small">${list.entries.map((entry, at) => html`<li key=${at}>${t(`watchlist.kind.${entry.kind}`)} <span class="mono"><${Foreign} text=${entry.input} /></span></li>`)}</ul>
-    <p class="small soft">${limits.map(([name, value]) => `${name}: ${value}`).join(" · ")} · <span class="mono tiny">${list.cron} UTC</span></p>
+    <p class="small soft">${limits.map(([name, value]) => named(name, value)).join(" · ")} · <span class="mono tiny">${list.cron} UTC</span></p>
     <div class="row"><button type="button" class="button little" onClick=${onTurn}>${t(list.enabled ? "watchlist.pause" : "watchlist.resume")}</button>
       <button type="button" class="button little" onClick=${() => (isSure ? onRemove() : setSure(true))}>${t(isSure ? "watchlist.remove_sure" : "watchlist.remove")}</button></div>
     <${Digest} place=${placeOf(list.name)} />`;
