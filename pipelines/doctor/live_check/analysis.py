@@ -10,8 +10,6 @@ from statistics import median
 from typing import Literal
 from urllib.parse import urljoin
 
-from selectolax.lexbor import LexborHTMLParser
-
 from pipelines.audio.file_heads import is_altered
 from pipelines.captures.recorded.body_forms import decode_body
 from pipelines.captures.recorded.known_fields import FieldKnowledge, count_records, known_fields
@@ -19,6 +17,7 @@ from pipelines.doctor.live_check.round import SeenExchange, SurfaceCheck
 from pipelines.platform.http.download import sound_suffix
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.page_scripts import find_resources
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.refusals import LOGIN_CODES, UNKNOWN_CODE
 from pipelines.platform.profiles import PlatformProfile
@@ -199,7 +198,8 @@ def _addresses(check: SurfaceCheck) -> Iterator[tuple[HostKind, str]]:
     if decoded is not None:
         yield from (("media", address) for address in _media_addresses(decoded.payload, ""))
     if check.response is not None and body.lstrip()[:1] == b"<":
-        yield from (("script", address) for address in _scripts(body, check.response.url))
+        base = check.response.url
+        yield from (("script", _joined(base, address)) for address in find_resources(body))
 
 
 def _media_addresses(value: object, parent: str) -> Iterator[str]:
@@ -212,13 +212,6 @@ def _media_addresses(value: object, parent: str) -> Iterator[str]:
             yield from _media_addresses(below, parent)
     elif isinstance(value, str) and parent.startswith("play") and value.startswith("http"):
         yield value
-
-
-def _scripts(body: bytes, base: str) -> Iterator[str]:
-    page = LexborHTMLParser(body)
-    for selector, attribute in (("script[src]", "src"), ("link[rel=stylesheet]", "href")):
-        for node in page.css(selector):
-            yield _joined(base, node.attributes.get(attribute) or "")
 
 
 def _joined(base: str, location: str) -> str:

@@ -181,11 +181,12 @@ class Worker:
 
     def _hand_back(self, job_id: str, why: str) -> None:
         number = self.claims.pop(job_id)
-        if not self.control.requeue(job_id, run_number=number, costs_attempt=False):
+        run = self.instance.get_run_by_id(run_id(job_id, number))
+        has_result = run is not None and run.is_success  # its end was not handled yet
+        if has_result or not self.control.requeue(job_id, run_number=number, costs_attempt=False):
             self._lose(job_id, number, why)  # it has ended, or its cancellation was requested
             return
         log.info("job handed back", job_id=job_id)
-        run = self.instance.get_run_by_id(run_id(job_id, number))
         if run is not None:
             end_run(self.instance, run, self.control.job(job_id))
 

@@ -11,6 +11,7 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import (
@@ -35,6 +36,7 @@ from warehouse.records.errors import (
     ProviderUnsupportedError,
     StructureChangedError,
     SubstitutionError,
+    UpstreamError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
@@ -177,12 +179,22 @@ class VidplatPublic:
         found = self.find_target(target)
         return found is not None and found.kind != "short"
 
-    def _dead_link(self, answer: HttpResponse) -> InvalidMusicInputError:
-        """Return the error for a dead short link, or the platform's named refusal."""
+    def _dead_link(self, answer: HttpResponse) -> InvalidMusicInputError | UpstreamError:
+        """Return the error for a short link that leads nowhere.
+
+        Raises:
+            UpstreamError: The platform refuses by name.
+        """
         try:
             self._surfaces.refuse(answer)
         except StructureChangedError as error:
             dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
             dead.__cause__ = error
             return dead
+        try:
+            parse_container(answer.body, surface=answer.surface)
+        except StructureChangedError as error:
+            named = self._surfaces.explain(error, answer)
+            if named is not error:  # a challenge in place of the redirect
+                return named
         return InvalidMusicInputError("the short link leads to no track or video", hint=_LINK_HINT)

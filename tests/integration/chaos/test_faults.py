@@ -34,6 +34,13 @@ def test_a_fault_ends_as_its_documented_error(
     assert ask(operation, ids, proxy, BY_NAME[fault]).problem == ""
 
 
+def test_a_challenge_in_place_of_a_redirect_has_its_name(
+    platform: tuple[FaultProxy, Ids],
+) -> None:
+    proxy, ids = platform
+    assert ask("sec_user_id", ids, proxy, BY_NAME["challenge"]).error == "upstream_verification"
+
+
 @pytest.mark.parametrize("operation", ["user_profile", "music_videos"])
 def test_a_silent_platform_is_waited_for_only_so_long(
     platform: tuple[FaultProxy, Ids], operation: str

@@ -324,6 +324,16 @@ def test_a_job_whose_process_was_killed_after_its_run_had_succeeded_is_completed
     )
 
 
+def test_a_worker_that_stops_completes_a_job_whose_run_has_just_succeeded(house: Any) -> None:
+    job_id = house.running()
+    end_run(house.instance, house.instance.get_run_by_id(job_id), a_completed(house.job(job_id)))
+    house.worker.hand_back_all("The worker was stopped")
+    assert (house.status(job_id), house.run_status(job_id)) == (
+        "completed",
+        DagsterRunStatus.SUCCESS,
+    )
+
+
 def test_a_scan_whose_process_was_gone_before_it_began_is_begun_once_more(house: Any) -> None:
     job_id = house.ask()
     house.pass_by(1)

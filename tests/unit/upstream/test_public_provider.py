@@ -291,6 +291,9 @@ async def test_short_link_ends_at_the_first_address_that_names_something(
         ("video_page/not_found.html", InvalidMusicInputError),
         (SubstitutionError("off", surface="short_link"), InvalidMusicInputError),
         ("video_page/forbidden.html", ForbiddenError),
+        ("video_page/script_challenge.html", VerificationDemandedError),
+        ("video_page/captcha.html", VerificationDemandedError),
+        ("video_page/captcha_word_in_caption.html", InvalidMusicInputError),
         (UnreachableError("down", surface="short_link"), UnreachableError),
     ],
 )
