@@ -8,10 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Self
 
 import structlog
 
+from pipelines.catalog.look_ups import LookUps, look_ups
 from pipelines.catalog.open_service import open_scans
 from pipelines.catalog.run import CatalogRun, CatalogRunStore, CatalogScans
 from pipelines.catalog.run_requests import is_run_requested, withdraw_request
@@ -30,14 +32,25 @@ class CatalogRunner:
         scans: CatalogScans,
         *,
         result_ttl: timedelta,
+        look_ups: Callable[[str], LookUps],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`result_ttl`: how long the scan service answers with a stored result."""
+        """Prepare the runner.
+
+        Args:
+            control: The control store.
+            scans: The scan service.
+            result_ttl: How long the scan service answers with a stored result.
+            look_ups: Returns the look-ups of a catalogue by its name.
+            clock: Returns the current time in UTC.
+        """
         self._clock = clock
         self._control = control
         self._scans = scans
         self._result_ttl = result_ttl
         self._runs: dict[str, CatalogRun] = {}
+        self._new_look_ups = look_ups
+        self._look_ups: dict[str, LookUps] = {}
 
     def step(self) -> None:
         """Begin what is requested, advance what is under way, end what is over."""
@@ -53,14 +66,18 @@ class CatalogRunner:
                 )
                 if run.begin():
                     self._runs[name] = run
+                    self._look_ups.setdefault(name, self._new_look_ups(name))
         for name, run in list(self._runs.items()):
             if name in known:
                 self._advance(name, run)
             else:
                 self._end(name, run, is_over=True)
+        for look_up in self._look_ups.values():
+            look_up.advance()
 
     def _advance(self, name: str, run: CatalogRun) -> None:
         progress = run.step()
+        self._look_ups[name].note(progress)
         if progress.is_over:
             log.info("run of a catalogue ended", catalog=name, reason=progress.stop)
             self._end(name, run, is_over=progress.stop != "taken_over")
@@ -75,6 +92,8 @@ class CatalogRunner:
         """Leave what is under way to another worker."""
         for run in self._runs.values():
             run.end()
+        for look_up in self._look_ups.values():
+            look_up.stop()
         self._runs.clear()
 
 
@@ -109,7 +128,10 @@ class CatalogRunThread:
 def _open_runner(settings: Settings) -> Iterator[CatalogRunner]:
     with open_scans(settings) as (control, scans):
         runner = CatalogRunner(
-            control, scans, result_ttl=timedelta(seconds=settings.result_cache_ttl)
+            control,
+            scans,
+            result_ttl=timedelta(seconds=settings.result_cache_ttl),
+            look_ups=partial(look_ups, settings),
         )
         try:
             yield runner

@@ -1,6 +1,6 @@
 """Open the catalogues of the chosen profile."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipelines.catalog.run import CatalogRun, cancel_run
 from pipelines.catalog.run_requests import request_run
 from pipelines.catalog.service import CatalogService, CatalogStatus
+from pipelines.parameters.scan import scan_parameters
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
@@ -16,11 +17,13 @@ from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import Home, open_home
+from warehouse.records.evidence import MatchThresholds
 from warehouse.records.videos import ServiceSongList
 
 if TYPE_CHECKING:
     from pipelines.catalog.reference_sounds import CatalogReferenceSounds
     from pipelines.catalog.report.files import CatalogReportFormat
+    from pipelines.catalog.sound_matches import MatchCounts
 
 
 @contextmanager
@@ -172,4 +175,34 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
         tracks = catalogs.status(name).tracks
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     with closing(Engine(lake)) as engine:
-        yield CatalogReferenceSounds(engine, tracks, home.cache_dir / "reference-index" / name)
+        yield CatalogReferenceSounds(engine, tracks, _index_folder(settings, name))
+
+
+def look_up_sounds(
+    settings: Settings, name: str, *, on_done: Callable[[int, int], object]
+) -> "MatchCounts | None":
+    """Look up the sounds of a catalogue's scans; None if another process does so now.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is chosen.
+        InvalidParameterError: There is no such catalogue.
+        WarehouseError: A store cannot be opened.
+        ValueError: There are more references than an index holds.
+        OSError: The index cannot be kept.
+    """
+    from pipelines.catalog.sound_matches import SoundMatches, held  # noqa: PLC0415 -- compiled loops
+
+    folder = _index_folder(settings, name)
+    with open_catalog_service(settings) as catalogs:
+        parameters = scan_parameters(catalogs.status(name).catalog.settings.parameters)
+    limits = MatchThresholds(match_threshold=parameters.match_threshold)
+    with held(folder) as is_ours:
+        if not is_ours:
+            return None
+        with open_catalog_sounds(settings, name) as references:
+            return SoundMatches(references, folder, limits=limits).find(on_done)
+
+
+def _index_folder(settings: Settings, name: str) -> Path:
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    return home.cache_dir / "reference-index" / name

@@ -6,16 +6,21 @@ look-up (`pipelines/audio/index`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
-from pipelines.audio.features.sounds import MeasuredSound, unpack_features
+from pipelines.audio.features.sounds import (
+    MeasuredSound,
+    NotComparable,
+    SoundMeasurement,
+    sound_from_row,
+)
 from pipelines.audio.index.index_folder import IndexFolder
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.catalogs import read_reference_sounds
 from warehouse.queries.results import read_sounds
+from warehouse.queries.sound_matches import read_reference_sounds
 from warehouse.records.catalog.tracks import CatalogTrack
 from warehouse.records.values import Row
 
@@ -33,21 +38,25 @@ class CatalogReferenceSounds:
     """
 
     def __init__(self, engine: Engine, tracks: Sequence[CatalogTrack], folder: Path | None) -> None:
-        self._engine = engine
+        self.engine = engine
         self._kept = IndexFolder(folder)
         self.index = self._kept.index
         self.unusable = Counter[str]()
-        labels = {one.music_id: one.given.label for one in tracks if one.music_id is not None}
-        self._labels = labels
-        self._tracks: dict[str, set[str]] = defaultdict(set)
-        for row in read_reference_sounds(engine, sorted(labels)):
-            self._tracks[row["reference_sha256"]].add(row["track_music_id"])
+        self._labels = {one.music_id: one.given.label for one in tracks if one.music_id is not None}
+        self._uses: dict[str, list[Row]] = defaultdict(list)
+        for row in read_reference_sounds(engine, self.music_ids):
+            self._uses[row["reference_sha256"]].append(row)
         self._read = lru_cache(maxsize=_KEPT_SOUNDS)(self._read_one)
+
+    @property
+    def music_ids(self) -> list[str]:
+        """The music ids of the tracks."""
+        return sorted(self._labels)
 
     @property
     def count(self) -> int:
         """Number of references in the index that belong to these tracks."""
-        return sum(key in self._tracks for key in self._kept.keys)
+        return sum(key in self._uses for key in self._kept.keys)
 
     def add_missing(self, on_added: Callable[[int, int], object]) -> None:
         """Add the references that the index lacks; tell how many of how many are done.
@@ -56,49 +65,36 @@ class CatalogReferenceSounds:
             ValueError: There are more references than an index holds.
             OSError: The index cannot be kept.
         """
-        missing = self._kept.missing(sorted(self._tracks))
-        for first in range(0, len(missing), _BATCH):
-            batch = missing[first : first + _BATCH]
-            rows = read_sounds(self._engine, batch, FEATURE_VERSION)
-            usable = {key: to_sound(rows[key]) for key in batch if _is_usable(rows.get(key))}
-            self.unusable["not_stored"] += len(batch) - len(usable)
-            self._kept.add(list(usable), [sound.features.peaks for sound in usable.values()])
-            on_added(first + len(batch), len(missing))
+        self.unusable += self._kept.add_missing(
+            sorted(self._uses), self._read_stored, on_added, at_once=_BATCH
+        )
 
     def read_sound(self, number: int) -> MeasuredSound | None:
         """Return a reference by its number; None if it is none of these tracks, or was deleted."""
         sha256 = self.sha256(number)
-        return self._read(sha256) if sha256 in self._tracks else None
+        return self._read(sha256) if sha256 in self._uses else None
 
     def sha256(self, number: int) -> str:
         """Return the hash of a reference."""
         return self._kept.keys[number]
 
+    def uses(self, number: int) -> Sequence[Row]:
+        """Return for each of these tracks that has this reference the row that says so."""
+        return self._uses.get(self.sha256(number), ())
+
     def tracks(self, number: int) -> set[str]:
         """Return the music ids of the tracks that a reference belongs to."""
-        return self._tracks[self.sha256(number)]
+        return {row["track_music_id"] for row in self.uses(number)}
 
     def name(self, number: int) -> str:
         """Return the labels of these tracks, or their music ids."""
         return ", ".join(self._labels[one] or one for one in sorted(self.tracks(number)))
 
+    def _read_stored(self, hashes: Sequence[str]) -> Iterator[SoundMeasurement]:
+        rows = read_sounds(self.engine, hashes, FEATURE_VERSION)
+        gone = NotComparable(sha256=None, reason="not_stored")
+        return (sound_from_row(rows[sha256]) if sha256 in rows else gone for sha256 in hashes)
+
     def _read_one(self, sha256: str) -> MeasuredSound | None:
-        row = read_sounds(self._engine, [sha256], FEATURE_VERSION).get(sha256)
-        return to_sound(row) if row is not None and _is_usable(row) else None
-
-
-def to_sound(row: Row) -> MeasuredSound:
-    """Return the measured sound of a row of `raw.sounds` with features."""
-    return MeasuredSound(
-        sha256=str(row["sound_sha256"]),
-        features=unpack_features(row["features"]),
-        duration_s=row["duration_s"],
-        sample_rate_hz=row["sample_rate_hz"],
-        codec=str(row["codec"]),
-        feature_version=str(row["feature_version"]),
-        library_version=str(row["library_version"]),
-    )
-
-
-def _is_usable(row: Row | None) -> bool:
-    return row is not None and row["features"] is not None
+        (sound,) = self._read_stored([sha256])
+        return sound if isinstance(sound, MeasuredSound) else None

@@ -25,6 +25,7 @@ SURFACES: Mapping[str, Message] = {
     "trends_list": Message("the trends list of a music id", "热门话题作品列表"),
     "service_track": Message("the song's page in the music service", "音乐服务的歌曲页"),
     "service_audio": Message("the song's audio in the music service", "音乐服务的歌曲音频"),
+    "catalog_matches": Message("videos found by scans of other tracks", "其他音乐扫描到的作品"),
     "random_audit": Message("videos drawn at random", "随机抽查的作品"),
     "author_posts": Message("author pages, first screens", "作者主页首屏"),
     "user_posts": Message("author pages, first screens", "作者主页首屏"),

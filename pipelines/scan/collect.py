@@ -10,6 +10,7 @@ from collections.abc import Coroutine, Iterable
 
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
+    KNOWN_MATCHES,
     Candidate,
     Sighting,
     choose_candidates,
@@ -18,6 +19,7 @@ from pipelines.scan.rules.candidate_pool import (
 from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
+from warehouse.queries.sound_matches import read_known_matches
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ProviderUnsupportedError, RefusedLatelyError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
@@ -90,6 +92,35 @@ def read_music_screen(session: ScanRun, music_id: str) -> int:
     session.items_read = 0
     seen = [to_sighting(session, video, "music_list", music_id) for video in walk.videos]
     return add_sightings(session, seen, walk.coverage)
+
+
+def add_known_matches(session: ScanRun) -> int:
+    """Add the videos whose sound a scan of another track fetched; return how many are new.
+
+    Each matched a reference of this track. They are candidates: this scan judges them by its own
+    references.
+    """
+    if not session.verifies_audio:
+        return 0
+    known = read_known_matches(session.runtime.engine, session.music_id)
+    before = len(session.state.seen_ids)
+    seen = [
+        Sighting(
+            aweme_id=row["candidate_aweme_id"],
+            surface=KNOWN_MATCHES,
+            entity_id=row["candidate_music_id"],
+            same_music=False,
+            music_id=row["candidate_music_id"] or None,
+        )
+        for row in known
+    ]
+    session.state.seen_ids |= {one.aweme_id for one in seen}
+    session.state.sightings.extend(seen)
+    new = len(session.state.seen_ids) - before
+    add_coverage(
+        session, KNOWN_MATCHES, requests=0, pages=0, items=len(seen), new=new, stop="completed"
+    )
+    return new
 
 
 def fill_pool(session: ScanRun) -> tuple[Candidate, ...]:

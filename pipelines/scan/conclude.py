@@ -28,6 +28,7 @@ from pipelines.documents.videos import (
 )
 from pipelines.scan.audit import AUDIT_SURFACE
 from pipelines.scan.marts.sql_models import summarize_accounts
+from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES
 from pipelines.scan.rules.coverage.audit import left_out
 from pipelines.scan.rules.coverage.estimates import (
     ConfirmedSample,
@@ -310,8 +311,8 @@ def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
     music = {video.aweme_id: video.music for video in found.videos()}
     for seen in found.sightings:
         sound = music.get(seen.aweme_id)
-        is_list = seen.surface == "music_list"
-        if sound and not is_list and found.verified.get(sound.music_id) is not None:
+        is_screen = seen.surface not in {"music_list", KNOWN_MATCHES}
+        if sound and is_screen and found.verified.get(sound.music_id) is not None:
             yield seen.aweme_id, sound.music_id
 
 

@@ -22,7 +22,7 @@ from pipelines.audio.features.sounds import (
     judging_version,
     library_version,
     pack_features,
-    unpack_features,
+    sound_from_row,
 )
 from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.captures.recording.calls import measured_key, sound_key
@@ -70,26 +70,11 @@ async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
     if known is None or session.journal.has(sound_key(video.aweme_id)):
         sound = await _measured(session, video, is_stored=known is not None)
     else:
-        sound = _from_stored(known)
+        sound = sound_from_row(known)
     if sound.sha256 is not None:
         session.state.sound_hashes[video.aweme_id] = sound.sha256
     session.count(audio_checked=1)
     return MeasuredVideo(video, sound)
-
-
-def _from_stored(row: Row) -> MeasuredSound | NotComparable:
-    reason = row["not_comparable_reason"]
-    if reason is not None:
-        return NotComparable(sha256=str(row["sound_sha256"]), reason=str(reason))
-    return MeasuredSound(
-        sha256=str(row["sound_sha256"]),
-        features=unpack_features(row["features"]),
-        duration_s=row["duration_s"],
-        sample_rate_hz=row["sample_rate_hz"],
-        codec=str(row["codec"]),
-        feature_version=str(row["feature_version"]),
-        library_version=str(row["library_version"]),
-    )
 
 
 async def _measured(
@@ -112,7 +97,7 @@ async def _measured(
     await keep_sound(session, video, Path(file.path))
     if not is_stored:
         session.sounds.rows.append(row)
-    return _from_stored(row)
+    return sound_from_row(row)
 
 
 async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
@@ -197,7 +182,7 @@ async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
     )
     rows = [stored.get(one.video.aweme_id) for one in chosen]
     found = [
-        MeasuredVideo(one.video, _from_stored(row))
+        MeasuredVideo(one.video, sound_from_row(row))
         for one, row in zip(chosen, rows, strict=True)
         if row is not None and row["sound_sha256"] == one.sha256
     ]

@@ -1,10 +1,15 @@
 """Facts that accompany exported rows: how they were obtained, and the coverage of their jobs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.error_sheet import fill_error_sheet, is_scan_result, to_sheet_table
+from warehouse.exports.error_sheet import (
+    SheetLanguage,
+    fill_error_sheet,
+    is_scan_result,
+    to_sheet_table,
+)
 from warehouse.exports.export_table import ExportColumn, ExportTable, to_table
 from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
@@ -62,9 +67,20 @@ def read_scope_sheets(engine: Engine, scope: ExportScope) -> ExportTable | None:
 
     Of everything, only the newest scans have theirs: a sheet is text to be read.
     """
+    return _sheets(read_newest_scans(engine, scope))
+
+
+def read_job_sheets(
+    engine: Engine, job_ids: Sequence[str], *, language: SheetLanguage = "en"
+) -> ExportTable | None:
+    """Return the error sheets of the first of these scans; None if none of them has a result."""
+    return _sheets(_scan_results(engine, job_ids[:MOST_SHEETS]), language)
+
+
+def _sheets(scans: Iterable[tuple[str, Row]], language: SheetLanguage = "en") -> ExportTable | None:
     tables = [
-        (job_id, to_sheet_table(fill_error_sheet(found)))
-        for job_id, found in read_newest_scans(engine, scope)
+        (job_id, to_sheet_table(fill_error_sheet(found, language=language)))
+        for job_id, found in scans
     ]
     if not tables:
         return None
@@ -74,7 +90,7 @@ def read_scope_sheets(engine: Engine, scope: ExportScope) -> ExportTable | None:
 
 
 def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str, Row]]:
-    """Yield the job id and the result of the newest scan of each track in scope, newest first.
+    """Return the job id and the result of the newest scan of each track in scope, newest first.
 
     A damaged result has no sheet; the export goes on, and its rows are exported as they are.
     """
@@ -87,10 +103,14 @@ def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str,
         """,  # noqa: S608  # no user input; values are parameters
         **chosen.params,
     )
-    for row in newest:
-        found = _read_result(engine, row["job_id"])
+    return _scan_results(engine, [row["job_id"] for row in newest])
+
+
+def _scan_results(engine: Engine, job_ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    for job_id in job_ids:
+        found = _read_result(engine, job_id)
         if found is not None and is_scan_result(found):
-            yield row["job_id"], found
+            yield job_id, found
 
 
 def _read_result(engine: Engine, job_id: str) -> Row | None:

@@ -35,6 +35,8 @@ SOUNDS = RetentionRule(
     (
         ("marts.audio_comparisons", "reference_sha256"),
         ("marts.audio_comparisons", "candidate_sha256"),
+        ("marts.catalog_matches", "reference_sha256"),
+        ("marts.catalog_matches", "candidate_sha256"),
     ),
 )
 

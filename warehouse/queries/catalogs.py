@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.values import Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -254,24 +253,3 @@ def _params(tracks: Sequence[CatalogQueryTrack]) -> dict[str, object]:
         "results": [track.result_job_id for track in tracks],
         "previous": [track.previous_job_id for track in tracks],
     }
-
-
-def read_reference_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
-    """Return track and hash of the sounds that the newest comparisons of each track referred to.
-
-    Tracks that were never compared are absent.
-    """
-    return engine.rows(
-        """
-        select distinct track_music_id, reference_sha256
-        from (
-            select track_music_id, reference_sha256, job_id, committed_at
-            from marts.audio_comparisons
-            where track_music_id in (select unnest($ids::varchar[]))
-                and reference_sha256 is not null
-            qualify job_id = arg_max(job_id, committed_at) over (partition by track_music_id)
-        )
-        order by track_music_id, reference_sha256
-        """,
-        ids=list(music_ids),
-    )

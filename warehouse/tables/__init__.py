@@ -17,7 +17,7 @@ from warehouse.tables.column import (
     Column,
     Table,
 )
-from warehouse.tables.marts import CHART_MARTS, MARTS
+from warehouse.tables.marts import CATALOG_MARTS, CHART_MARTS, MARTS
 from warehouse.tables.raw import RAW
 from warehouse.tables.star import STAR
 
@@ -38,7 +38,7 @@ __all__ = [
     "Table",
 ]
 
-TABLES: tuple[Table, ...] = (*RAW, *MARTS, *CHART_MARTS)
+TABLES: tuple[Table, ...] = (*RAW, *MARTS, *CATALOG_MARTS, *CHART_MARTS)
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
 RELATIONS: tuple[Table, ...] = (*TABLES, *STAR)
 """All that can be queried: the stored tables and the views of the star."""

@@ -15,6 +15,7 @@ from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
 from warehouse.records.evidence import VERDICT_REVISION
+from warehouse.records.values import Row
 
 _MAGIC = b"SMTF"
 _HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
@@ -126,3 +127,23 @@ def _checked_header(packed: bytes) -> tuple[int, int]:
     if feature_version != int(FEATURE_VERSION):
         raise FeaturesUnreadableError(f"packed features have version {feature_version}")
     return frames, peak_count
+
+
+def sound_from_row(row: Row) -> SoundMeasurement:
+    """Return the sound of a row of `raw.sounds`.
+
+    Raises:
+        FeaturesUnreadableError: The row has features of another format.
+    """
+    reason = row["not_comparable_reason"]
+    if reason is not None:
+        return NotComparable(sha256=str(row["sound_sha256"]), reason=str(reason))
+    return MeasuredSound(
+        sha256=str(row["sound_sha256"]),
+        features=unpack_features(row["features"]),
+        duration_s=row["duration_s"],
+        sample_rate_hz=row["sample_rate_hz"],
+        codec=str(row["codec"]),
+        feature_version=str(row["feature_version"]),
+        library_version=str(row["library_version"]),
+    )

@@ -1,12 +1,12 @@
 """Sound files as the references of an index. Not here: which files, what is printed."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
+from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.audio.index.index_folder import IndexFolder, file_key
 
 _BATCH = 100
@@ -49,21 +49,13 @@ class FileReferences:
             ValueError: There are more references than an index holds.
             OSError: The index cannot be kept.
         """
-        missing = self._kept.missing(list(self._files))
-        for first in range(0, len(missing), _BATCH):
-            batch = missing[first : first + _BATCH]
-            futures = [self._pool.submit(self._files[key][1]) for key in batch]
-            usable = {}
-            for place, (key, future) in enumerate(
-                zip(batch, futures, strict=True), start=first + 1
-            ):
-                sound = future.result()
-                if isinstance(sound, MeasuredSound):
-                    usable[key] = sound.features.peaks
-                else:
-                    self.unusable[sound.reason] += 1
-                on_measured(place, len(missing))
-            self._kept.add(list(usable), list(usable.values()))
+        self.unusable += self._kept.add_missing(
+            list(self._files), self._measure, on_measured, at_once=_BATCH
+        )
+
+    def _measure(self, keys: Sequence[str]) -> Iterator[SoundMeasurement]:
+        futures = [self._pool.submit(self._files[key][1]) for key in keys]
+        return (future.result() for future in futures)
 
     def read_sound(self, number: int) -> SoundMeasurement | None:
         """Measure a reference again; None if its file has changed, or is none of the given ones."""

@@ -7,7 +7,8 @@ reference was measured from. Not here: measuring, the search.
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypedDict
@@ -16,6 +17,7 @@ import numpy as np
 
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
 from pipelines.audio.index.reference_index import ENTRY, INDEX_REVISION, ReferenceIndex
 
 _KEYS = "references.json"
@@ -41,6 +43,39 @@ class IndexFolder:
         """Return the keys that are not in the index, each once, in their order."""
         known = set(self.keys)
         return [key for key in dict.fromkeys(keys) if key not in known]
+
+    def add_missing(
+        self,
+        keys: Sequence[str],
+        read: Callable[[Sequence[str]], Iterable[SoundMeasurement]],
+        on_read: Callable[[int, int], object],
+        *,
+        at_once: int,
+    ) -> Counter[str]:
+        """Add the references of missing keys; return how many could not be, by reason.
+
+        Args:
+            keys: Keys of all references.
+            read: Returns the sounds of some keys in their order.
+            on_read: Is told how many sounds of how many were read.
+            at_once: How many are read and added at a time.
+
+        Raises:
+            ValueError: The index is full.
+            OSError: The folder cannot be written.
+        """
+        missing, unusable = self.missing(keys), Counter[str]()
+        for first in range(0, len(missing), at_once):
+            batch = missing[first : first + at_once]
+            usable = {}
+            for place, (key, sound) in enumerate(zip(batch, read(batch), strict=True), first + 1):
+                if isinstance(sound, MeasuredSound):
+                    usable[key] = sound.features.peaks
+                else:
+                    unusable[sound.reason] += 1
+                on_read(place, len(missing))
+            self.add(list(usable), list(usable.values()))
+        return unusable
 
     def add(self, keys: Sequence[str], sounds: Sequence[Peaks]) -> None:
         """Add references and keep them in the folder.

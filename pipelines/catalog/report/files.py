@@ -11,7 +11,7 @@ from pipelines.catalog.service import CatalogStatus
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.export_table import ExportTable, to_table
-from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE
+from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE, read_job_sheets
 from warehouse.exports.single_file import write_table
 from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook
 from warehouse.records.times import to_utc_text
@@ -42,19 +42,34 @@ def write_catalog_report(
     """
     tables = read_catalog_tables(engine, status)
     facts = _facts(engine, status)
+    jobs = _newest_jobs(status)
+    sheet = read_job_sheets(engine, jobs)
     written: list[Path] = []
     if "html" in formats:
         page = render_catalog_page(
-            status, tables, language=language, is_demo=is_demo_world(engine.lake.world)
+            status,
+            tables,
+            read_job_sheets(engine, jobs[:1], language="zh" if language == "zh" else "en"),
+            language=language,
+            is_demo=is_demo_world(engine.lake.world),
         )
         written.append(folder / f"{status.catalog.name}.html")
         write_atomically(written[-1], [page.encode()])
     if "xlsx" in formats:
         written.append(folder / f"{status.catalog.name}.xlsx")
-        write_atomically(written[-1], [_workbook(tables, facts)])
+        write_atomically(written[-1], [_workbook(tables, facts, sheet)])
     if "parquet" in formats:
-        written += _write_parquet(folder, status.catalog.name, tables, ExportMethod(facts))
+        written += _write_parquet(
+            folder, status.catalog.name, tables, ExportMethod(facts, error_sheet=sheet)
+        )
     return written
+
+
+def _newest_jobs(status: CatalogStatus) -> list[str]:
+    """Return the jobs of the tracks' results, the newest first."""
+    read = [one for one in status.tracks if one.result_at is not None and one.result_job_id]
+    read.sort(key=lambda one: one.result_at or status.read_at, reverse=True)
+    return list(dict.fromkeys(one.result_job_id for one in read if one.result_job_id))
 
 
 def _facts(engine: Engine, status: CatalogStatus) -> tuple[tuple[str, str], ...]:
@@ -74,14 +89,20 @@ def _text(moment: datetime) -> str:
     return to_utc_text(moment, timespec="seconds")
 
 
-def _workbook(tables: CatalogTables, facts: tuple[tuple[str, str], ...]) -> bytes:
-    sheets: list[ExportTable] = [tables.tracks, to_table("music_ids", tables.music_ids)]
+def _workbook(
+    tables: CatalogTables, facts: tuple[tuple[str, str], ...], sheet: ExportTable | None
+) -> bytes:
+    sheets: list[ExportTable] = [
+        tables.tracks,
+        to_table("music_ids", tables.music_ids),
+        to_table("matches", tables.matches),
+    ]
     if tables.videos.num_rows <= MAX_WORKBOOK_VIDEOS:
         sheets.append(to_table("videos", tables.videos))
     else:
         count = tables.videos.num_rows
         facts = (*facts, ("left_out", f"{count:,} videos are too many: see the Parquet file"))
-    return to_workbook(sheets, ExportMethod(facts))
+    return to_workbook(sheets, ExportMethod(facts, error_sheet=sheet))
 
 
 def _write_parquet(
@@ -90,7 +111,11 @@ def _write_parquet(
     path = folder / f"{name}-tracks.parquet"
     write_atomically(path, [to_parquet(tables.tracks, method)])
     yield path
-    for noun, table in (("music_ids", tables.music_ids), ("videos", tables.videos)):
+    for noun, table in (
+        ("music_ids", tables.music_ids),
+        ("videos", tables.videos),
+        ("matches", tables.matches),
+    ):
         path = folder / f"{name}-{noun}.parquet"
         write_table(path, "parquet", noun, _batches(table), method, with_mark=False)
         yield path

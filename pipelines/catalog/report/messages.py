@@ -47,6 +47,14 @@ TEXTS: Mapping[str, Message] = {
         "The first tracks by confirmed videos; all are in the tables next to this page.",
         "仅列出已确认作品最多的曲目，全部内容见同目录的数据表。",
     ),
+    "matches": Message("Found by scans of other tracks", "由其他曲目的扫描发现"),
+    "fetched_for": Message("scan of", "来自扫描"),
+    "is_confirmed": Message("own scan", "本曲目扫描"),
+    "sheet": Message("What the data can and cannot say", "数据能说明什么、不能说明什么"),
+    "sheet_note": Message(
+        "Error sheet (TES-D) of the newest scan; the workbook has those of the 20 newest.",
+        "最近一次扫描的误差说明表（TES-D）；工作簿中含最近 20 次扫描的表。",
+    ),
     "most_liked": Message("Most liked videos", "点赞最多的作品"),
     "music_id": Message("music id", "音乐 ID"),
     "born": Message("created", "创建时间"),
@@ -69,7 +77,7 @@ TEXTS: Mapping[str, Message] = {
     "running": Message("running", "进行中"),
     "fresh": Message("fresh", "最新"),
     "stale": Message("stale", "已过期"),
-    "never_read": Message("never read", "尚未读取"),
+    "never_read": Message("not run yet", "尚未运行"),
 }
 
 

@@ -9,6 +9,7 @@ from pipelines.catalog.report.messages import PageTexts
 from pipelines.catalog.report.tables import CatalogTables
 from pipelines.catalog.service import CatalogStatus
 from pipelines.documents.html_pages import PageTemplates, rounded_number
+from warehouse.exports.export_table import ExportTable
 from warehouse.records.values import Row
 
 if TYPE_CHECKING:
@@ -21,9 +22,14 @@ _LANGUAGES = {"en": "en", "zh": "zh-Hans"}
 
 
 def render_catalog_page(
-    status: CatalogStatus, tables: CatalogTables, *, language: str, is_demo: bool
+    status: CatalogStatus,
+    tables: CatalogTables,
+    sheet: ExportTable | None,
+    *,
+    language: str,
+    is_demo: bool,
 ) -> str:
-    """Return the page as one HTML file."""
+    """Return the page as one HTML file; `sheet`: the error sheet of the newest scan."""
     texts = PageTexts(language)
     rows = tables.track_rows()
     read = [row for row in rows if row["music_id"] is not None]
@@ -44,6 +50,8 @@ def render_catalog_page(
         is_cut=len(detailed) < len(read),
         music_ids=_by_track(tables.music_ids, keys, limit=None),
         videos=_by_track(tables.videos, keys, limit=MOST_VIDEOS),
+        matches=_by_track(tables.matches, keys, limit=MOST_VIDEOS),
+        sheet=() if sheet is None else sheet.rows,
         failed=[row for row in rows if row["error"] is not None],
     )
 

@@ -1,4 +1,4 @@
-"""The three tables of a report. What is unknown is empty, never 0."""
+"""The tables of a report. What is unknown is empty, never 0."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from warehouse.queries.catalogs import (
     read_catalog_tracks,
     read_catalog_videos,
 )
+from warehouse.queries.sound_matches import read_catalog_matches
 from warehouse.records.catalog.tracks import CatalogTrack
 from warehouse.records.values import Row
 
@@ -37,6 +38,7 @@ class CatalogTables:
     tracks: ExportTable
     music_ids: "pa.Table"
     videos: "pa.Table"
+    matches: "pa.Table"
 
     def track_rows(self) -> list[Row]:
         """Return the tracks as rows by column name."""
@@ -62,6 +64,12 @@ def read_catalog_tables(engine: Engine, status: CatalogStatus) -> CatalogTables:
         ),
         music_ids=read_catalog_music_ids(engine, asked),
         videos=read_catalog_videos(engine, asked),
+        matches=read_catalog_matches(
+            engine,
+            [one.key for one in asked],
+            [one.label for one in asked],
+            [one.music_id for one in asked],
+        ),
     )
 
 

@@ -118,6 +118,7 @@ def candidate_pool(scan: ResourceParam[CurrentScan]) -> Result:
 
 
 def _choose(session: ScanRun) -> dict[str, int]:
+    collect.add_known_matches(session)
     chosen = collect.fill_pool(session)
     rows = step_rows.pool_rows(session)
     session.append("candidate_pool", rows)

@@ -27,6 +27,7 @@ FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.chart_songs": ("raw/captures",),
     "raw.sounds": ("marts/video_details",),
     "marts.annotations": ("marts/audio_comparisons",),
+    "marts.catalog_matches": ("marts/audio_comparisons", "raw/sounds"),
 }  # fmt: skip
 """The steps and tables that the rows of each table come from."""
 

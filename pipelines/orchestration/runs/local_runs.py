@@ -13,6 +13,8 @@ from pipelines.settings import Settings
 
 MALLOC_ARENAS = "2"
 """Heaps of glibc in a scan process: by default one per thread, each keeping what was freed."""
+SCANS_PER_PROCESS = 8
+"""A process is replaced after so many scans, because it grows with them; that takes seconds."""
 log = structlog.get_logger(__name__)
 
 
@@ -80,6 +82,7 @@ def _build_pool(settings: Settings) -> ProcessPool:
     os.environ.setdefault("MALLOC_ARENA_MAX", MALLOC_ARENAS)  # read when a process starts
     pool = ProcessPool(
         max_workers=settings.worker_runs,
+        max_tasks=SCANS_PER_PROCESS + 1,  # the first one warms up
         initializer=warm,
         initargs=(settings,),
         context=multiprocessing.get_context("spawn"),

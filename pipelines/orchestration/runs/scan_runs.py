@@ -27,6 +27,7 @@ from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.instance import INSTANCE_FOLDER
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs.freed_memory import give_back_memory
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.orchestration.worker.low_priority import (
@@ -125,13 +126,16 @@ def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> Sca
     assert _process is not None, "`warm` runs first in every process"
     process = _process
     process.current_scan.clear()
-    return execute_job(
-        process.runtime,
-        job_id,
-        partial(_run, process),
-        run_number=run_number,
-        waited_for=waited_for,
-    )
+    try:
+        return execute_job(
+            process.runtime,
+            job_id,
+            partial(_run, process),
+            run_number=run_number,
+            waited_for=waited_for,
+        )
+    finally:
+        give_back_memory()
 
 
 def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:

@@ -4,7 +4,7 @@ Conversion only: rows are ranked, joined and summed in `sql_models.py`.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import orjson
@@ -89,22 +89,33 @@ def variant_rows(session: ScanRun) -> list[MartRow]:
 
 def comparison_rows(session: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.audio_comparisons`: every compared pair, also rejected ones."""
-    shas = session.state.sound_hashes
-    return [_comparison_row(session, entry, shas) for entry in session.state.comparisons]
+    shas, job_id = session.state.sound_hashes, session.job.job_id
+    return [
+        comparison_row(
+            entry,
+            job_id=job_id,
+            track_music_id=session.music_id,
+            hashes=(shas.get(entry.reference_aweme_id), shas.get(entry.candidate_aweme_id)),
+        )
+        for entry in session.state.comparisons
+    ]
 
 
-def _comparison_row(session: ScanRun, entry: Comparison, shas: Mapping[str, str]) -> MartRow:
+def comparison_row(
+    entry: Comparison, *, job_id: str, track_music_id: str, hashes: tuple[str | None, str | None]
+) -> MartRow:
+    """Return the evidence of a pair as a row; `hashes` are those of reference and candidate."""
     searched = entry.pair.searched
     return {
         "comparison_id": entry.comparison_id,
-        "job_id": session.job.job_id,
-        "track_music_id": session.music_id,
+        "job_id": job_id,
+        "track_music_id": track_music_id,
         "reference_aweme_id": entry.reference_aweme_id,
         "candidate_aweme_id": entry.candidate_aweme_id,
         "reference_music_id": entry.reference_music_id,
         "candidate_music_id": entry.candidate_music_id,
-        "reference_sha256": shas.get(entry.reference_aweme_id),
-        "candidate_sha256": shas.get(entry.candidate_aweme_id),
+        "reference_sha256": hashes[0],
+        "candidate_sha256": hashes[1],
         **asdict(entry.pair),
         "searched": None if searched is None else orjson.dumps(asdict(searched)).decode(),
         "limits": orjson.dumps(asdict(entry.limits)).decode(),

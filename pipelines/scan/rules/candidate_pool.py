@@ -1,7 +1,8 @@
 """The candidate pool: which listed videos get a detail page, and in which order.
 
 Nothing is confirmed here. Videos of verified music ids come first, up to `SAME_MUSIC_SHARE` of
-the free places, so that videos of other music ids are checked too; then posts whose text names the
+the free places, so that videos of other music ids are checked too; then videos whose sound another
+track's scan has fetched and that matched this track's reference, then posts whose text names the
 song, then the rest of the verified ids. Unrelated posts come last and take at most half of the
 free places at a time (`choose_others`), so that an id verified through one of them still finds
 places for its other videos.
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from pipelines.scan.rules.titles import mentions
 
 OTHERS_AT_LEAST = 25
+KNOWN_MATCHES = "catalog_matches"
+"""Surface of videos that scans of other tracks have found. It is no source that was drawn from."""
 SAME_MUSIC_SHARE = 0.6  # leaves places for other music ids however popular the id itself is
 
 
@@ -57,12 +60,18 @@ def choose_candidates(
         limit: Size of the whole pool.
         pooled: Ids already in the pool; they count towards the limit.
     """
+    sightings = list(sightings)
+    matched = {seen.aweme_id for seen in sightings if seen.surface == KNOWN_MATCHES}
     fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
     reserved = math.ceil(room * SAME_MUSIC_SHARE)
     same = [seen for seen in fresh if seen.same_music]
-    named = _by_likes(seen for seen in fresh if not seen.same_music and _named(seen, title))
-    return _candidates((same[:reserved], named, same[reserved:]), first_tier=0)[:room]
+    others = [seen for seen in fresh if not seen.same_music]
+    known = [seen for seen in others if seen.aweme_id in matched]
+    named = _by_likes(
+        seen for seen in others if seen.aweme_id not in matched and _named(seen, title)
+    )
+    return _candidates((same[:reserved], [*known, *named], same[reserved:]), first_tier=0)[:room]
 
 
 def choose_others(

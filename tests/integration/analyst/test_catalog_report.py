@@ -16,7 +16,9 @@ from pipelines.catalog.rules.planning import DaySpending, count_states
 from pipelines.catalog.service import CatalogStatus
 from pipelines.catalog.sources.spreadsheet import read_first_sheet
 from tests.integration.analyst.test_genealogy import filled, made_at, observed, page, store
+from tests.unit.report.test_error_sheets import scanned as scanned_document
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import pack_document
 from warehouse.queries.catalogs import (
     CatalogQueryTrack,
     read_catalog_music_ids,
@@ -90,6 +92,12 @@ def engine(small: Any) -> Iterator[Engine]:
             "marts.audio_comparisons", comparison_id="c", job_id="new", track_music_id=TRACK,
             reference_aweme_id=KEPT, candidate_aweme_id=VARIANT, reference_music_id=TRACK,
             candidate_music_id=COPY, verdict="variant", reason="r", score=0.9, speed=1.25,
+            limits="{}", algorithm="a", feature_version="f", library_version="l",
+        )),
+        ("marts.catalog_matches", filled(
+            "marts.catalog_matches", comparison_id="m", job_id="other", track_music_id=TRACK,
+            reference_aweme_id=KEPT, candidate_aweme_id=NEW, reference_music_id=TRACK,
+            candidate_music_id=LATE, verdict="confirmed", reason="r", score=0.87, vote_count=40,
             limits="{}", algorithm="a", feature_version="f", library_version="l",
         )),
         estimate("old", "music_id", method="chao2", estimated_count=9),
@@ -168,8 +176,8 @@ def read_parquet(path: Path) -> list[Row]:
 def test_every_form_holds_the_same_tracks(engine: Engine, tmp_path: Path) -> None:
     paths = write_catalog_report(tmp_path, engine, status(scanned(), unread()))
     assert sorted(path.name for path in paths) == [
-        "songs-music_ids.parquet", "songs-tracks.parquet", "songs-videos.parquet", "songs.html",
-        "songs.xlsx",
+        "songs-matches.parquet", "songs-music_ids.parquet", "songs-tracks.parquet",
+        "songs-videos.parquet", "songs.html", "songs.xlsx",
     ]  # fmt: skip
     first, second = read_parquet(tmp_path / "songs-tracks.parquet")
     assert (first["label"], first["state"]) == ("Paper <b>Boats</b>", "fresh")
@@ -179,15 +187,17 @@ def test_every_form_holds_the_same_tracks(engine: Engine, tmp_path: Path) -> Non
     assert second["confirmed_video_count"] is None
     assert len(read_parquet(tmp_path / "songs-music_ids.parquet")) == 3
     assert len(read_parquet(tmp_path / "songs-videos.parquet")) == 4
+    (match,) = read_parquet(tmp_path / "songs-matches.parquet")
+    assert (match["music_id"], match["aweme_id"], match["is_confirmed"]) == (LATE, NEW, True)
     rows = dict(read_first_sheet((tmp_path / "songs.xlsx").read_bytes(), name="songs.xlsx"))
     assert [rows[number][2] for number in (1, 2, 3)] == ["label", "Paper <b>Boats</b>", "=1+1"]
     with zipfile.ZipFile(tmp_path / "songs.xlsx") as book:
         assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
-        assert sum("worksheets/sheet" in name for name in book.namelist()) == 4
+        assert sum("worksheets/sheet" in name for name in book.namelist()) == 5
 
 
 @pytest.mark.parametrize(
-    ("language", "word"), [("en", "original sound of a user"), ("zh", "用户原声")]
+    ("language", "word"), [("en", "Found by scans of other tracks"), ("zh", "用户原声")]
 )
 def test_the_page_shows_music_ids_videos_estimates_and_failures(
     engine: Engine, tmp_path: Path, language: str, word: str
@@ -202,6 +212,16 @@ def test_the_page_shows_music_ids_videos_estimates_and_failures(
     assert all(one in page for one in (word, COPY, LATE, VARIANT, "nothing came"))
     assert 'class="new"' in page
     assert "<script" not in page
+
+
+def test_the_report_has_the_error_sheet_of_the_newest_scan(small: Any, tmp_path: Path) -> None:
+    name, row = result("new")
+    store(small, [(name, {**row, "document": pack_document(scanned_document())})])
+    with closing(Engine(small.lake)) as engine:
+        write_catalog_report(tmp_path, engine, status(scanned(), unread()))
+    assert "What the data can and cannot say" in (tmp_path / "songs.html").read_text("utf-8")
+    with zipfile.ZipFile(tmp_path / "songs.xlsx") as book:
+        assert 'name="error_sheet"' in book.read("xl/workbook.xml").decode()
 
 
 def test_a_catalogue_that_was_never_read_has_empty_tables(engine: Engine, tmp_path: Path) -> None:

@@ -2,14 +2,34 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from pipelines.catalog.background import CatalogRunner
-from pipelines.catalog.run import LEASE_S, cancel_run
+from pipelines.catalog.look_ups import FIRST_AFTER, LookUps
+from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.run import LEASE_S, CatalogProgress, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from tests.unit.catalog.test_catalog_runs import TTL, World, build_world
+from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+@dataclass
+class FakeLookUp:
+    """A look-up that a test ends."""
+
+    is_running: bool = True
+
+    def is_alive(self) -> bool:
+        return self.is_running
+
+    def terminate(self) -> None:
+        self.is_running = False
 
 
 @pytest.fixture
@@ -19,8 +39,20 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-def runner_of(world: World) -> CatalogRunner:
-    return CatalogRunner(world.control, world.scans, result_ttl=TTL, clock=world.clock.now)
+def runner_of(world: World, started: list[FakeLookUp] | None = None) -> CatalogRunner:
+    begun = [] if started is None else started
+
+    def start() -> FakeLookUp:
+        begun.append(FakeLookUp())
+        return begun[-1]
+
+    return CatalogRunner(
+        world.control,
+        world.scans,
+        result_ttl=TTL,
+        look_ups=lambda _name: LookUps(start),
+        clock=world.clock.now,
+    )
 
 
 def work_until_over(world: World, runner: CatalogRunner) -> None:
@@ -92,3 +124,67 @@ def test_a_removed_catalogue_ends_its_run(world: World) -> None:
     world.control.delete_catalog("songs")
     runner.step()
     assert not is_run_requested(world.control, "songs")
+
+
+def test_the_sounds_of_a_run_are_looked_up_once_it_is_over(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    request_run(world.control, "songs")
+    work_until_over(world, runner)
+    assert len(started) == 1
+    runner.step()
+    assert len(started) == 1, "nothing has ended since"
+
+
+def test_a_stopped_worker_ends_the_look_up(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    request_run(world.control, "songs")
+    work_until_over(world, runner)
+    runner.close()
+    assert [one.is_running for one in started] == [False]
+
+
+def ended(count: int, *, is_over: bool = False) -> CatalogProgress:
+    return CatalogProgress(
+        states=count_states([], CatalogSettings(), NOW), due_count=0, jobs={},
+        ended=(CatalogTrack(given=ImportedTrack(key="k", input="i"), position=0),) * count,
+        spent=DaySpending(tracks=0, requests=0), stop="nothing_due" if is_over else None,
+    )  # fmt: skip
+
+
+def test_within_a_run_sounds_are_looked_up_when_the_number_of_tracks_has_doubled() -> None:
+    started: list[FakeLookUp] = []
+
+    def start() -> FakeLookUp:
+        started.append(FakeLookUp(is_running=False))
+        return started[-1]
+
+    look_ups, when = LookUps(start), []
+    for track in range(1, 8 * FIRST_AFTER + 1):
+        before = len(started)
+        look_ups.note(ended(1))
+        look_ups.advance()
+        if len(started) > before:
+            when.append(track)
+    assert when == [FIRST_AFTER, 2 * FIRST_AFTER, 4 * FIRST_AFTER, 8 * FIRST_AFTER]
+
+
+def test_a_second_look_up_waits_for_the_first() -> None:
+    started: list[FakeLookUp] = []
+
+    def start() -> FakeLookUp:
+        started.append(FakeLookUp())
+        return started[-1]
+
+    look_ups = LookUps(start)
+    look_ups.note(ended(FIRST_AFTER))
+    assert look_ups.advance()
+    look_ups.note(ended(FIRST_AFTER, is_over=True))
+    assert look_ups.advance()
+    assert len(started) == 1
+    started[0].terminate()
+    assert look_ups.advance()
+    assert len(started) == 2
+    started[1].terminate()
+    assert not look_ups.advance()

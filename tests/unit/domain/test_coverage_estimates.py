@@ -164,7 +164,7 @@ def test_videos_are_divided_by_the_share_that_known_ids_hold() -> None:
     assert found.sample_coverage == pytest.approx(coverage, abs=1e-4)
 
 
-def test_lists_of_music_ids_are_no_part_of_the_sample() -> None:
+def test_lists_and_matches_of_other_scans_are_no_part_of_the_sample() -> None:
     def seen(aweme_id: str, surface: str, entity: str) -> Sighting:
         return Sighting(aweme_id=aweme_id, surface=surface, entity_id=entity, same_music=False)
 
@@ -176,6 +176,7 @@ def test_lists_of_music_ids_are_no_part_of_the_sample() -> None:
             seen("v1", "search", "title"),
             seen("v3", "user_posts", "a"),
             seen("v9", "hashtag_list", "h"),
+            seen("v2", "catalog_matches", "m1"),
         ],
         music_of={"v1": "m1", "v2": "m1", "v3": "m2"},
         unread_lists=1,

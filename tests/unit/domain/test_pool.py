@@ -3,7 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others, distinct
+from pipelines.scan.rules.candidate_pool import (
+    KNOWN_MATCHES,
+    Sighting,
+    choose_candidates,
+    choose_others,
+    distinct,
+)
 
 TITLE = "夜航 (Night Flight)"
 
@@ -44,6 +50,16 @@ def test_known_ids_leave_room_for_other_music_ids() -> None:
 def test_known_ids_fill_the_room_that_nothing_else_wants() -> None:
     same = [seen(f"s{n}", same=True) for n in range(20)]
     assert len(chosen(same, limit=10)) == 10
+
+
+def test_a_match_of_another_scan_comes_before_posts_that_name_the_song() -> None:
+    match = Sighting(
+        aweme_id="match", surface=KNOWN_MATCHES, entity_id="other", same_music=False
+    )  # fmt: skip
+    named = seen("named", desc="夜航", digg=90)
+    assert chosen([named, match, seen("same", same=True)], limit=9) == ["same", "match", "named"]
+    listed_before = seen("match", desc="good morning")
+    assert chosen([listed_before, named, match], limit=9) == ["match", "named"]
 
 
 def test_a_post_that_names_nothing_waits() -> None:

@@ -1,7 +1,7 @@
 """`sametrack catalog run` and `cancel`: scan what is due, or stop doing so."""
 
 from time import sleep
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from api.cli.interrupts import Interrupted
 from api.cli.rendering.catalog_runs import CatalogRunDisplay, to_progress_document
 from api.cli.terminal import EXIT_FAILED, out, print_json, print_message, safe
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
+
+if TYPE_CHECKING:
+    from pipelines.catalog.look_ups import LookUps
 
 POLL_EVERY_S = 2.0
 
@@ -29,6 +32,7 @@ def run(
     """
     from api.cli.local_job_client import has_live_worker  # noqa: PLC0415 -- loads SQLAlchemy
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.catalog.look_ups import look_ups  # noqa: PLC0415 -- loads SQLAlchemy
     from pipelines.catalog.open_service import open_catalog_run  # noqa: PLC0415 -- loads SQLAlchemy
 
     settings = ApiSettings()
@@ -42,7 +46,7 @@ def run(
         if not has_live_worker(settings):
             print_message("no worker is running: start [bold]sametrack up[/] or a worker")
         try:
-            last = _follow(catalog_run)
+            last = _follow(catalog_run, look_ups(settings, name))
         finally:
             catalog_run.end()
     if as_json:
@@ -62,7 +66,7 @@ def cancel(name: Name, *, as_json: AsJson = False) -> None:
     out.print(f"[bold]{safe(name)}[/] {count} jobs cancelled")
 
 
-def _follow(catalog_run: CatalogRun) -> CatalogProgress:
+def _follow(catalog_run: CatalogRun, look_ups: "LookUps") -> CatalogProgress:
     """Go on until the run is over; an interrupted run names what goes on without it."""
     progress: CatalogProgress | None = None
     with CatalogRunDisplay() as display:
@@ -70,7 +74,8 @@ def _follow(catalog_run: CatalogRun) -> CatalogProgress:
             while True:
                 progress = catalog_run.step()
                 display.update(progress)
-                if progress.is_over:
+                look_ups.note(progress)
+                if not look_ups.advance() and progress.is_over:
                     break
                 sleep(POLL_EVERY_S)
         except (KeyboardInterrupt, Interrupted):
@@ -79,6 +84,7 @@ def _follow(catalog_run: CatalogRun) -> CatalogProgress:
                 f"interrupted; {count} scans under way go on with the worker. "
                 f"[bold]sametrack catalog run {safe(catalog_run.name)}[/] continues"
             )
+            look_ups.stop()
             raise
     display.close(progress)
     return progress

@@ -48,7 +48,7 @@ addMessages({
   "catalog.state": ["State", "状态"],
   "catalog.state.failed": ["failed", "失败"],
   "catalog.state.fresh": ["up to date", "最新"],
-  "catalog.state.never_read": ["not scanned yet", "尚未扫描"],
+  "catalog.state.never_read": ["not run yet", "尚未运行"],
   "catalog.state.running": ["in progress", "进行中"],
   "catalog.state.stale": ["out of date", "已过期"],
   "catalog.stop": ["Stop", "停止"],

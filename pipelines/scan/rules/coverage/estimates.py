@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, log, sqrt
 
-from pipelines.scan.rules.candidate_pool import Sighting
+from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, Sighting
 from pipelines.scan.rules.coverage.audit import bound_carrying
 from pipelines.scan.rules.genuine_rows import MUSIC_LIST, is_row_of
 from warehouse.records.coverage import (
@@ -109,6 +109,8 @@ def sample_of(
 ) -> ConfirmedSample:
     """Return what sources other than music lists showed of the confirmed videos.
 
+    Videos that scans of other tracks have found are no sample either: their sounds chose them.
+
     Args:
         sightings: All sightings of a scan.
         music_of: Music id of each confirmed video.
@@ -122,7 +124,7 @@ def sample_of(
     videos: dict[str, set[str]] = {}
     shown_by: dict[str, set[tuple[str, str]]] = {}
     for seen in sightings:
-        if seen.surface == MUSIC_LIST:
+        if seen.surface in {MUSIC_LIST, KNOWN_MATCHES}:
             continue
         source = (seen.surface, seen.entity_id)
         sources.add(source)

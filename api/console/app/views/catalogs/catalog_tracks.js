@@ -38,16 +38,18 @@ export function CatalogTracks({ catalog, query }) {
     ${tracks && page.total_count > PAGE && html`<div class="row no-print"><button type="button" class="button little" disabled=${cursor === 0} onClick=${() => setCursor(Math.max(0, cursor - PAGE))}>${t("catalog.earlier")}</button><button type="button" class="button little" disabled=${page.next_cursor === null} onClick=${() => setCursor(page.next_cursor)}>${t("catalog.later")}</button></div>`}`;
 }
 
+// A track that the catalogue has not run yet may have been scanned by somebody else: its key names the music id.
 function columns(found) {
-  const figure = (key, label, show) => ({ key, label: t(label), num: true, render: (row) => { const one = row.result_job_id && found.get(row.music_id); return one ? show(one) : DASH; } });
+  const known = (row) => found.get(row.music_id ?? row.key.replace(/^music:/, ""));
+  const figure = (key, label, show) => ({ key, label: t(label), num: true, render: (row) => { const one = known(row); return one ? show(one) : DASH; } });
   return [
-    { key: "track", label: t("catalog.track"), render: (row) => { const text = row.label ?? found.get(row.music_id)?.title ?? row.input; return html`<div class="cell-title">${row.result_job_id ? html`<a href=${link(["job", row.result_job_id])}><${Foreign} text=${text} /></a>` : html`<${Foreign} text=${text} />`}</div>`; } },
+    { key: "track", label: t("catalog.track"), render: (row) => { const text = row.label ?? known(row)?.title ?? row.input; const job = row.result_job_id ?? known(row)?.newest_job_id; return html`<div class="cell-title">${job ? html`<a href=${link(["job", job])}><${Foreign} text=${text} /></a>` : html`<${Foreign} text=${text} />`}</div>`; } },
     { key: "state", label: t("catalog.state"), render: (row) => html`<${Badge} tone=${TONES[row.state] ?? ""} title=${row.error?.detail}>${t(`catalog.state.${row.state}`)}<//>${row.job_id ? html` <a class="small" href=${link(["job", row.job_id])}>${t(row.stage ? `stage.${row.stage}` : "catalog.queued")}</a>` : row.error && html` <span class="small soft">${row.error.detail}</span>`}` },
     figure("videos", "compare.confirmed", (one) => count(one.videos)),
     figure("music_ids", "compare.music_ids", (one) => count(one.music_ids)),
     figure("estimate", "compare.estimate", (one) => (one.estimated_music_ids === null ? DASH : t("compare.interval", { point: count(one.estimated_music_ids), low: count(one.lower_music_ids), high: count(one.upper_music_ids) }))),
     figure("variants", "compare.variants", (one) => count(one.variants)),
     figure("likes", "compare.likes", (one) => compact(one.likes)),
-    { key: "at", label: t("catalog.result_at"), render: (row) => (row.result_at ? moment(row.result_at) : DASH) },
+    { key: "at", label: t("catalog.result_at"), render: (row) => { const at = row.result_at ?? known(row)?.last_result_at; return at ? moment(at) : DASH; } },
   ];
 }

@@ -1,0 +1,178 @@
+"""Look up the sounds that scans have fetched in the index of all references of a catalogue.
+
+A scan compares a sound with the references of its own track. Here the index proposes which other
+tracks it may carry, and the matcher decides. The next scan of such a track takes the video as a
+known candidate, and judges it by its own references. Each sound is looked up once, and again when
+the index has grown.
+"""
+
+import fcntl
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sounds import MeasuredSound, judging_version, sound_from_row
+from pipelines.audio.index.identify import MOST_TRIED
+from pipelines.audio.index.reference_index import INDEX_REVISION, IndexHit
+from pipelines.audio.matching.verify import compare_pair
+from pipelines.catalog.reference_sounds import CatalogReferenceSounds
+from pipelines.scan.marts.rows import comparison_row
+from warehouse.queries.results import read_sounds
+from warehouse.queries.sound_matches import read_fetched_sounds, read_proposed_pairs
+from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, Comparison, MatchThresholds
+from warehouse.records.values import Row
+
+TABLE = "marts.catalog_matches"
+LEAST_SURPRISE = 15.0
+"""Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
+_BATCH = 50
+_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
+MATCHES = frozenset({"confirmed", "variant"})
+
+
+@dataclass(slots=True)
+class MatchCounts:
+    """What a look-up did: sounds looked up, pairs compared, and how many of these match."""
+
+    sounds: int = 0
+    compared: int = 0
+    matches: int = 0
+
+
+class SoundMatches:
+    """The look-up of one catalogue.
+
+    Args:
+        references: The references of the catalogue's tracks.
+        folder: Keeps how much of the index each sound was looked up in; None keeps it in memory.
+        limits: Limits of the matcher.
+    """
+
+    def __init__(
+        self, references: CatalogReferenceSounds, folder: Path | None, *, limits: MatchThresholds
+    ) -> None:
+        self._engine = references.engine
+        self._references = references
+        self._limits = limits
+        self._file = None if folder is None else folder / "looked-up.json"
+        self._looked_up = _read(self._file)
+
+    def find(self, on_done: Callable[[int, int], object]) -> MatchCounts:
+        """Look up the sounds that the index has grown for; tell how many of how many are done.
+
+        Stops anywhere without loss: pairs are stored before their sounds count as looked up.
+
+        Raises:
+            ValueError: There are more references than an index holds.
+            OSError: The index cannot be kept.
+            WarehouseUnavailableError: The lake cannot be read or written.
+        """
+        self._references.add_missing(lambda *_: None)
+        tracks, size = self._references.music_ids, self._references.index.count
+        fetched = [
+            row
+            for row in read_fetched_sounds(self._engine, tracks)
+            if self._looked_up.get(row["sound_sha256"], 0) < size
+        ]
+        known, counts = read_proposed_pairs(self._engine, tracks), MatchCounts()
+        for first in range(0, len(fetched), _BATCH):
+            batch = fetched[first : first + _BATCH]
+            stored = read_sounds(
+                self._engine, [one["sound_sha256"] for one in batch], FEATURE_VERSION
+            )
+            found = [
+                row
+                for one in batch
+                if one["sound_sha256"] in stored
+                for row in self._compare(one, stored[one["sound_sha256"]], known)
+            ]
+            self._engine.lake.append(TABLE, found)
+            self._looked_up |= {one["sound_sha256"]: size for one in batch}
+            self._save()
+            counts.sounds += len(batch)
+            counts.compared += len(found)
+            counts.matches += sum(row["verdict"] in MATCHES for row in found)
+            on_done(first + len(batch), len(fetched))
+        return counts
+
+    def _compare(
+        self, fetched: Row, stored: Row, known: set[tuple[str, str]]
+    ) -> Iterator[dict[str, object]]:
+        """Compare a sound with the proposed references of tracks that it has not met."""
+        sound = sound_from_row(stored)
+        if not isinstance(sound, MeasuredSound):
+            return
+        met = set(fetched["track_music_ids"])
+        since = self._looked_up.get(sound.sha256, 0)
+        hits = self._references.index.search(sound.features.peaks, most=MOST_TRIED)
+        for hit in hits:
+            uses = [row for row in self._uses(hit, since) if row["track_music_id"] not in met]
+            pair = (sound.sha256, self._references.sha256(hit.reference))
+            reference = self._references.read_sound(hit.reference)
+            if not uses or pair in known or reference is None:
+                continue
+            evidence = compare_pair(reference, sound, limits=self._limits)
+            if evidence.verdict in MATCHES:
+                met |= {row["track_music_id"] for row in uses}
+            for use in uses:
+                found = Comparison(
+                    comparison_id=str(uuid.uuid4()),
+                    reference_aweme_id=use["reference_aweme_id"],
+                    candidate_aweme_id=fetched["aweme_id"],
+                    reference_music_id=use["reference_music_id"],
+                    candidate_music_id=fetched["music_id"],
+                    pair=evidence,
+                    limits=self._limits,
+                    algorithm=ALGORITHM,
+                    feature_version=FEATURE_VERSION,
+                    library_version=judging_version(),
+                    reference_source=use["reference_source"],
+                )
+                yield {
+                    **comparison_row(
+                        found,
+                        job_id=fetched["job_id"],
+                        track_music_id=use["track_music_id"],
+                        hashes=(use["reference_sha256"], sound.sha256),
+                    ),
+                    "vote_count": hit.votes,
+                }
+
+    def _uses(self, hit: IndexHit, since: int) -> Sequence[Row]:
+        if hit.surprise < LEAST_SURPRISE or hit.reference < since:
+            return ()
+        return self._references.uses(hit.reference)
+
+    def _save(self) -> None:
+        if self._file is None:
+            return
+        part = self._file.with_suffix(".part")
+        part.write_text(json.dumps({"version": _VERSION, "sounds": self._looked_up}))
+        part.replace(self._file)
+
+
+def _read(file: Path | None) -> dict[str, int]:
+    """Return how many references each sound was looked up in, by its hash."""
+    if file is None or not file.exists():
+        return {}
+    stored: Mapping[str, object] = json.loads(file.read_text())
+    found = stored["sounds"] if stored.get("version") == _VERSION else {}
+    assert isinstance(found, dict)
+    return found
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[bool]:
+    """Hold the look-ups of a folder for this process; False if another one does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "look-up.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True  # closing the file releases it
