@@ -224,6 +224,10 @@ def test_upkeep_arranges_before_it_merges_and_indexes_anew_what_it_arranged(lake
         tables_arranged=2, files_merged=0, files_deleted=0, works_indexed=9
     )
     assert len(lake.files("raw.videos")) == 1
+    for number in range(4):
+        observe(lake, f"3000{number}", f"later-{number}", at=NOW)
+    again = maintain_lake(lake, now=NOW + timedelta(days=1))
+    assert (again.tables_arranged, again.works_indexed) == (2, 13), "of all rows, not of the new"
 
 
 def items(capture_id: str) -> list[dict[str, object]]:
