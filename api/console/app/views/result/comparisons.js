@@ -19,8 +19,9 @@ export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", n
 // Caption with its public link, account and music id of a compared video; its id if it was never observed.
 export function ComparedVideo({ id, musicId, video }) {
   const address = safeLink(video?.share_url);
+  const isSong = video && !video.sec_uid; // of the music service: the cover is that of the track
   const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
-  return html`<span class="with-picture"><${Picture} kind="video" id=${video && id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
+  return html`<span class="with-picture"><${Picture} kind=${isSong ? "track" : "video"} id=${isSong ? musicId : video && id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
     <div class="tiny soft">${video?.sec_uid ? html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> ` : video?.nickname && html`<${Foreign} text=${video.nickname} /> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
 }
 
