@@ -85,6 +85,7 @@ def _build_pool(settings: Settings) -> ProcessPool:
         max_tasks=SCANS_PER_PROCESS + 1,  # the first one warms up
         initializer=warm,
         initargs=(settings,),
+        # The worker has threads: a forked process could inherit a lock that nobody releases.
         context=multiprocessing.get_context("spawn"),
     )
     for _ in range(settings.worker_runs):

@@ -162,6 +162,7 @@ class RemoteScanRunner:
         """
         check_daemon(self._instance)
         partition = partition_key(job.kind, music_id or job.target)
+        # Dagster refuses a run whose partition does not exist yet.
         self._instance.add_dynamic_partitions(str(tracks.name), [partition])
         location = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), REPOSITORY)
         run = self._instance.create_run_for_job(

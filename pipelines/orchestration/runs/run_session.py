@@ -75,6 +75,7 @@ def _continue_job(
 ) -> Iterator[None]:
     """Run the scan of a job of the queue, and write its end."""
     with ExitStack() as stack:
+        # Registered before the session, so that it runs after the session has written everything.
         stack.callback(lambda: end_job(runtime, job, current_scan.outcome()))
         session = ScanRun(runtime, job, music_id=job.music_id or "")
         stack.enter_context(_open(session, run, instance, current_scan))
@@ -93,6 +94,7 @@ def _launch_job(
     job, state = launched.job, launched.state
     with ExitStack() as stack:
         session = ScanRun(runtime, job, music_id=job.music_id or "", begin_with=state)
+        # As above: the end of the job is written after the session has closed.
         stack.callback(lambda: end_job(runtime, job, _outcome(current_scan, session, launched)))
         instance.add_run_tags(run.run_id, tags_of(job, launched.partition))
         stack.enter_context(_open(session, run, instance, current_scan))

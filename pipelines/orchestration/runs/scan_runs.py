@@ -155,6 +155,7 @@ def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:
 
 def _create_run(process: RunProcess, job: Job, partition: str) -> DagsterRun:
     """Create a run record with a code location, so that the UI's timeline shows it too."""
+    # Dagster refuses a run whose partition does not exist yet.
     process.instance.add_dynamic_partitions(str(tracks.name), [partition])
     origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
     return process.instance.create_run_for_job(

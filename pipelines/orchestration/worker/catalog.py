@@ -56,7 +56,7 @@ EVERY_S = 45.0
 """Less than the minute that is promised: reporting takes time too."""
 
 LEASE = "asset-catalog"
-LEASE_S = 55.0
+LEASE_S = 55.0  # longer than `EVERY_S`, so that who holds it renews it in time
 POLL_S = 5.0
 """How often the thread asks; how soon another worker goes on after the lease of a lost one."""
 
@@ -158,6 +158,7 @@ class CatalogReporter:
         reported = _reported_version(event)
         since = max(self.compared.get(name, 0), reported or 0, version - MOST_COMMITS)
         # A run states no version, but reports after its last commit.
+        # Dagster's times are in seconds, those of a Delta log in milliseconds.
         after_ms = event.timestamp * 1000 if event is not None and reported is None else 0
         return [
             commit

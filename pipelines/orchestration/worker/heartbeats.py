@@ -34,6 +34,8 @@ class SilenceWatch:
     def lost(self, silent: Sequence[Job]) -> list[Job]:
         """Return those jobs that `LOOKS` looks in a row have found silent, this one included."""
         signs = [(job.job_id, job.run_number, job.heartbeat_at) for job in silent]
+        # Built anew each time: a job that sent a heartbeat meanwhile has another sign, and starts
+        # at one.
         self._looks = Counter({sign: self._looks[sign] + 1 for sign in signs})
         return [job for job, sign in zip(silent, signs, strict=True) if self._looks[sign] >= LOOKS]
 

@@ -121,6 +121,7 @@ def finish_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> bool:
         log.warning("another run has this job", run_number=job.run_number)
         return False
     log.info("scan ended", status=outcome.status, error=error.type if error else None)
+    # Only now: who gets the lease next must find the end of this job, not scan again.
     runtime.control.release_leases(job_id)
     for name in runtime.lake.crowded():
         runtime.lake.compact(name)

@@ -61,6 +61,7 @@ class MaintenanceThread:
 
     def __exit__(self, *_exc: object) -> None:
         self._stop.set()
+        # A bounded wait suffices: what the thread leaves undone, the next round finds again.
         self._thread.join(MAINTENANCE_RETRY_S)
 
     def _run(self) -> None:

@@ -98,6 +98,7 @@ class ShareGuard:
         share = share_between(before, times, window_s=self.window_s)
         is_starved = share is not None and share < FLOOR
         self._tell(is_starved)
+        # One attempt per period of starvation: what the system refused, it would refuse again.
         had_tried, self._has_tried = self._has_tried, is_starved
         if is_starved and not had_tried:
             is_restored = self._restore()

@@ -143,11 +143,13 @@ class Worker:
     def step(self) -> None:
         """Handle ended scans, claim jobs, requeue jobs of lost workers."""
         self._stepped_at = self.clock()
+        # Ended scans come first: they free the places that waiting and queued jobs then get.
         self._handle_ended_scans()
         if self._is_due("waiters", WAITERS_EVERY_S):
             self._check_waiting_jobs()
         self._claim()
         mine = (name for name, ending in self.running.items() if ending.needs_heartbeat())
+        # Replaced as a whole, never changed: the heartbeat thread reads it without a lock.
         self._beating = (*mine, *self.waiting)
         if self._is_due("others", self.settings.heartbeat_s):
             self._requeue_lost()
@@ -164,6 +166,7 @@ class Worker:
             WarehouseError: The control store refuses it.
         """
         stepped_at = self._stepped_at
+        # Before its first step the worker is starting, which is no hang.
         if stepped_at is None or self.clock() - stepped_at < HANGS_AFTER_S:
             self.control.beat(self.worker_id, self._beating)
 
@@ -172,6 +175,7 @@ class Worker:
 
         Their processes are killed first. This costs no attempt: the next worker goes on at once.
         """
+        # Remote runs go on without this worker, so their jobs stay as they are.
         left = [] if self.runs.outlive_worker else list(self.running)
         self.runs.close()
         for job_id in (*left, *self.waiting):
@@ -248,6 +252,7 @@ class Worker:
             self._fail(job_id, number, "The scan failed unexpectedly")
 
     def _handle_end(self, job_id: str, end: ScanEnd) -> None:
+        # A scan that began has used a working process: it may be restarted once more.
         self._restarted.discard(job_id)
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
@@ -274,6 +279,7 @@ class Worker:
         silent = self.control.lost_jobs(self.settings.worker_lost_after_s)
         for job in self._silence.lost(silent):
             ending = self.running.get(job.job_id)
+            # A job that this worker still supervises is not lost, however late its heartbeat is.
             is_kept = job.job_id in self.waiting or (ending and ending.needs_heartbeat())
             if is_kept and self.claims.get(job.job_id) == job.run_number:
                 continue
@@ -364,6 +370,7 @@ def run_worker(settings: Settings) -> int:
             while not stop.wait(CLAIM_EVERY_S):
                 worker.step()
         worker.hand_back_all("The worker was stopped")
+        # After the last heartbeat: another one would register the worker again.
         worker.control.retire(worker.worker_id)
     return 0
 
@@ -376,6 +383,7 @@ def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
     )
     stack.callback(runs.close)
     return Worker(
+        # Host and process id repeat: after a restart, and in containers.
         worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
         settings=settings,
         control=open_control(settings.control_url or home.control_url, world=home.world),
