@@ -33,6 +33,7 @@ class CancellationWatcher:
         finally:
             if not task.done():
                 task.cancel()
+                # Wait for its clean-up, which may release a lease that was just acquired.
                 await asyncio.wait({task})
 
     async def _look(self) -> bool:

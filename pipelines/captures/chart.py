@@ -106,6 +106,7 @@ class ChartCaptures:
                 break
             following = await self._page(volid, page, chart_date)
             fresh = {song.rank: song for song in following.songs if song.rank not in songs}
+            # A page without a new rank is the end, or the same page again.
             if not fresh:
                 break
             songs |= fresh

@@ -82,6 +82,7 @@ class ListWalkState:
         self.has_more = page.has_more
         if not page.has_more:
             return "exhausted"
+        # A cursor that stands still would give the same page for ever.
         if not page.videos or self.cursor == before:
             return "cursor_stalled"
         if len(self.videos) == known:

@@ -10,7 +10,7 @@ from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import Video
 
-BATCH_WINDOW_S = 0.005
+BATCH_WINDOW_S = 0.005  # little beside the query itself, enough for lookups of one moment
 
 
 class RecentDetails:
@@ -49,10 +49,12 @@ class RecentDetails:
         if self._looking is None:
             # A separate task: the first caller may be cancelled while others still wait.
             self._looking = asyncio.create_task(self._answer_all())
+        # Shielded: others wait for the same future, and must not be cancelled with this caller.
         await asyncio.shield(answer)
 
     async def _answer_all(self) -> None:
         await asyncio.sleep(BATCH_WINDOW_S)
+        # Who asks from now on starts the next batch.
         asked, self._asked, self._looking = self._asked, {}, None
         wanted = (self._shown | set(asked)) - self._known.keys()
         try:

@@ -148,6 +148,7 @@ class SearchWalkState:
     def __init__(
         self, terms: Sequence[str], limits: SearchLimits, *, known: Collection[str] = ()
     ) -> None:
+        # Reversed, so that the first spelling of a term is the one that is kept.
         distinct = {term.strip().casefold(): term.strip() for term in reversed(terms)}
         wanted = [term.strip() for term in terms if term.strip()]
         self._waiting = deque(dict.fromkeys(distinct[term.casefold()] for term in wanted))
@@ -179,6 +180,7 @@ class SearchWalkState:
         term = self._count(requests)
         fresh = self._add(term, page)
         stop = self._page_stop(term, page, fresh)
+        # A response that broke off may have lost videos: the term was not read to its end.
         if stop == "exhausted" and term.is_cut:
             stop = "response_cut"
         term.place = page.next_position
@@ -228,6 +230,8 @@ class SearchWalkState:
         if page.nil_type is not None and not page.videos:
             return "exhausted" if page.nil_type in HARMLESS_NIL_TYPES else "empty_ambiguous"
         if not page.videos and not page.skipped_cards:
+            # An empty page without a reason ends a term only if earlier pages had videos: a guest
+            # may get it where others get results.
             ended = page.has_more is False and term.items > 0
             return "exhausted" if ended else "empty_ambiguous"
         if page.has_more is False:

@@ -334,6 +334,7 @@ class Captures:
         fresh = self._fresh(aweme_id, max_age_s)
         if fresh is not None:
             return fresh
+        # What an earlier run of this job has read is taken from its journal, with its cost.
         if max_age_s > 0 and not self._call_recorder.has_recorded(request):
             known = await self._recall.find(aweme_id, max_age_s=max_age_s)
             if known is not None:
@@ -450,6 +451,8 @@ class Captures:
     async def _search_page(self, term: str, place: SearchPosition) -> SearchPage:
         question = CaptureRequest(
             kind="search",
+            # The platform sends the first page of a search as a stream, later ones as single
+            # documents.
             surface="search_stream" if place == SearchPosition() else "search_single",
             entity_id=term,
             cursor=place.cursor,

@@ -128,6 +128,7 @@ class CallRecorder:
             return await self._read(question, call, lease)
         finally:
             renewing.cancel()
+            # Shielded: others wait for this lease, even if this task is cancelled.
             await asyncio.shield(self._sharing.give_back(lease))
 
     async def anew[T: CapturedValue](
@@ -243,6 +244,7 @@ class CallRecorder:
                 lease=lease,
                 key=question.key,
             )
+        # The account may have been erased while the call was under way.
         value = without_erased(found.value, await self._recorder.marks())
         if value is not found.value:  # the body contains erased data, so it is not stored
             found = replace(found, value=value, payload=b"")
@@ -261,6 +263,8 @@ class CallRecorder:
             is_fallback=found.instead_of is not None,
             attempt=attempt,
         )
+        # To the journal first: a run that is killed before the lake has it can restore it from
+        # there.
         await self._record(question.key, call_record)
         self._note(attempt, lease)
         await self._recorder.flush_if_due()
@@ -298,6 +302,7 @@ class CallRecorder:
         try:
             with capture_span(surface):
                 return await self._watch.run(call)
+        # Noted, but not in the journal: the next run has to ask again.
         except (RunCancelledError, asyncio.CancelledError):
             self._note(attempt_of(None), lease)
             raise

@@ -84,6 +84,7 @@ class ScanJournal:
             WarehouseError: The control store cannot be written.
         """
         row = self._next_row(key, document, body, capture_id)
+        # Shielded: a position that was given out is written even if the caller is cancelled.
         await asyncio.shield(asyncio.to_thread(self._write, row))
 
     def once[T](self, key: str, kind: TypeAdapter[T], compute: Callable[[], T]) -> T:

@@ -115,6 +115,7 @@ def unpack_call(document: bytes, *, body: bytes | None, capture_id: str | None) 
         ValueError: The document is of another schema.
     """
     read = _documents().validate_json(document)
+    # Data of another schema may parse by chance, and then mean something else.
     if read.revision != _revision():
         raise ValueError("the journal holds a call of another schema")
     value: CapturedValue | None = None

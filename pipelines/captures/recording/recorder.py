@@ -75,9 +75,12 @@ class CaptureRecorder:
         async with self._writing:
             attempts, self._waiting = self._waiting, []
             if attempts:
+                # Shielded: cancelling a write that still waits for a thread would lose its
+                # attempts.
                 await asyncio.shield(asyncio.to_thread(self._write, attempts))
 
     def _write(self, attempts: list[CaptureAttempt]) -> None:
+        # Not the cached marks: what was erased a moment ago must not be written again.
         marks = read_marks(self._engine)
         attempts = [_without_body(attempt, marks) for attempt in attempts]
         sequences = self._control.next_sequences(
@@ -91,6 +94,7 @@ class CaptureRecorder:
         for name, rows in batch.tables(stored=stored).items():
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
+        # Last: who sees the new generation reads again, and must find the rows.
         self._control.count_up_generations(batch.entities())
 
     def _stored(self, hashes: list[str]) -> set[str]:
