@@ -12,10 +12,12 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.alignment import Block, align, block_at
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
 from pipelines.audio.matching.peak_agreement import (
+    NoteCoherence,
     PeakMatch,
     drifting_share,
     is_partly_common,
     match_peaks,
+    note_coherence,
     phase_certainty,
 )
 from pipelines.audio.matching.peak_votes import CommonStretch
@@ -26,7 +28,10 @@ from pipelines.audio.matching.scoring import (
     composite_score,
     explains_better,
     phase_weight,
+    sureness_of_delay,
+    sureness_of_notes,
     tonal_weight,
+    trust_in_delay,
 )
 from pipelines.audio.matching.search import (
     ScoredHypothesis,
@@ -189,7 +194,7 @@ def _judge_unchanged_block(
     match = _match(reference, candidate, block)
     if not is_met:
         return _judge_block(segment, block, _harmonic_share(match, block), _RULE_NOT_MET)
-    weight = phase_weight(phase_certainty(match), least=COMPOSITE.without_phase)
+    weight = _unchanged_weight(match)
     judged = _judge_by_tones(segment, block, match, match.share * weight, limits)
     if _is_drifting(match):
         return replace(judged, objection="tempo_drifts")
@@ -339,9 +344,29 @@ def _variant_weight(hypothesis: Hypothesis, match: PeakMatch) -> float:
     Time stretching destroys phases; only a plain speed change keeps them. For a slight edit the
     phases must agree as in an unchanged sound, or every cover would be a slight variant.
     """
-    certainty = phase_certainty(match) if hypothesis.family == "speed" else 0.0
+    is_speed = hypothesis.family == "speed"
+    sureness = _phase_sureness(match, note_coherence(match)) if is_speed else 0.0
     slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
-    return phase_weight(certainty, least=slight if hypothesis.is_slight else clear)
+    return phase_weight(sureness, least=slight if hypothesis.is_slight else clear)
+
+
+def _unchanged_weight(match: PeakMatch) -> float:
+    """Return the weight of peak agreement in unchanged sounds, least if the notes contradict it."""
+    coherence = note_coherence(match)
+    against, without = COMPOSITE.against_phase, COMPOSITE.without_phase
+    least = against + (without - against) * trust_in_delay(coherence)
+    return phase_weight(_phase_sureness(match, coherence), least=least)
+
+
+def _phase_sureness(match: PeakMatch, coherence: NoteCoherence) -> float:
+    """Return how surely phases agree as those of one recording, 0 to 1: by its notes, or a delay.
+
+    The search for a delay costs most, so it is left out where notes alone decide.
+    """
+    by_notes, trust = sureness_of_notes(coherence, match.share), trust_in_delay(coherence)
+    if by_notes == 1.0 or trust == 0.0:
+        return by_notes
+    return max(by_notes, trust * sureness_of_delay(phase_certainty(match)))
 
 
 def _judge_block(

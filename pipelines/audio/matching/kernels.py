@@ -243,6 +243,37 @@ def largest_certainty(
     return float(np.sqrt(best))
 
 
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def repeated_phases(
+    phases: NDArray[np.float64], tones: NDArray[np.int64], notes: NDArray[np.int64]
+) -> tuple[float, int, float]:
+    """Compare the phase differences of separate notes of each tone.
+
+    Args:
+        phases: Phase differences in radians (n,).
+        tones: Number of the tone of each, in ascending order (n,).
+        notes: Number of the note of each, in ascending order; a note has one tone (n,).
+
+    Returns:
+        The sums over tones of n R^2 - 1, of n - 1 and of (n - 1) / n, with n notes of a tone, each
+        a unit vector, and R the length of their mean.
+    """
+    excess, repeats, variance, pair = 0.0, 0, 0.0, 0
+    while pair < len(phases):
+        tone, count, total = tones[pair], 0, 0j
+        while pair < len(phases) and tones[pair] == tone:
+            note, mean = notes[pair], 0j
+            while pair < len(phases) and notes[pair] == note:
+                mean += complex(np.cos(phases[pair]), np.sin(phases[pair]))
+                pair += 1
+            total += mean / max(abs(mean), 1e-9)
+            count += 1
+        excess += (total.real**2 + total.imag**2) / count - 1
+        repeats += count - 1
+        variance += (count - 1) / count
+    return excess, repeats, variance
+
+
 @numba.njit(cache=True, error_model="numpy")
 def matching_peaks(
     reference_frames: NDArray[np.int32],

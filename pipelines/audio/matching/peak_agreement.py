@@ -2,7 +2,8 @@
 
 The alignment is chosen by chroma and MFCC, so peaks are independent evidence for it. A cover in
 the same key and tempo shares notes and onsets, but not phases: after one common delay the phases
-of the same recording agree, even under voice, noise, equalization and reverb.
+of the same recording agree, even under voice, noise and equalization. A room turns the phases of
+each frequency by its own angle, but all notes of that frequency by the same.
 """
 
 import math
@@ -13,7 +14,12 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FINE_HOP_S
 from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.matching.kernels import lag_histograms, largest_certainty, matching_peaks
+from pipelines.audio.matching.kernels import (
+    lag_histograms,
+    largest_certainty,
+    matching_peaks,
+    repeated_phases,
+)
 
 TOLERANCE_HZ = 0.35 * 22_050 / 2048
 _SEARCH = round(0.25 / FINE_HOP_S)
@@ -31,6 +37,8 @@ _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
 _TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
 _FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
+_NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
+_COHERENT = 0.9
 _COLUMN_FRAMES = round(0.5 / FINE_HOP_S)
 _RUNS = (4, 6, 8, 10)
 _FEWEST_EXPECTED = 12.0  # hits, of which chance leaves hardly ever a quarter
@@ -94,7 +102,119 @@ def phase_certainty(match: PeakMatch) -> float:
     and almost never 4; n tones give at most sqrt(n). 0 if there are too few pairs. The search stops
     at about 5.25.
     """
-    pairs = matching_peaks(
+    pairs = _phase_pairs(match, most=_MOST_PAIRS)
+    if pairs is None:
+        return 0.0
+    best = _certainty(pairs, 0.0, CERTAIN)
+    for slope in pairs.slopes:
+        if best >= CERTAIN:
+            break
+        certainty = _certainty(pairs, slope, CERTAIN + _TRIALS_PENALTY)
+        best = max(best, certainty - _TRIALS_PENALTY)
+    return best
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteCoherence:
+    """How well the notes of a tone repeat one phase difference.
+
+    Attributes:
+        value: 1 if all notes of each tone differ by one angle, about 0 if by angles of chance.
+        potential: What `value` is in standard deviations of chance where it is 1.
+    """
+
+    value: float
+    potential: float
+
+
+def note_coherence(match: PeakMatch) -> NoteCoherence:
+    """Return how well separate notes of one tone repeat one phase difference.
+
+    Whatever is linear and does not change with time, such as an equalizer or a room, turns all that
+    sounds at one frequency by one angle, the argument of its transfer function there. In a room,
+    angles of frequencies that are further apart than about the inverse of its reverberation time
+    are unrelated (Schroeder, Frequency-correlation functions of frequency responses in rooms,
+    1962), so no delay explains them, but each is repeated by every note of the recording. Notes
+    that are played again repeat it only as far as they are the same sample at the same moment.
+
+    With n unit vectors of the notes of a tone, and R the length of their mean, n R^2 - 1 is 0 on
+    average by chance, with a variance of (n - 1) / n, and n - 1 for equal angles (Rayleigh's test;
+    Mardia and Jupp, Directional Statistics, 2000, chapter 6). Both are summed over all tones.
+    """
+    pairs = _phase_pairs(match)
+    if pairs is None:
+        return NoteCoherence(value=0.0, potential=0.0)
+    is_next = np.diff(pairs.tones) != 0
+    is_next |= np.diff(pairs.seconds) > _NOTE_GAP_FRAMES * FINE_HOP_S
+    notes = np.concatenate(([0], np.cumsum(is_next)))
+    best = NoteCoherence(value=-1.0, potential=0.0)
+    for slope in (0.0, *pairs.slopes):
+        excess, repeats, variance = repeated_phases(pairs.phases(slope), pairs.tones, notes)
+        if repeats == 0:
+            return NoteCoherence(value=0.0, potential=0.0)
+        potential = repeats / math.sqrt(variance)
+        best = max(
+            best,
+            NoteCoherence(value=excess / repeats, potential=potential),
+            key=lambda coherence: coherence.value,
+        )
+        if best.value >= _COHERENT:
+            break
+    return best
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PhasePairs:
+    """Pairs of peaks in the order of their tones, then of time.
+
+    Attributes:
+        turns: Phase differences in turns, as if both peaks were `lag` apart exactly (n,).
+        hertz: Mean frequencies (n,).
+        seconds: Times in the candidate, their mean subtracted (n,).
+        tones: Numbers of their tones, ascending (n,).
+        slopes: How much faster the candidate's clock may run: what the frequencies suggest, and
+            values beside it.
+    """
+
+    turns: NDArray[np.float64]
+    hertz: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    tones: NDArray[np.int64]
+    slopes: NDArray[np.float64]
+
+    def phases(self, slope: float) -> NDArray[np.float64]:
+        """Return phase differences in radians if the candidate's clock runs 1 + `slope` fast."""
+        return 2 * np.pi * (self.turns - self.hertz * slope * self.seconds)
+
+
+def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | None:
+    """Return the matching peaks' phases, at most `most` of them; None if there are too few."""
+    reference, candidate = match.reference, match.candidate
+    pairs = _pairs(match)
+    if len(pairs) < _FEWEST_PAIRS:
+        return None
+    if most is not None:
+        pairs = pairs[:: math.ceil(len(pairs) / most)]
+    tones = np.floor(candidate.hertz[pairs[:, 1]] / (2 * TOLERANCE_HZ)).astype(np.int64)
+    order = np.argsort(tones, kind="stable")
+    left, right = pairs[order, 0], pairs[order, 1]
+    hertz = 0.5 * (reference.hertz[left].astype(np.float64) + candidate.hertz[right])
+    late = (reference.frames[left] - match.lag) - candidate.moments[right]
+    turns = (candidate.phases[right] - reference.phases[left].astype(np.float64)) / 256
+    seconds = candidate.frames[right] * FINE_HOP_S
+    ratio = np.median(np.log(candidate.hertz[right] / reference.hertz[left]))
+    return _PhasePairs(
+        turns=turns + hertz * FINE_HOP_S * late,
+        hertz=hertz,
+        seconds=seconds - seconds.mean(),
+        tones=tones[order],
+        slopes=ratio + _CLOCK_STEPS,
+    )
+
+
+def _pairs(match: PeakMatch) -> NDArray[np.int64]:
+    """Return index pairs (n, 2) of matching peaks."""
+    return matching_peaks(
         match.reference.frames,
         match.reference.hertz,
         match.candidate.frames,
@@ -102,47 +222,17 @@ def phase_certainty(match: PeakMatch) -> float:
         match.lag,
         TOLERANCE_HZ,
     )
-    if len(pairs) < _FEWEST_PAIRS:
-        return 0.0
-    pairs = pairs[:: math.ceil(len(pairs) / _MOST_PAIRS)]
-    pairs = pairs[np.argsort(_tones(match.candidate.hertz[pairs[:, 1]]), kind="stable")]
-    left, right = pairs[:, 0], pairs[:, 1]
-    ratio = np.median(np.log(match.candidate.hertz[right] / match.reference.hertz[left]))
-    best = _certainty(match, left, right, 0.0, CERTAIN)
-    for slope in ratio + _CLOCK_STEPS:
-        if best >= CERTAIN:
-            break
-        certainty = _certainty(match, left, right, slope, CERTAIN + _TRIALS_PENALTY)
-        best = max(best, certainty - _TRIALS_PENALTY)
-    return best
 
 
-def _certainty(
-    match: PeakMatch, left: NDArray[np.int64], right: NDArray[np.int64], slope: float, enough: float
-) -> float:
-    """Return the certainty if the candidate's clock runs 1 + `slope` times as fast.
-
-    The pairs are in the order of their tones.
-    """
-    reference, candidate = match.reference, match.candidate
-    hertz = 0.5 * (reference.hertz[left].astype(np.float64) + candidate.hertz[right])
-    late = (reference.frames[left] - match.lag) - candidate.moments[right]
-    turns = (candidate.phases[right] - reference.phases[left].astype(np.float64)) / 256
-    seconds = candidate.frames[right] * FINE_HOP_S
-    turns += hertz * (FINE_HOP_S * late - slope * (seconds - seconds.mean()))
+def _certainty(pairs: _PhasePairs, slope: float, enough: float) -> float:
     return largest_certainty(
-        2 * np.pi * turns,
-        hertz,
-        _tones(candidate.hertz[right]),
+        pairs.phases(slope),
+        pairs.hertz,
+        pairs.tones,
         1.25 * FINE_HOP_S,
         _DELAY_STEP_S,
         enough,
     )
-
-
-def _tones(hertz: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return a number for the tone of each peak: peaks in one band of 7.5 Hz are one tone."""
-    return np.floor(hertz / (2 * TOLERANCE_HZ)).astype(np.int64)
 
 
 def is_partly_common(match: PeakMatch) -> bool:
@@ -153,14 +243,7 @@ def is_partly_common(match: PeakMatch) -> bool:
     heard = match.candidate.frames
     if len(heard) == 0:
         return False
-    pairs = matching_peaks(
-        match.reference.frames,
-        match.reference.hertz,
-        heard,
-        match.candidate.hertz,
-        match.lag,
-        TOLERANCE_HZ,
-    )
+    pairs = _pairs(match)
     columns = (heard - heard[0]) // _COLUMN_FRAMES
     peaks = np.bincount(columns)
     hits = np.bincount(columns[np.unique(pairs[:, 1])], minlength=len(peaks))

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from pipelines.audio.matching.alignment import Block
-from pipelines.audio.matching.peak_agreement import CERTAIN
+from pipelines.audio.matching.peak_agreement import CERTAIN, NoteCoherence
 from warehouse.records.evidence import MatchThresholds, Segment, meets_rule
 
 
@@ -21,6 +21,7 @@ class Composite:
     peaks: float = 0.7
     peak_scale: float = 0.10
     without_phase: float = 0.10
+    against_phase: float = 0.05
     variant_without_phase: float = 0.5
     unmet_rule: float = 0.3
     variant_penalty: float = 0.04
@@ -28,6 +29,11 @@ class Composite:
 
 COMPOSITE = Composite()
 _CHANCE_CERTAINTY = 3.25
+_JUDGING_POTENTIAL = 3.0
+_SURE_POTENTIAL = 10.0
+_PLAYED_AGAIN, _HARDLY_AGAIN = 0.5, 0.75
+_NOT_SURELY_ONE, _SURELY_ONE = 0.8, 0.9
+_MOST_AFTER_ROOM = 0.75
 _OTHER_TONES = 0.5
 _SAME_TONES = 0.8
 _CLEARLY_MORE = 1.5
@@ -45,14 +51,47 @@ def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
     )
 
 
-def phase_weight(certainty: float, *, least: float) -> float:
-    """Return the weight of peak agreement, `least` to 1, by the phase certainty R / sqrt(n).
+def phase_weight(sureness: float, *, least: float) -> float:
+    """Return the weight of peak agreement, `least` to 1, by how surely phases agree.
 
     Covers agree without phase. In unchanged sounds such agreement counts little, but not nothing,
-    because strong reverb destroys the phases of a recording.
+    because strong noise destroys the phases of a recording. Where notes that repeat contradict it,
+    even full agreement scores below 0.65.
     """
-    sure = _positive((certainty - _CHANCE_CERTAINTY) / (CERTAIN - _CHANCE_CERTAINTY))
-    return least + (1 - least) * sure
+    return least + (1 - least) * sureness
+
+
+def sureness_of_delay(certainty: float) -> float:
+    """Return how sure it is, 0 to 1, that one delay explains all phases (`phase_certainty`)."""
+    return _between(certainty, _CHANCE_CERTAINTY, CERTAIN)
+
+
+def sureness_of_notes(coherence: NoteCoherence, share: float) -> float:
+    """Return how sure it is, 0 to 1, that each tone has one angle, as a room leaves it.
+
+    Unrelated angles of neighbouring tones mean that the sound is spread over more than the window
+    of a peak, so some peaks are lost: if nearly all agree, no room explains such angles.
+
+    On the development tracks, coherence is 0.87 or more in 120 blocks of simulated rooms (walls
+    absorb 0.06 to 0.5 of the energy), whose share of agreeing peaks is at most 0.73; it is at most
+    0.72 over the whole overlap of 16 scores by another sound font, with and without its reverb and
+    chorus, and 0.80 in six seconds of them.
+    """
+    if coherence.potential < _SURE_POTENTIAL or share > _MOST_AFTER_ROOM:
+        return 0.0
+    return _between(coherence.value, _NOT_SURELY_ONE, _SURELY_ONE)
+
+
+def trust_in_delay(coherence: NoteCoherence) -> float:
+    """Return how far a delay that explains all phases is believed, 0 to 1.
+
+    Notes that are played again by the same instruments, some milliseconds early or late, nearly
+    follow one delay, but do not repeat a phase difference: coherence is at most 0.58 in 42 such
+    blocks of the development tracks, and 0.77 or more in 192 blocks of the same recording.
+    """
+    if coherence.potential < _JUDGING_POTENTIAL:
+        return 1.0
+    return _between(coherence.value, _PLAYED_AGAIN, _HARDLY_AGAIN)
 
 
 def tonal_weight(balance: float) -> float:
@@ -62,7 +101,7 @@ def tonal_weight(balance: float) -> float:
     benchmark, none of 709 accepted pairs of the same recording lies below 0.84; two of 34 pairs
     with a shared voice or crowd lie above 0.7.
     """
-    return _positive((balance - _OTHER_TONES) / (_SAME_TONES - _OTHER_TONES))
+    return _between(balance, _OTHER_TONES, _SAME_TONES)
 
 
 def can_be_surpassed(agreement: float) -> bool:
@@ -88,3 +127,8 @@ def block_meets_rule(segment: Segment, block: Block, limits: MatchThresholds) ->
 
 def _positive(value: float) -> float:
     return min(max(value, 0.0), 1.0)
+
+
+def _between(value: float, low: float, high: float) -> float:
+    """Return 0 up to `low`, 1 from `high` on, and in proportion between them."""
+    return _positive((value - low) / (high - low))

@@ -21,7 +21,7 @@ from tests.data.audio.synthesis import normal
 
 Work = Literal[
     "own", "band", "cover sync", "cover tempo", "cover key", "cover performer",
-    "other font", "mash-up", "same drums",
+    "other font", "again", "mash-up", "same drums",
 ]  # fmt: skip
 _KEYS = {"kick": 36, "snare": 38, "hat": 42}
 _LOOP_BARS = 4
@@ -32,8 +32,11 @@ def play_work(track: Track, work: Work, sources: Sources) -> Samples:
 
     `band` is another score by the same instruments at the same tempo and tuning. `cover sync` is
     the same score in the same key and tempo by other instruments, every second one in the very
-    same tuning. The other covers change tempo, key, or hardly anything but the people.
+    same tuning. `again` is the same score by the same instruments, each note some milliseconds off.
+    The other covers change tempo, key, or hardly anything but the people.
     """
+    if work in {"mash-up", "same drums"}:
+        return _layered(track, work)
     score, arrangement = composition(track.seed, track.score)
     if track.kind == "loop":
         arrangement = _mechanical(arrangement)

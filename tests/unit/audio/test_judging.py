@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.judging import judge_unchanged, judge_variant
@@ -27,6 +28,7 @@ LIMITS = MatchThresholds()
 ANY_TIMBRE = MatchThresholds(whole_mfcc_distance=2.0, local_mfcc_distance=2.0)
 CHROMA, MEL_DB, PEAKS = melody(1), timbre(1), fleeting(1)
 SONG = sound(CHROMA, MEL_DB, PEAKS)
+type Tones = NDArray[np.int64]
 FOUR_BINS = 2 ** (4 / 36)  # a speed that turns chroma by whole bins
 
 
@@ -155,13 +157,52 @@ def test_sampled_notes_that_repeat_one_phase_each_count_as_often_as_there_are_to
     assert again.peak_agreement > 0.9
 
 
-def test_notes_without_the_phases_of_a_recording_count_a_tenth() -> None:
-    cover = sound(CHROMA, MEL_DB, PEAKS.without_phase())
-    evidence = judge_unchanged(SONG, cover, MatchThresholds(match_threshold=0.75))
+def notes(seed: int, *, tones: int = 60) -> tuple[MadePeaks, Tones]:
+    """Short notes of few tones, and the tone of each."""
+    numbers = np.random.default_rng(100 + seed)
+    tone = numbers.integers(0, tones, len(PEAKS.frames))
+    return replace(PEAKS, hertz=numbers.uniform(300, 4000, tones)[tone]), tone
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_room_that_turns_each_tone_by_its_own_angle_leaves_a_recording_sure(seed: int) -> None:
+    played, tone = notes(seed)
+    angles = np.random.default_rng(200 + seed).uniform(0, 256, 60)
+    echoed = replace(played, phases=played.phases + angles[tone])
+    heard = MadePeaks(echoed.frames[:300], echoed.hertz[:300], echoed.phases[:300])
+    in_room = sound(CHROMA, MEL_DB, heard + fleeting(7, 200))
+    evidence = judge_unchanged(sound(CHROMA, MEL_DB, played), in_room, LIMITS)
+    assert outcome(evidence) == ("confirmed", "whole_rule_met")
+    assert evidence.peak_agreement is not None
+    assert evidence.peak_agreement > 5 * 0.6 * 0.10  # of the share, five times what covers keep
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_notes_played_again_some_milliseconds_off_count_a_twentieth(seed: int) -> None:
+    played, _ = notes(seed)
+    late_s = np.random.default_rng(300 + seed).normal(0, 0.004, 2 * FRAMES)
+    turns = played.hertz * late_s[played.frames.astype(int)]
+    again = sound(CHROMA, MEL_DB, replace(played, phases=played.phases + 256 * turns))
+    evidence = judge_unchanged(sound(CHROMA, MEL_DB, played), again, LIMITS)
     assert outcome(evidence) == ("rejected", "score_below_threshold")
-    assert evidence.peak_agreement == pytest.approx(0.10, abs=1e-3)
+    assert evidence.peak_agreement == pytest.approx(0.05, abs=1e-3)
+
+
+def test_notes_without_the_phases_of_a_recording_count_a_twentieth() -> None:
+    cover = sound(CHROMA, MEL_DB, PEAKS.without_phase())
+    evidence = judge_unchanged(SONG, cover, LIMITS)
+    assert outcome(evidence) == ("rejected", "score_below_threshold")
+    assert evidence.peak_agreement == pytest.approx(0.05, abs=1e-3)
     assert evidence.score == pytest.approx(defined_score(evidence), abs=1e-4)
-    assert evidence.score == pytest.approx(0.742, abs=1e-3)
+    assert evidence.score == pytest.approx(0.575, abs=1e-3)
+
+
+def test_phases_that_no_note_repeats_contradict_nothing_so_notes_count_a_tenth() -> None:
+    hertz = np.random.default_rng(5).permutation(np.arange(300.0, 4000.0, 8.0))
+    once = MadePeaks(PEAKS.frames[: len(hertz)], hertz, PEAKS.phases[: len(hertz)])
+    cover = sound(CHROMA, MEL_DB, once.without_phase())
+    evidence = judge_unchanged(sound(CHROMA, MEL_DB, once), cover, LIMITS)
+    assert evidence.peak_agreement == pytest.approx(0.10, abs=1e-3)
 
 
 def test_a_score_of_exactly_the_threshold_is_enough() -> None:
@@ -193,22 +234,22 @@ def half_shared(share_of_other: float) -> Features:
 
 
 def test_a_whole_match_that_is_enough_says_most_although_a_part_scores_higher() -> None:
-    evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.6))
+    evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.45))
     assert outcome(evidence) == ("confirmed", "whole_rule_met")
-    assert evidence.peak_agreement == pytest.approx(0.064, abs=0.005)
+    assert evidence.peak_agreement == pytest.approx(0.032, abs=0.003)
 
 
 def test_a_part_confirms_where_the_whole_is_not_enough() -> None:
-    evidence = judge_unchanged(SONG, half_shared(0.3), LIMITS)
+    evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.55))
     assert outcome(evidence) == ("confirmed", "local_rule_met")
-    assert evidence.score == pytest.approx(0.742, abs=1e-3)
+    assert evidence.score == pytest.approx(0.575, abs=1e-3)
 
 
 def test_where_neither_is_enough_the_better_score_is_told() -> None:
     evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.9))
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence.segment == "local"
-    assert evidence.score == pytest.approx(0.742, abs=1e-3)
+    assert evidence.score == pytest.approx(0.575, abs=1e-3)
 
 
 def test_a_rule_that_holds_says_more_than_a_higher_score_without_one() -> None:

@@ -127,6 +127,27 @@ def test_the_largest_certainty_is_the_same(
 
 
 @SEEDS
+def test_repeated_phases_are_those_of_the_formula(
+    interpreted: Callable[..., Any], seed: int
+) -> None:
+    numbers = np.random.default_rng(seed)
+    notes = np.sort(numbers.integers(0, 12, 30))
+    tones = notes // 4
+    given = (numbers.uniform(0, 2 * np.pi, 30), tones, notes)
+    found = kernels.repeated_phases(*given)
+    assert found == pytest.approx(interpreted("repeated_phases", *given), rel=1e-9)
+    excess, repeats = 0.0, 0
+    for tone in np.unique(tones):
+        sums = [
+            np.exp(1j * given[0][notes == note]).sum() for note in np.unique(notes[tones == tone])
+        ]
+        vectors = np.array(sums) / np.abs(sums)
+        excess += len(vectors) * abs(vectors.mean()) ** 2 - 1
+        repeats += len(vectors) - 1
+    assert found[:2] == pytest.approx((excess, repeats))
+
+
+@SEEDS
 def test_matching_peaks_are_the_same_and_one_frame_apart_at_most(
     interpreted: Callable[..., Any], seed: int
 ) -> None:

@@ -6,13 +6,17 @@ from itertools import product
 import pytest
 
 from pipelines.audio.matching.alignment import Block
+from pipelines.audio.matching.peak_agreement import NoteCoherence
 from pipelines.audio.matching.scoring import (
     block_meets_rule,
     can_be_surpassed,
     composite_score,
     explains_better,
     phase_weight,
+    sureness_of_delay,
+    sureness_of_notes,
     tonal_weight,
+    trust_in_delay,
 )
 from warehouse.records.evidence import MatchThresholds, Segment
 
@@ -40,20 +44,44 @@ def test_identity_scores_one_and_nothing_in_common_scores_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("certainty", "weight"),
+    ("certainty", "sureness"),
     # chance gives 2.5, hardly ever more than 3.25, and never 5.25
-    [(0.0, 0.1), (2.5, 0.1), (3.25, 0.1), (4.25, 0.55), (5.25, 1.0), (15.0, 1.0)],
+    [(0.0, 0.0), (2.5, 0.0), (3.25, 0.0), (4.25, 0.5), (5.25, 1.0), (15.0, 1.0)],
 )
 def test_phases_count_from_what_chance_hardly_reaches_to_what_it_never_does(
-    certainty: float, weight: float
+    certainty: float, sureness: float
 ) -> None:
-    assert phase_weight(certainty, least=0.1) == pytest.approx(weight)
+    assert sureness_of_delay(certainty) == pytest.approx(sureness)
 
 
 @pytest.mark.parametrize("least", [0.0, 0.1, 0.5, 1.0])
 def test_without_phase_the_least_weight_is_left(least: float) -> None:
     assert phase_weight(0.0, least=least) == least
-    assert phase_weight(9.0, least=least) == 1.0
+    assert phase_weight(1.0, least=least) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("coherence", "by_notes", "trust"),
+    # played again at most 0.58, by another sound font 0.80; recordings from 0.77, in rooms 0.87 on
+    [(-0.1, 0.0, 0.0), (0.5, 0.0, 0.0), (0.6, 0.0, 0.4), (0.77, 0.0, 1.0), (0.87, 0.7, 1.0),
+     (0.9, 1.0, 1.0), (1.0, 1.0, 1.0)],
+)  # fmt: skip
+def test_notes_that_repeat_their_phases_are_sure_where_only_recordings_lie(
+    coherence: float, by_notes: float, trust: float
+) -> None:
+    notes = NoteCoherence(value=coherence, potential=12.0)
+    assert sureness_of_notes(notes, share=0.5) == pytest.approx(by_notes)
+    assert trust_in_delay(notes) == pytest.approx(trust)
+
+
+def test_few_repeated_notes_prove_nothing_and_hardly_any_contradict_nothing() -> None:
+    few = NoteCoherence(value=1.0, potential=9.9)
+    assert sureness_of_notes(few, share=0.5) == 0.0
+    assert trust_in_delay(NoteCoherence(value=0.0, potential=2.9)) == 1.0
+
+
+def test_a_room_that_turns_phases_cannot_leave_all_peaks_in_place() -> None:
+    assert sureness_of_notes(NoteCoherence(value=1.0, potential=20.0), share=0.8) == 0.0
 
 
 @pytest.mark.parametrize(

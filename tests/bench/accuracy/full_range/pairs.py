@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipelines.sandbox.world.random_streams import stream
 from tests.bench.accuracy.clips import Clip
 from tests.bench.accuracy.full_range.plan import (
+    AGAIN,
     BEYOND,
     LIVE,
     MASH_UP,
@@ -21,7 +22,7 @@ from tests.bench.accuracy.full_range.plan import plan as clips_of
 from tests.bench.accuracy.pairs import Group, Truth
 from tests.bench.accuracy.tracks import Track
 
-APART = (SAME_SCORE, MASH_UP, SAME_DRUMS, LIVE, "reversed", BEYOND)
+APART = (SAME_SCORE, AGAIN, MASH_UP, SAME_DRUMS, LIVE, "reversed", BEYOND)
 """Families that must be rejected; what lies beyond the range is not searched for."""
 STRANGER = "another track, edited"
 _OTHER = 1  # how far away in the list the stranger is

@@ -20,6 +20,7 @@ SLOWED, NIGHTCORE = "slowed + reverb", "nightcore + voice"
 EXCERPT, VOICE, LOOP = "excerpt", "voice over music", "loop of a short piece"
 BEYOND = "beyond the range"
 MASH_UP, SAME_DRUMS, LIVE = "mash-up of the voice", "same drums, other tune", "live version"
+AGAIN = "same score, played again"
 SAME_SCORE = "same score, other sound font"
 _FACTORS = (0.502, 0.53, 0.58, 0.66, 0.74, 0.87, 1.13, 1.27, 1.44, 1.61, 1.83, 1.98)
 _SEMITONES = (-9, -7.6, -6, -4.5, -3, -1.5, 1.5, 3, 4.5, 6, 8.3, 10, 12)
@@ -139,6 +140,7 @@ CASES: tuple[Case, ...] = (
     Case(family="reversed", label="", steps=(("reversed", 0),), relation="material"),
     Case(family=MASH_UP, label="", work="mash-up", relation="material"),
     Case(family=SAME_DRUMS, label="", work="same drums", relation="material"),
+    Case(family=AGAIN, label="", work="again", relation="material"),
     Case(family=LIVE, label="", work="cover performer", relation="material",
          steps=(("room", 0.2), ("crowd", 6))),
 )  # fmt: skip
