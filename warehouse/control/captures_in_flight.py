@@ -79,7 +79,10 @@ class CaptureInFlightRows:
         with self._database.writing() as connection:
             connection.execute(
                 delete(CAPTURES_IN_FLIGHT).where(
-                    CAPTURES_IN_FLIGHT.c.expires_at <= now, CAPTURES_IN_FLIGHT.c.name != name
+                    # Results that nobody fetched, and claims of processes that died, go with the
+                    # next result.
+                    CAPTURES_IN_FLIGHT.c.expires_at <= now,
+                    CAPTURES_IN_FLIGHT.c.name != name,
                 )
             )
             if capture_id is None:

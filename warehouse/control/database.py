@@ -124,6 +124,7 @@ def _options(url: str) -> dict[str, object]:
         return {"connect_args": {"timeout": BUSY_TIMEOUT_S}}
     if url.startswith("postgresql+psycopg"):
         need_extra("postgres", "a control store in PostgreSQL", error=WarehouseUnavailableError)
+        # A restarted server leaves closed connections in the pool, hence the check before use.
         return {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
     raise WarehouseUnavailableError(
         "the control store is neither SQLite nor PostgreSQL",

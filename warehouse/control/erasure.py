@@ -48,8 +48,10 @@ class ErasureRows:
         if not self._database.is_sqlite:
             return
         with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
+            # SQLite vacuums outside a transaction only, and SQLAlchemy would begin one.
             raw = self._database.engine.raw_connection()
             try:
+                # The write-ahead log holds the erased pages too, until it is truncated.
                 for statement in ("vacuum", "pragma wal_checkpoint(truncate)"):
                     raw.cursor().execute(statement)
             finally:

@@ -151,6 +151,7 @@ class JobClaimRows:
                 new = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
                 connection.execute(new.on_conflict_do_nothing())
             if job_ids:
+                # Not the jobs that another worker has claimed meanwhile: their silence must show.
                 connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
 
     def heartbeat_job(self, job_id: str, *, run_number: int | None = None) -> None:

@@ -147,6 +147,8 @@ class JobRows:
         with self._database.writing() as connection:
             queued = update(JOBS).where(row, JOBS.c.status == "queued")
             running = update(JOBS).where(row, JOBS.c.status == "running")
+            # Two conditional updates instead of a read first: a worker may claim the job in
+            # between.
             if connection.execute(queued.values(status="cancelled", **ended)).rowcount:
                 delete_scan_rows(connection, job_id)
             connection.execute(running.values(cancel_requested=True))
@@ -275,6 +277,7 @@ def to_job(row: RowMapping) -> Job:
     values: Row = dict(row)
     for name in _TIMES:
         values[name] = None if values[name] is None else datetime.fromtimestamp(values[name], UTC)
+    # Fields that this release does not know are dropped: another one may have written the job.
     progress = orjson.loads(values["progress"])
     eta_range_s = progress.get("eta_range_s")
     progress["eta_range_s"] = None if eta_range_s is None else tuple(eta_range_s)

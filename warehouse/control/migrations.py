@@ -230,6 +230,7 @@ def migrate(
         version = int(marks["schema_version"])
         _check(marks["world"], version, world=world, newest=newest)
         if version < newest:
+            # The transaction has changed nothing yet, so the copy has the old version.
             _copy_file(database, version)
             _apply(connection, [step for step in migrations if step.number > version])
 

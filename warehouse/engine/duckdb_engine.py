@@ -37,7 +37,7 @@ from warehouse.tables import (
     Table,
 )
 
-RELIST_AFTER_S = 0.2
+RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
@@ -228,6 +228,7 @@ class Engine:
                 self._listing.release()
 
     def _relist(self) -> None:
+        # The time before the listing: what is committed during it is listed next time.
         started_at = self._clock()
         for table in self.lake.tables:
             if self.lake.version(table.name) != self._versions.get(table.name):
@@ -242,6 +243,7 @@ class Engine:
         listing = self.lake.listing(table.name)
         source = _scan(listing)
         if self.lake.is_remote and source is not None:
+            # A new dictionary: other threads may be iterating over the old one.
             self._datasets = {**self._datasets, table.name: self.lake.dataset(table.name)}
             source = f"from {_alias(table.name)}"
         with query_errors(), self._cursor() as cursor:
@@ -273,12 +275,14 @@ def query_errors() -> Iterator[None]:
         try:
             yield
         except _QUERY_MISTAKES as error:
+            # Some damaged files are reported like values that do not convert.
             if find_damaged_file(error) is not None:
                 raise
             raise WarehouseError(f"the query is invalid ({type(error).__name__})") from error
 
 
 def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.DuckDBPyConnection:
+    # Otherwise a query could make the process download an extension.
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
     connection.execute(
         "set global TimeZone='UTC'"
@@ -295,10 +299,12 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
         connection.execute(f"create schema {_name(layer)}")
     if not lake.is_remote:
         connection.execute(f"set allowed_directories=[{_text(lake.url)}]")
+    # After the allowed folder, which cannot be set any more once access is off.
     connection.execute("set enable_external_access=false")
     connection.execute(
         "set python_enable_replacements=false"
     )  # otherwise a name may refer to a Python variable
+    # Last, since no setting can be changed after it.
     connection.execute("set lock_configuration=true")
     return connection
 

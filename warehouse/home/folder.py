@@ -123,6 +123,7 @@ def _write_once(mark: Path, document: dict[str, object]) -> None:
     draft = mark.with_name(f"{mark.name}.{uuid4().hex}")
     draft.write_text(json.dumps(document), encoding="utf-8")
     try:
+        # A link fails if the file exists, where a rename would replace what another process wrote.
         os.link(draft, mark)
     except FileExistsError:
         pass

@@ -13,6 +13,7 @@ _MAX_BYTES = 256 * 1024 * 1024  # a cell that claims more is damaged
 
 def pack_bytes(body: bytes) -> bytes:
     """Compress to one zstd frame with a checksum."""
+    # With a checksum: a damaged cell is then an error, not another document.
     return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(body)
 
 

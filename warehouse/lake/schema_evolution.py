@@ -105,8 +105,10 @@ def purge_versions(path: str) -> None:
     """Delete all versions but the newest: other files, and the log before its checkpoint."""
     opened = DeltaTable(path)
     opened.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False, full=True)
+    # The clean-up keeps every log entry that is younger than this property says.
     opened.alter.set_table_properties({_LOG_KEPT: "interval 0 seconds"})
     opened = DeltaTable(path)
+    # Entries can go only once a checkpoint replaces them.
     opened.create_checkpoint()
     opened.cleanup_metadata()
     opened.alter.set_table_properties({_LOG_KEPT: _DELTA[_LOG_KEPT]})
@@ -125,7 +127,7 @@ def _create(path: str, table: Table, world: str) -> DeltaTable:
             name=table.name,
             description=f"one row per {table.row}",
             configuration={**_DELTA, **marks},
-            raise_if_key_not_exists=False,
+            raise_if_key_not_exists=False,  # Delta does not know our own properties
             commit_properties=_NO_RETRIES,
         )
     except DeltaError:

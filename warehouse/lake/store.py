@@ -40,6 +40,7 @@ VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files ne
 _UNSAFE_PATH_CHARS = frozenset(
     "%*?[]\\^|"
 )  # Delta takes them for escapes or panics, DuckDB for patterns
+# Ids become part of a condition, which takes no parameters.
 _PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
@@ -115,6 +116,7 @@ class Lake:
                 _commit(handle.delta, batch, metadata)
             except SchemaMismatchError as error:
                 _update(handle)
+                # If a newer release has added columns meanwhile, that is the error to report.
                 check_marks(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
             handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit needs no refresh
@@ -342,6 +344,7 @@ def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> Non
     """Commit a batch. A conflict leaves nothing visible, so retrying is safe."""
     for attempt in retry_commits():
         with attempt:
+            # The handle still has the version that lost: it would conflict again.
             if attempt.num > 1:
                 delta.update_incremental()
             write_deltalake(
@@ -360,6 +363,7 @@ def _refresh_if_changed(handle: LakeHandle) -> None:
     and the folder's modification time, which also changes when old entries are cleaned up. The time
     alone would miss a second commit within one tick of the file system's clock.
     """
+    # Read before the update: a commit in between then shows as a change next time.
     mtime_ns = _log_mtime_ns(handle)
     following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
     if is_remote(handle.path) or mtime_ns != handle.log_mtime_ns or following.exists():

@@ -139,6 +139,7 @@ class VideoIndex:
     def is_outdated(self, version: int) -> bool:
         """Return True if rows of that version may have been removed or changed since."""
         with self._lock:
+            # What was read of the log is remembered, since every use of the index asks this.
             newest, log = self.lake.version(VIDEOS_TABLE), self._log
             if log is None or version < log.since:
                 log = self._log = _LogPosition(since=version, until=version)
@@ -162,6 +163,8 @@ class VideoIndex:
         """
         if self.lake.is_remote or not self.path.exists():
             return None
+        # `immutable`: SQLite takes no locks and looks for no journal, since an index is only
+        # replaced.
         address = f"{self.path.as_uri()}?mode=ro&immutable=1"
         with (
             suppress(sqlite3.Error, ValueError),

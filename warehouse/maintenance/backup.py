@@ -86,6 +86,7 @@ def write_backup(
         raise InvalidParameterError(
             "the folder of the backup is not empty", hint="choose a new folder"
         )
+    # A backup gets its name when it is complete, so a half one is never taken for it.
     draft = target.with_name(f".{target.name}.unfinished")
     with backup_errors("writing the backup"):
         shutil.rmtree(draft, ignore_errors=True)
@@ -95,7 +96,7 @@ def write_backup(
                 home, draft, control_url=control_url, lake_url=lake_url, dagster_url=dagster_url
             )
             if target.exists():
-                target.rmdir()
+                target.rmdir()  # empty, as checked above
             draft.rename(target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
@@ -173,12 +174,14 @@ def _names_of(opened: DeltaTable, source: Path) -> Iterator[Path]:
         yield Path(unquote(address)).relative_to(source)
     for entry in (source / "_delta_log").iterdir():
         number = entry.name.partition(".")[0]
+        # `_last_checkpoint` has no number: it may point to a later version, and is only a hint.
         if number.isdigit() and int(number) <= version:
             yield entry.relative_to(source)
 
 
 def _copy_folder(source: Path, target: Path) -> None:
     for file in sorted(source.rglob("*")):
+        # The copy of a database contains what its write-ahead log holds.
         if not file.is_file() or file.name.endswith(_SQLITE_SIDE_FILES):
             continue
         copy = target / file.relative_to(source)

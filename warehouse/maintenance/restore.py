@@ -105,6 +105,7 @@ def _check(manifest: Manifest, root: Path, *, world: str) -> None:
 def _verify(source: Path, manifest: Manifest) -> None:
     for file in manifest.files:
         parts = PurePosixPath(file.path)
+        # A backup may come from elsewhere: its manifest must not write outside the new home.
         if parts.is_absolute() or ".." in parts.parts:
             raise WarehouseUnavailableError("the backup refers to a file outside its folder")
         copied = source / file.path

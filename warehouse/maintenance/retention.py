@@ -49,6 +49,7 @@ def delete_expired(lake: Lake, engine: Engine, lasting: RetentionRule, before: d
     Raises:
         WarehouseUnavailableError: The lake cannot be read or written.
     """
+    # A reference of a moment ago must count, or what it names would be deleted.
     engine.refresh()
     old, still_named = _old_hashes(engine, lasting, before)
     if len(still_named) == old:

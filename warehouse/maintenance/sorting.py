@@ -97,6 +97,7 @@ def _remove_orphans(
         {"since": since, "before": before},
     )
     ids = [str(row["capture_id"]) for row in found]
+    # The ids are part of the condition, whose length is bounded this way.
     for first in range(0, len(ids), _AT_ONCE):
         lake.delete(name, "capture_id", ids[first : first + _AT_ONCE])
 

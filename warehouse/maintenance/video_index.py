@@ -113,6 +113,7 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
                 draft.replace(index.path)
         finally:
             draft.unlink(missing_ok=True)
+    # Rows may have been erased while the index was built.
     if index.is_outdated(version):
         index.drop()
     return count
@@ -141,6 +142,7 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
         with database, engine.reading(_ROWS, span) as batches:
             for batch in batches:
                 database.executemany(_ADD, _tuples(batch, _COLUMNS))
+                # Complete rows first: an incomplete one that is later than one of them is not stored.
                 for is_complete in (1, 0):
                     likes = batch.filter(
                         (pc.field("is_complete") == is_complete) & pc.field("likes").is_valid()
@@ -152,6 +154,7 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
             database.execute("insert into about values (?, ?, ?, ?)", metadata)
             database.executemany("insert into files values (?)", _settled_files(engine, about))
     with draft.open("rb") as file:
+        # The rename must not reach the disk before the content, which nothing else has synced.
         os.fsync(file.fileno())
     return count
 

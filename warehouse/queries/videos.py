@@ -201,6 +201,7 @@ def _read_recent(
 def _rank(row: ReadOnlyRow) -> tuple[bool, bool, datetime, datetime]:
     """Python version of `_RANK`."""
     has_likes = row["digg_count"] is not None
+    # Complete counts outweigh newer ones: list items may have rounded counts, or none.
     return (row["statistics_complete"], has_likes, row["observed_at"], row["committed_at"])
 
 

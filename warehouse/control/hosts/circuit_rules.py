@@ -56,6 +56,7 @@ def after_failure(
     failures = circuit.failures + 1
     if not is_probe and failures < threshold:
         return replace(circuit, failures=failures, cause=cause)
+    # The exponent is bounded so that the power stays finite.
     for_s = min(longest_s, open_s * 2.0 ** min(circuit.openings, 30))
     return Circuit(
         failures=failures,

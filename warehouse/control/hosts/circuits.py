@@ -45,11 +45,13 @@ class CircuitRows:
             found = connection.execute(query).first()
         if found is None:
             return CircuitDecision(is_allowed=True)
+        # Most circuits are closed: they cost a read, and no write lock that all processes share.
         if found.open_until is None:
             is_noted = now - (found.worked_at or 0.0) < RECORD_SUCCESS_EVERY_S
             return CircuitDecision(is_allowed=True, is_clean=found.failures == 0 and is_noted)
         with self._database.writing() as connection:
             circuit = self._locked(connection, host, surface)
+            # The time is read again: waiting for the write lock may have taken long.
             after, passage = decide_request(circuit, self._database.now(), probe_s=probe_s)
             if after is not circuit:
                 self._save(connection, host, surface, after)

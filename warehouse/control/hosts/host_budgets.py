@@ -25,6 +25,7 @@ class HostBudgetRows:
         """Reserve one request to a host: all processes together stay below `rate_per_s`."""
         row = HOSTS.c.host == host
         with self._database.writing() as connection:
+            # Read under the lock: after a wait for it, an earlier time would refill too little.
             now = self._database.now()
             columns = (HOSTS.c.tokens, HOSTS.c.filled_at, HOSTS.c.day, HOSTS.c.spent)
             found = first_or_created(

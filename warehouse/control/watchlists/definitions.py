@@ -86,6 +86,7 @@ class WatchlistRows:
             .where(
                 WATCHLISTS.c.name == name,
                 WATCHLISTS.c.enabled.is_(True),
+                # Of several processes that see a time pass, one raises this and creates the run.
                 WATCHLISTS.c.considered_until < moment,
             )
             .values(considered_until=moment)

@@ -79,6 +79,7 @@ class WatchlistRunRows:
                 owner=owner,
                 held_until=now + ttl_s,
                 tries=WATCHLIST_RUNS.c.tries + 1,
+                # A later try keeps the time of the first.
                 began_at=func.coalesce(WATCHLIST_RUNS.c.began_at, now),
             )
             .returning(*WATCHLIST_RUNS.c)

@@ -62,9 +62,11 @@ def erase_account(stores: ErasureStores, sec_uid: str) -> ErasureResult:
     """
     erased = ErasureResult(uuid4().hex)
     names, marked = AccountNames(sec_uid=sec_uid), frozenset[str]()
+    # Rows of a capture that was being written when the marks appeared are found by another round.
     for _ in range(ERASURE_ROUNDS):
         names = names.with_more(find_account_names(stores.engine, sec_uid))
         if names.ids - marked:
+            # Before anything is deleted, so that no capture stores the account again meanwhile.
             _mark(stores, erased.erasure_id, names.ids - marked)
             marked |= names.ids
         _erase_once(stores, names, erased)
@@ -112,6 +114,8 @@ def _erase_once(stores: ErasureStores, names: AccountNames, erased: ErasureResul
     stores.engine.video_index.drop()  # maintenance rebuilds it
     for one in stores.lake.tables:
         if stores.lake.version(one.name) > 0:  # otherwise it never had a row
+            # Older versions of every table may hold rows of the account, also where none was
+            # deleted now.
             stores.lake.forget(one.name)
     for name, count in stores.control.forget(to_pattern(names.ids), job_ids=results).items():
         erased.control_rows[name] = erased.control_rows.get(name, 0) + count

@@ -125,6 +125,7 @@ def to_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
     forms |= {form.replace(b"/", rb"\/") for form in forms} | {
         form.replace(b"/", rb"\u002F") for form in forms
     }
+    # An alternative that begins another one would match in its place.
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
     found = [re.escape(form) for form in longest_first] + [_handle_form(one) for one in handles]
     return re.compile(b"|".join(found) or b"(?!)")

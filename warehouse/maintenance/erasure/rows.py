@@ -48,6 +48,7 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
             count = lake.erase(table, f"{column} in ({part})")
             removed[table] = removed.get(table, 0) + count
 
+    # All keys are collected before anything is deleted, which changes the files that are read.
     bodies = list(_matching(engine, "raw.payloads", "sha256", "body", names))
     results = list(_matching(engine, "marts.job_results", "job_id", "document", names))
     states = list(_matching(engine, "raw.scan_checkpoints", "job_id", "state", names))
