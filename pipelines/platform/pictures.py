@@ -74,6 +74,7 @@ def shrink(body: bytes) -> bytes:
                     surface=SURFACE,
                     reason="picture_too_large",
                 )
+            # Before anything is decoded: a JPEG is then decoded at a fraction of its size.
             picture.draft("RGB", BOX)
             picture.thumbnail(BOX)
             small = picture.convert("RGB")

@@ -142,7 +142,7 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
         with database, engine.reading(_ROWS, span) as batches:
             for batch in batches:
                 database.executemany(_ADD, _tuples(batch, _COLUMNS))
-                # Complete rows first: an incomplete one that is later than one of them is not stored.
+                # Complete rows first: later incomplete ones are not stored.
                 for is_complete in (1, 0):
                     likes = batch.filter(
                         (pc.field("is_complete") == is_complete) & pc.field("likes").is_valid()

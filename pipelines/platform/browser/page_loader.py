@@ -153,6 +153,7 @@ class PageLoader:
 
     async def _open(self, page: Page, watch: VisitState) -> LoadedPage:
         patience_ms = self.limits.page_s * 1000
+        # Routes and listeners come before `goto`: the first request must not pass unseen.
         await page.route("**/*", lambda route: self._route(route, watch))
         # Playwright marks the object of a bound method, and this one has slots.
         page.on("request", lambda request: watch.note_request(request))  # noqa: PLW0108
@@ -256,6 +257,7 @@ async def _context(browser: Browser) -> BrowserContext:
     context = await browser.new_context(
         service_workers="block", user_agent=USER_AGENT, locale="zh-CN", accept_downloads=False
     )
+    # Routes of a page come before those of its context, so this reaches other pages alone.
     await context.route("**/*", lambda route: route.abort())
     return context
 

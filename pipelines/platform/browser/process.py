@@ -39,6 +39,7 @@ FLAGS = (
     "--no-pings",
     # For whatever the flags above do not switch off: no name resolves, only the proxy is reachable.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # Chromium bypasses every proxy for loopback addresses unless told otherwise.
     "--proxy-bypass-list=<-loopback>",
 )
 
@@ -97,6 +98,7 @@ class BrowserProcess:
                 args=[*FLAGS, f"--proxy-server={proxy}"],
                 # Chromium cannot sandbox itself as root; for every other user it must.
                 chromium_sandbox=os.geteuid() != 0,
+                # Signals are for this process, which closes the browser when it ends.
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,

@@ -197,6 +197,7 @@ class GateProxy:
             await browser[1].drain()
             return
         kept = [f"{name}: {value}" for name, value in order.headers if name.lower() not in _DROPPED]
+        # One request per connection: a second one would pass unchecked.
         own = [f"Host: {address.url.split('/')[2]}", "Connection: close"]
         lines = [f"{order.method} {address.target} HTTP/1.1", *own, *kept, "", ""]
         host[1].write("\r\n".join(lines).encode("ascii"))
@@ -204,6 +205,7 @@ class GateProxy:
 
     async def _bring(self, host: asyncio.StreamReader, browser: asyncio.StreamWriter) -> None:
         """Copy the host's response to the browser, up to the page's size limit."""
+        # A connection of an earlier page must not count against the next one.
         traffic = self.traffic
         while not traffic.over.is_set() and (chunk := await host.read(_CHUNK)):
             traffic.received_bytes += len(chunk)

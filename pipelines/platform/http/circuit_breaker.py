@@ -135,6 +135,7 @@ class CircuitBreaker:
                 await stack.enter_async_context(self._guard(host, name, surface))
                 for name in (WHOLE_HOST, surface)
             ]
+            # The probe itself must pass `recheck`, which knows the demand that opened the circuit.
             token = _PROBING.set(any(probes))
             try:
                 yield
@@ -170,6 +171,8 @@ class CircuitBreaker:
             raise
         except BaseException:
             if passage.is_probe:
+                # Shielded, as the caller is being cancelled: else nobody could probe until
+                # `probe_s` is over.
                 await asyncio.shield(asyncio.to_thread(self._store.release_probe, host, name))
             raise
         await self._worked(passage, host, name, with_data=True)

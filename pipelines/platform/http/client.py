@@ -106,8 +106,8 @@ class GuestClient:
             transport=self._transport,
             headers=_HEADERS,
             timeout=httpx2.Timeout(self.limits.read_s, connect=self.limits.connect_s),
-            follow_redirects=False,
-            trust_env=False,
+            follow_redirects=False,  # `_follow` checks the address of every hop
+            trust_env=False,  # a guest: no proxy and no .netrc of the environment
         )
 
     async def __aenter__(self) -> Self:
@@ -202,9 +202,12 @@ class GuestClient:
             )
             answer = await self._retried(address, ask, sink)
             if answer.status not in _REDIRECTS or not answer.location:
+                # Validators are stored under the first address; those of another one are not about
+                # it.
                 return replace(answer, location=None, validators={} if hop else answer.validators)
             ask = replace(ask, known=None)  # it is about the first address
             target = join_address(address.url, answer.location, surface=ask.surface)
+            # For some requests the redirect itself is the answer: where a short link leads.
             if ask.ends_at(target):
                 return replace(answer, location=target)
         raise SubstitutionError(
@@ -233,6 +236,7 @@ class GuestClient:
         """Pause a failing host for all processes; longer with each failure in a row."""
         self._faults[host] += 1
         limits = self.limits
+        # The exponent is bounded so that the power stays finite.
         grown = limits.wait_initial_s * 2.0 ** min(self._faults[host] - 1, 30)
         wait_s = min(limits.wait_max_s, grown) + random.uniform(0, limits.wait_jitter_s)  # noqa: S311  # no secret
         if wait_s > 0:
@@ -244,6 +248,7 @@ class GuestClient:
             dial = await self._dialler.dial_address(address.host, surface=ask.surface)
             self._transport.prepare(address.scheme, address.host)
             await self._turns.wait(address.host, surface=ask.surface)
+            # Another request may have met a refusal while this one waited for its turn.
             self._host_policy.recheck(address.host, ask.surface)
             return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
@@ -272,6 +277,7 @@ class GuestClient:
         self, address: CheckedAddress, dial: str, ask: HttpRequest, sink: Sink
     ) -> HttpResponse:
         """Send one request; its body goes to the sink."""
+        # A retry must not append to what a broken attempt has written.
         sink.begin()
         record_request()
         words = _headers_of(ask)

@@ -44,6 +44,7 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
 
 
 async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Path) -> SoundFile:
+    # Written under a temporary name: the final one needs the hash, and names a complete file.
     descriptor, name = await asyncio.to_thread(_new_file, into)
     part = Path(name)
     try:

@@ -85,6 +85,7 @@ class LearnedHealth:
             self._touched[key] = self._clock.monotonic()
             return
         now, known = self._clock.monotonic(), self._known.get(key, ())
+        # Another answer like the last 50 changes nothing that is stored but its time.
         is_steady = len(known) == ANSWERS_KEPT and {kind, *known} == {ANSWERED}
         if is_steady and now - self._written.get(key, -STEADY_WRITE_S) < STEADY_WRITE_S:
             return

@@ -25,6 +25,8 @@ PIN_LIFETIME_S = 300.0
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
+# The target has no character that a URL must escape (" # < > \ ^ ` { | }), since parsers differ in
+# what they make of those.
 _ADDRESS = re.compile(
     r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9.-]{1,253})(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<target>(?:[/?][!$-;=?-Z_a-z~\[\]]*)?)(?:\#[!-~]*)?",
@@ -187,6 +189,7 @@ class Dialler:
             SubstitutionError: The name resolves to an address that is not public.
             UnreachableError: The name does not resolve.
         """
+        # Checked when the profile was read, where the sandbox alone may name loopback.
         pinned = [ip for rule, ip in self._profile.pins.items() if host_matches(host, (rule,))]
         if pinned:
             return str(pinned[0])

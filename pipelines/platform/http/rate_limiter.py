@@ -137,12 +137,13 @@ class HostRateLimiter:
 def read_retry_after(header: str | None, *, now: datetime) -> float:
     """Parse `Retry-After` (seconds or a date); return a default if it is absent or unreadable."""
     text = (header or "").strip()
+    # `isdigit` alone accepts superscripts, which `float` refuses.
     if text.isascii() and text.isdigit():
-        return min(float(text[:9]), MAX_PAUSE_S)
+        return min(float(text[:9]), MAX_PAUSE_S)  # nine digits exceed the longest pause already
     try:
         until = parsedate_to_datetime(text)
     except ValueError:
         return DEFAULT_PAUSE_S
     if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
+        until = until.replace(tzinfo=UTC)  # HTTP dates are UTC, also those that name no zone
     return min(max((until - now).total_seconds(), 0.0), MAX_PAUSE_S)

@@ -73,4 +73,5 @@ class ResponseMemory:
 
 
 def _key(address: str) -> str:
+    # Addresses hold ids of accounts and search terms, which the table need not contain.
     return hashlib.sha256(address.encode()).hexdigest()

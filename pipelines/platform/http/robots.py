@@ -99,6 +99,7 @@ class RobotsPolicy:
             ForbiddenError: The file disallows the URL, and `ROBOTS=obey` is set.
         """
         host = urlsplit(url).hostname or ""
+        # Requests to one host wait for one reading of its file.
         async with self._locks.setdefault(host, asyncio.Lock()):
             status, rules = await self._file(host, url, fetch)
             decision = _decide(status, rules, url)
@@ -203,4 +204,5 @@ async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
         return None, ""
     is_text = answer.status == HTTPStatus.OK
     body = answer.body[:_LONGEST_BODY].decode("utf-8", "replace") if is_text else ""
+    # PostgreSQL stores no zero bytes in a text.
     return answer.status, body.replace("\x00", "")

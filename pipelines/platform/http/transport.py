@@ -33,6 +33,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
             request.url.copy_with(host=request.extensions[DIAL]),
             headers=request.headers,
             stream=request.stream,
+            # The certificate is checked for the name, not for the address that is dialled.
             extensions={**request.extensions, "sni_hostname": host},
         )
         self.prepare(request.url.scheme, host)

@@ -40,11 +40,13 @@ class Claim:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             await self._take(descriptor)
+            # The token of the last holder is in the file: another one means that the screen was
+            # used.
             is_still_ours = os.pread(descriptor, len(self._token), 0) == self._token
             os.pwrite(descriptor, self._token, 0)
             yield is_still_ours
         finally:
-            os.close(descriptor)
+            os.close(descriptor)  # closing it releases the lock
 
     async def _take(self, descriptor: int) -> None:
         give_up_at = self._clock.monotonic() + self._patience_s

@@ -41,6 +41,7 @@ def read_count(node: JsonNode, key: str) -> ParsedCount | None:
 def parse_count(text: str) -> ParsedCount | None:
     """Parse "1234", "1,234", "1.2w", "1.2万", "1亿" or "100+"; return None for anything else."""
     found = _COUNT.fullmatch(text.strip())
+    # A fraction without a unit, such as 1.5, is no count; 1.200 might be a thousand.
     if found is None or (found["part"] and not found["unit"]):
         return None
     factor = _UNITS[found["unit"].lower()]

@@ -104,6 +104,7 @@ class JsonNode:
         value = self.values.get(key)
         if value is None:
             return None
+        # `isinstance` would take a boolean for a number.
         if type(value) is not int or not 0 <= value <= MAX_INT:
             raise self.changed(key, value)
         return value

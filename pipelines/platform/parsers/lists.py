@@ -146,6 +146,7 @@ def _page(
         raise node.missing(more_key)
     cursor_key = next((key for key in cursor_keys if node.has(key)), cursor_keys[0])
     cursor = node.whole(cursor_key)
+    # Without a cursor the walk could not go on, and would end as if the list were complete.
     if cursor is None and has_more:
         raise node.missing(cursor_key)
     videos = tuple(parse_list_item(item, seen) for item in node.nodes(list_key))

@@ -186,6 +186,7 @@ def _found(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNo
         StructureChangedError: The value under such a key is not an object.
     """
     level = [container]
+    # Level by level, since the names of the routes above the data change.
     for _ in range(_MAX_DEPTH):
         for node in level:
             for key in keys:

@@ -39,6 +39,7 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
             stream with its end mark holds none.
     """
     refuse_too_many_values(body, surface=surface)
+    # A length is a hex number, so a body that begins with a document has no frames.
     is_framed = body.lstrip()[:1] != b"{"
     frames, is_open = _frames(body, surface) if is_framed else ([body], True)
     is_cut = is_framed and is_open

@@ -145,6 +145,7 @@ class Planner[R: SourceReader]:
         if request.is_first or not question.is_walk:
             return serving
         begun = self._walks.get((question.name, request.entity_id))
+        # Another client may have begun the walk: then one source is asked, not all of them.
         return [source for source in serving if source.surface == begun] or serving[:1]
 
     async def _ordered[T](
@@ -160,6 +161,7 @@ class Planner[R: SourceReader]:
                     surface=source.surface,
                     host=host,
                     place=place,
+                    # Per request: a source that needs two must give twice as much to come first.
                     completeness=question.completeness(source) / source.requests,
                     prior=source.prior,
                     answers=_without_demands(answers),
@@ -254,6 +256,7 @@ class Planner[R: SourceReader]:
             self._keep_walk(name, entity_id, attempt.found.surface)
 
     def _keep_walk(self, question: str, entity_id: str, surface: str) -> None:
+        # Taken out first, so that it counts as the newest and the oldest walk is dropped.
         self._walks.pop((question, entity_id), None)
         self._walks[question, entity_id] = surface
         if len(self._walks) > WALKS_KEPT:

@@ -40,6 +40,7 @@ class SurfaceLocks:
                 holds for everybody who waited, so no request was made.
         """
         state = self._locks[host, surface]
+        # Counted before waiting: only a refusal that comes meanwhile holds for this request.
         before = state.refusals
         async with AsyncExitStack() as stack:
             if not await _is_open(health, host, surface):
