@@ -76,7 +76,7 @@ class RequestContext:
         except Exception:
             log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
             log.exception("request failed")
-            if status == 0:
+            if status == 0:  # once a response has begun, no other can be sent
                 error = SametrackError("An unexpected error occurred while handling the request")
                 await error_response(scope, error)(scope, receive, stamped)
         spent_s = time.perf_counter() - started

@@ -106,6 +106,7 @@ class JobBroadcaster:
             wanted = {watch.job_id: watch.look for watch in self._watches}
             found = await run_sync(_read_jobs, wanted)
             for watch in tuple(self._watches):
+                # Who subscribed during the read is served by the next one.
                 if watch.job_id in found:
                     _publish(watch, found[watch.job_id])
 

@@ -149,6 +149,7 @@ class ChildProcessGroup:
                 env={**os.environ, **(program.env or {})},
                 start_new_session=True,
             )
+            # Inside `held`: a signal in between would leave a child that nobody stops.
             self._tell(f"+{process.pid}")
             child = Child(program, process)
             self._children.append(child)

@@ -83,6 +83,7 @@ def open_session_key(folder: Path) -> bytes:
             draft.write(secrets.token_bytes(KEY_BYTES))
             draft.flush()
             with suppress(FileExistsError):
+                # A link appears with all of its content, and fails if another process was first.
                 os.link(draft.name, path)
     return path.read_bytes()
 

@@ -40,6 +40,7 @@ OPEN = frozenset({LOGIN, LOGOUT, SESSION})
 """Paths of signing in and out, which every listener answers to everybody."""
 MAX_BODY_BYTES = 4096
 _ALLOWED = {LOGIN: "GET, HEAD, POST", LOGOUT: "POST", SESSION: "DELETE, GET, HEAD, POST"}
+# Browsers take what follows // or /\ for a host.
 _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 _PAGE = Path(__file__).parents[2] / "console" / "sign_in.html"
 

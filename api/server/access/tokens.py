@@ -56,6 +56,7 @@ class TokenBook:
         """
         given, found = sha256(token).digest(), None
         for holder in self.holders:
+            # No early return: the time must not show which token it was.
             if hmac.compare_digest(given, holder.digest):
                 found = holder
         return found

@@ -100,6 +100,7 @@ class _CompressedResponse:
         if message["type"] != "http.response.body" or message.get("more_body"):
             return message  # a stream
         _vary(head)
+        # `Vary` is set all the same: the next response under this address may be compressed.
         if len(body) < MIN_COMPRESSED_BYTES:
             return message
         compress = CODINGS[self._coding]

@@ -33,7 +33,7 @@ RAW_SECURITY_HEADERS = tuple(
 SECURITY_HEADER_NAMES = frozenset(name for name, _ in RAW_SECURITY_HEADERS)
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 _CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
-_MAX_KNOWN_HOSTS = 64
+_MAX_KNOWN_HOSTS = 64  # a client chooses the port in the header freely
 _NUMBER = re.compile(r"[0-9]{1,30}")
 _SAME_SITE = frozenset({"same-origin", "none"})
 

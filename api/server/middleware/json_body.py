@@ -100,6 +100,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _parse_int(digits: str) -> int:
+    # `int` takes time quadratic in the digits.
     if len(digits) > MAX_DIGITS:
         raise MalformedJsonError(f"A number has more than {MAX_DIGITS} digits")
     return int(digits)

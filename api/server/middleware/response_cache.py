@@ -92,6 +92,7 @@ class ResponseCache:
             self._kept.move_to_end(key)
             await send_cached_response(scope, kept.response, send)
             return
+        # Before the route runs: a change during the read must keep its response out of the cache.
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
         response = to_cached_response(scope) if call.wish is not None else None

@@ -76,6 +76,7 @@ class PictureService:
             task = asyncio.create_task(self._read_and_store(name, kind, entity_id))
             self._under_way[name] = task
             task.add_done_callback(lambda _: self._under_way.pop(name, None))
+        # Shielded: a caller that leaves must not end the read for the others.
         return await asyncio.shield(task)
 
     async def _read_and_store(self, name: str, kind: PictureKind, entity_id: str) -> bytes:
@@ -96,6 +97,7 @@ class PictureService:
     def _store(self, name: str, picture: bytes) -> None:
         self._files.write(name, picture)
         self._written += 1
+        # After the first one too: an earlier process may have left many.
         if self._written % _TIDY_EVERY == 1:
             self._files.delete_surplus()
 

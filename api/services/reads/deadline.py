@@ -52,6 +52,7 @@ class Deadline:
         """
         try:
             async with asyncio.timeout(None) as limit:
+                # The given clock ends it, not that of the event loop.
                 ending = asyncio.create_task(self._end(limit))
                 try:
                     yield

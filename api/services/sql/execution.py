@@ -69,6 +69,7 @@ def out_of_memory() -> StatementFault:
 def _answer(engine: Engine, open_engine: OpenEngine, asked: Statement) -> StatementAnswer:
     started_at = time.perf_counter()
     with _engine_of(engine, open_engine, asked.as_of) as chosen:
+        # One row more than is sent shows whether the answer is cut.
         found = run_user_sql(chosen, asked.sql, asked.parameters, limit=asked.row_limit + 1)
         is_rewritten = asked.as_of is not None and is_history_rewritten(chosen)
         as_of = None if chosen.as_of is None else to_utc_text(chosen.as_of)

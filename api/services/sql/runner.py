@@ -188,6 +188,7 @@ class StatementRunner:
     def _ask(
         self, statement: Statement, ticket: StatementTicket
     ) -> StatementAnswer | StatementFault:
+        # The process may end for lack of work just when it is asked; then a new one is asked, once.
         for is_last in (False, True):
             child = self._ready_child(ticket)
             try:
@@ -239,6 +240,7 @@ class _QueryProcess:
     def __init__(self, order: dict[str, object]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="sametrack-sql-")
         self._connection, theirs = Pipe()
+        # Our copy of the child's end is closed, else the end of the child would go unnoticed.
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 -- our own module, our own arguments
                 [
