@@ -250,6 +250,7 @@ class CurrentScan:
             self.was_cancelled = True
             self.session.report_canceling()
             raise
+        # SIGTERM or Ctrl-C, as Dagster or Python raises it: the job goes on in another process.
         except (DagsterExecutionInterruptedError, KeyboardInterrupt):
             self.was_interrupted = True
             raise

@@ -46,6 +46,7 @@ def draw_audit(session: ScanRun) -> RandomAudit | None:
         reason = "not_compared"
     elif not left:
         reason = "nothing_left"
+    # A later run of the job must draw the same videos.
     seed = session.job.job_id
     sample = () if reason else draw_sample(left, seed=seed, size=size)
     return RandomAudit(seed=seed, population=len(left), sample=sample, reason=reason)

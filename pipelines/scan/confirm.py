@@ -70,6 +70,7 @@ def _run_rounds(session: ScanRun, rounds: int) -> None:
         found.rounds.append((tuple(newly), len(found.confirmed) - before))
         write_sounds(session)
         session.count()
+        # After `write_sounds`: a checkpoint waits for earlier appends, so the next run finds them.
         session.checkpoint(round_number=len(found.rounds))
 
 

@@ -153,6 +153,8 @@ class ScanRun:
         self.state.checkpoint += 1
         self.state.spent = self.captures.counters()
         self.state.timings = self.stopwatch.seconds()
+        # Rows keep the number they were written with: if this checkpoint is never stored, the next
+        # run reads the journal from the one before.
         self.journal.advance(self.state.checkpoint)
         row = checkpoint_row(
             self.job, self.state, stage=self.progress.stage, round_number=round_number

@@ -67,6 +67,7 @@ async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
 async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
     session.check_cancelled()
     known = session.sounds.known.get(video.aweme_id)
+    # A download of an earlier run of this job is taken from the journal, so that its cost counts.
     if known is None or session.journal.has(sound_key(video.aweme_id)):
         sound = await _measured(session, video, is_stored=known is not None)
     else:
@@ -105,7 +106,7 @@ async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
     try:
         with session.stopwatch.waiting("listening"):
             sound = await session.runtime.listening.measure(path)
-    except BaseException:
+    except BaseException:  # also a cancellation: nobody else knows of the file
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
     row = _sound_row(session, video, file.sha256, sound)

@@ -63,6 +63,7 @@ def to_cron(every: str) -> str:
 
 def latest_time(cron: str, moment: datetime) -> datetime | None:
     """Return the latest due time at or before `moment`."""
+    # Backwards, CronSim yields times before its start: one minute later, the present one counts.
     begins = moment.astimezone(UTC).replace(second=0, microsecond=0) + _MINUTE
     return next(CronSim(cron, begins, reverse=True), None)
 

@@ -73,6 +73,7 @@ class WebhookNotifier:
         """Send a digest; return `{host, status, error}`, one of the last two null."""
         outcome: Document = {"host": self._address.host, "status": None, "error": None}
         try:
+            # The client's own timeout is for each read and write, not for the whole request.
             status = asyncio.run(asyncio.wait_for(self._post(digest), TIMEOUT_S))
         except (httpx2.HTTPError, OSError, TimeoutError, _SpecialAddressError) as error:
             return {**outcome, "error": _word(error)}

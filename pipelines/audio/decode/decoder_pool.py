@@ -111,6 +111,7 @@ class _DecoderChild:
 
     def _read_message(self, deadline: float) -> tuple[DecoderReply, bytes]:
         head_size, packed_size = FRAME.unpack(self._read(FRAME.size, deadline))
+        # A child parses files of strangers, so its replies are not trusted either.
         if head_size + packed_size > _MAX_REPLY_BYTES:
             raise _ChildGoneError
         head = self._read(head_size, deadline)
@@ -119,6 +120,7 @@ class _DecoderChild:
     def _read(self, size: int, deadline: float) -> bytes:
         assert self.process.stdout is not None
         descriptor = self.process.stdout.fileno()
+        # `select.select` cannot watch descriptors above 1023.
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         received = bytearray()
@@ -159,6 +161,8 @@ class DecoderPool:
         self._executor = ThreadPoolExecutor(
             self._workers, thread_name_prefix="listening", initializer=self._start_child
         )
+        # An executor starts a thread only if no other is idle: the barrier keeps all of them busy,
+        # so that every child starts now.
         together = threading.Barrier(self._workers + 1)
         for _ in range(self._workers):
             self._executor.submit(together.wait)
@@ -172,6 +176,7 @@ class DecoderPool:
         trace: TracebackType | None,
     ) -> None:
         assert self._executor is not None
+        # The threads wait for their children: they can be joined once those are killed.
         self._executor.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             for child in self._children:

@@ -49,11 +49,12 @@ def main() -> None:
     """Serve until the parent closes the pipe or dies."""
     parent_pid, limits_json = int(sys.argv[1]), sys.argv[2]
     _exit_with_parent(parent_pid)
+    # Before any library is imported that could print.
     answers = _private_stdout()
     limits = DecodeLimits(**json.loads(limits_json))
     _warm_up()
     _limit_resources(limits.memory_mb)
-    _send(answers, DecoderReply(), b"")
+    _send(answers, DecoderReply(), b"")  # tells the parent that this child is ready
     for line in sys.stdin.buffer:
         _send(answers, *_handle(json.loads(line), limits))
 
@@ -97,7 +98,7 @@ def _limit_resources(memory_mb: int) -> None:
     limits = {
         resource.RLIMIT_AS: memory_mb << 20,
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_FSIZE: 0,  # pipes are exempt
     }
     for kind, limit in limits.items():
         resource.setrlimit(kind, (limit, limit))

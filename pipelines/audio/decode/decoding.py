@@ -87,6 +87,7 @@ def check_file(path: Path, limits: DecodeLimits) -> None:
 
 def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[DecodedAudio, bool]:
     """Decode the mean of the channels, or the first; return whether the channels cancel."""
+    # A playlist or a reference inside a file could make FFmpeg open other files or addresses.
     options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
     # The explicit protocol stops FFmpeg from interpreting a name such as "concat:a|b".
     with av.open(f"file:{path.absolute()}", options=options) as container:
@@ -99,6 +100,7 @@ def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[De
         stream.codec_context.thread_count = 1
         pieces, rate, energy = _decoded_pieces(container, stream, limits.max_seconds, mixed=mixed)
     samples = np.concatenate(pieces)
+    # A one-channel file has energy 0 here, and so never counts as cancelled.
     is_cancelled = float(np.vdot(samples, samples)) < _CANCELLED * energy
     return DecodedAudio(samples, rate, codec), is_cancelled
 

@@ -15,7 +15,8 @@ from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 
 BIT_RATE = 64_000
-_FRAME = 1_152
+_FRAME = 1_152  # samples of a frame of MPEG-1 layer III
+# Rates of layer III in MPEG-1 and MPEG-2; sounds of other rates are resampled.
 _RATES_HZ = frozenset({16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
 _USUAL_RATE_HZ = 44_100
 _FASTEST = "9"  # a third of the default's time; inaudible at this bit rate
@@ -28,7 +29,7 @@ def cut_sound(path: Path, *, start_s: float, duration_s: float, limits: DecodeLi
         DecodeRefusedError: The sound cannot be decoded.
     """
     end_s = min(limits.max_seconds, start_s + duration_s)
-    decoded = decode_sound(path, replace(limits, max_seconds=end_s))
+    decoded = decode_sound(path, replace(limits, max_seconds=end_s))  # nothing after it is needed
     first, last = round(start_s * decoded.rate), round(end_s * decoded.rate)
     return _encoded(decoded.samples[first:last], decoded.rate)
 

@@ -34,6 +34,7 @@ def centred_features(chroma: Frames, mel_db: Frames) -> Centred:
 def centred_chroma(chroma: Frames) -> Frames:
     """Normalize frames, smooth over neighbouring bins and subtract the 3 s moving mean."""
     norms = np.sqrt(np.square(chroma).sum(axis=1, keepdims=True))
+    # Quiet frames stay small: scaled to full length, their noise would count like music.
     scaled = chroma / (norms + np.float32(1e-3) * norms.max() + np.float32(1e-9))
     smooth = (
         np.float32(0.5) * scaled
@@ -57,6 +58,7 @@ def centred_mfcc(mel_db: Frames) -> Frames:
 def sliding_mean(values: Frames, width: int) -> Frames:
     """Return the moving mean over time (first axis); the window is truncated at the ends."""
     count = len(values)
+    # The means are differences of long sums, in which float32 would lose digits.
     sums = np.zeros((count + 1, *values.shape[1:]), dtype=np.float64)
     np.cumsum(values, axis=0, out=sums[1:])
     places = np.arange(count)

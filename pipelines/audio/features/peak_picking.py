@@ -77,6 +77,7 @@ def _strongest(frames: NDArray[np.int64], strength: NDArray[np.float32]) -> NDAr
 def _phases(values: NDArray[np.complex64], bins: NDArray[np.int64]) -> NDArray[np.uint8]:
     """Return phases relative to the window centre, where all bins of a peak share one phase."""
     turns = np.angle(values) / (2 * np.pi) + 0.5 * (bins % 2)
+    # Through int64, which wraps to a byte; a float out of a byte's range has no defined result.
     return np.rint(256 * turns).astype(np.int64).astype(np.uint8)
 
 

@@ -92,6 +92,8 @@ class IndexFolder:
         with _locked(self._folder):
             if _stored(self._folder)["batches"] != self._batches:
                 raise OSError(f"{self._folder} was changed by another process")
+            # Entries come before the keys that name them: a process killed in between leaves a file
+            # that the next batch overwrites.
             part = self._folder / "entries.part"
             with part.open("wb") as file:
                 np.save(file, entries)

@@ -38,6 +38,7 @@ def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
 @numba.njit(cache=True)
 def _mixed(value: int) -> np.uint64:
     """Return the bits of a number well mixed (the finalizer of MurmurHash3, A. Appleby)."""
+    # All constants are unsigned too: numba makes a float of int64 with uint64.
     mixed = np.uint64(value)
     mixed ^= mixed >> np.uint64(33)
     mixed *= np.uint64(0xFF51AFD7ED558CCD)
@@ -169,6 +170,7 @@ def cast_votes(
             pitch = int(np.floor((cents - int(entry["cents"]) - bottom) / width))
             if 0 <= tempo < votes.shape[1] and 0 <= pitch < votes.shape[2]:
                 reference = entry["reference"]
+                # Plus one, since 0 in `voters` means that no peak has voted yet.
                 if voters[reference, tempo, pitch] != frame + 1:
                     voters[reference, tempo, pitch] = frame + 1
                     votes[reference, tempo, pitch] += 1

@@ -107,6 +107,7 @@ class ReferenceIndex:
         if not len(heard) or not self.count:
             return []
         octaves = np.log2(np.arange(1, _HEARD_SPANS[1] + 2, dtype=np.float32))
+        # Indexed by the span in frames; no span is 0.
         octaves = np.concatenate(([np.float32(0)], octaves)).astype(np.float32)
         shape = (self.count, _TEMPOS, _PITCHES)
         votes, voters = np.zeros(shape, np.uint16), np.zeros(shape, np.uint16)

@@ -73,6 +73,7 @@ def warm(settings: Settings) -> None:
     """Open everything a scan needs and import slow modules; called once per process."""
     configure_logging()
     global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
+    # Before any other thread starts, since threads inherit the blocked signals.
     _end_at_once_when_asked()
     _exit_with_parent(os.getppid())
     if settings.worker_gives_way:

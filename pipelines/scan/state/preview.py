@@ -95,6 +95,7 @@ class PreviewWriter:
         now = self._clock()
         if now - self._written_at < EVERY_S:
             return
+        # Also if nothing has changed: the limit is on making a preview, not on writing one alone.
         self._written_at = now
         preview = make()
         rows = [video["aweme_id"] for video in preview["ranked"]]
