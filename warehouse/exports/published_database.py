@@ -68,6 +68,7 @@ def _write(engine: Engine, tables: list[Table], draft: Path, counts: dict[str, i
             counts[table.name] = _copy(engine, table, database)
             _comment(database, table)
         _write_about(engine, database)
+        # The file alone is renamed, so nothing may be left in its write-ahead log.
         database.execute("checkpoint")
 
 

@@ -164,6 +164,7 @@ class AppReader:
 
     async def _read_on(self, music_id: str, cursor: int, count: int, page: AppPage) -> None:
         async with self._claim.held() as is_ours:
+            # Another process used the screen meanwhile, so it shows our place no more.
             if not is_ours:
                 self._place = None
             while page.taken < count:

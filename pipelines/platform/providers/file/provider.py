@@ -87,6 +87,7 @@ class FileProvider:
         self.name = name
         self._profile = profile
         self._users = {user.sec_uid: user for user in users}
+        # In the order in which the platform lists posts: pinned ones first.
         newest_first = sorted(videos, key=lambda video: (not video.is_top, -_time(video)))
         self._videos = {video.aweme_id: video for video in newest_first}
 
@@ -201,6 +202,7 @@ class FileProvider:
         self, surface: str, entity_id: str, cursor: int, is_of: Callable[[VideoRecord], bool]
     ) -> Reading[VideoPage]:
         found = [video for video in self._videos.values() if is_of(video)]
+        # A cursor beyond the end stays where it is, and has nothing after it.
         end = min(cursor + PAGE_SIZE, max(cursor, len(found)))
         page = VideoPage(
             videos=tuple(self._video(video, surface) for video in found[cursor:end]),
