@@ -26,7 +26,7 @@ type Run = Callable[..., subprocess.CompletedProcess[str]]
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wheel = build_wheel(tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel"))
     found = install_wheel(wheel, tmp_path_factory.mktemp("environment"))
-    # compiled once here, as `make env` does, instead of in each process of the demo at the same time
+    # once here, as `make env` does, instead of in each process of the demo at the same time
     compiled = "from pipelines.audio.matching.verify import warm_up; warm_up()"
     subprocess.run([found / "python", "-c", compiled], cwd=found, check=True)
     return found
