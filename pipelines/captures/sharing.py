@@ -82,9 +82,11 @@ class CaptureSharing:
 
     async def renew(self, lease: CaptureLease) -> None:
         """Renew a lease until cancelled: the rate limit may delay a read for long."""
-        with suppress(WarehouseError):  # then it expires, and another process reads the same again
-            while True:
-                await self._clock.sleep(CAPTURE_LEASE_S / 3)
+        while True:
+            await self._clock.sleep(CAPTURE_LEASE_S / 3)
+            # A renewal that fails is tried again before the lease is over. If all fail, it expires,
+            # and another process reads the same once more.
+            with suppress(WarehouseError):
                 await asyncio.to_thread(
                     self._control.renew_capture_claim,
                     lease.name,

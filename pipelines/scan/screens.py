@@ -26,7 +26,7 @@ CANDIDATES_PER_HASHTAG = 15  # a hashtag's first screen mixes many songs, so few
 
 
 def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | None = None) -> int:
-    """Read the first screens of the authors of `works`; return how many videos are new.
+    """Read the first screens of the authors of `videos`; return how many videos are new.
 
     Without `limit`, the size of the pool bounds the number of authors.
     """
@@ -41,7 +41,7 @@ def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | N
 
 
 def read_hashtag_screens(session: ScanRun, videos: list[Video]) -> int:
-    """Read the first screens of the hashtags of `works`; return how many videos are new."""
+    """Read the first screens of the hashtags of `videos`; return how many videos are new."""
     found = session.state
     room = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
     tags = hashtags_to_scan(videos, title=session.song_title, scanned=found.scanned_hashtags)

@@ -60,7 +60,7 @@ async def load_known_sounds(session: ScanRun, videos: Sequence[Video]) -> None:
 
 
 async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
-    """Return the sounds of `works`, in order; stored features are not measured again."""
+    """Return the sounds of `videos`, in order; stored features are not measured again."""
     return list(await asyncio.gather(*(_measure_video(session, video) for video in videos)))
 
 

@@ -65,7 +65,7 @@ class WatchObservation:
 
 
 def to_observation(document: ReadOnlyDocument) -> WatchObservation:
-    """Restore an observation from the document of `Observation.to_document`."""
+    """Restore an observation from the document of `WatchObservation.to_document`."""
     videos = tuple(
         ObservedVideo(
             **{

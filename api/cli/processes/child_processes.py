@@ -193,7 +193,7 @@ class ChildProcessGroup:
 
 
 def sametrack_command(*arguments: str) -> list[str]:
-    """Return the command line of `sametrack_command` in this installation."""
+    """Return the command line of `sametrack` with these arguments in this installation."""
     return [sys.executable, "-m", "api.cli.main", *arguments]
 
 

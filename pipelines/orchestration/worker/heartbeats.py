@@ -22,17 +22,17 @@ type Sign = tuple[str, int, datetime | None]
 
 
 class SilenceWatch:
-    """Counts the looks in a row that found a job without a new heartbeat.
+    """Counts the checks in a row that found a job without a new heartbeat.
 
-    One look proves nothing on a starved machine or one that slept: who looks was held up as well.
-    Somebody who gets little processor time looks rarely, and so leaves more time to the others.
+    One check proves nothing on a starved machine or one that slept: the checker was held up, too.
+    A checker that gets little processor time checks rarely, and so leaves more time to the others.
     """
 
     def __init__(self) -> None:
         self._looks: Counter[Sign] = Counter()
 
     def lost(self, silent: Sequence[Job]) -> list[Job]:
-        """Return those jobs that `LOOKS` looks in a row have found silent, this one included."""
+        """Return those jobs that `LOOKS` checks in a row have found silent, this one included."""
         signs = [(job.job_id, job.run_number, job.heartbeat_at) for job in silent]
         # Built anew each time: a job that sent a heartbeat meanwhile has another sign, and starts
         # at one.

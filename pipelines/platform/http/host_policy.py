@@ -39,7 +39,7 @@ class HostPolicy:
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
-        """Guard a request to a surface; see `Circuits.watch`."""
+        """Guard a request to a surface; see `CircuitBreaker.watch`."""
         if self.circuits is None:
             yield
             return
@@ -52,12 +52,12 @@ class HostPolicy:
             self.circuits.recheck(host, surface)
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
-        """See `Robots.permit`."""
+        """See `RobotsPolicy.permit`."""
         if self.robots is not None:
             await self.robots.permit(url, surface, fetch)
 
     async def recall(self, address: str) -> StoredResponse | None:
-        """See `Memory.recall`."""
+        """See `ResponseMemory.recall`."""
         return None if self.memory is None else await self.memory.recall(address)
 
 

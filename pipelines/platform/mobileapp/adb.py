@@ -1,4 +1,4 @@
-"""The rim to a device: the adb server on this machine, spoken to with a kept library.
+"""Talks to a device through the adb server on this machine, by a maintained library.
 
 The only file that knows the library, which is the extra `mobileapp`. It never starts a server: who
 runs none is told so. Calls of the library block, so they run in one thread of their own; ending the

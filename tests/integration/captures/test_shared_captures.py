@@ -12,10 +12,19 @@ import pytest
 from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import CAPTURE_LEASE_S, LEASE_POLL_S
+from pipelines.captures.sharing import (
+    CAPTURE_LEASE_S,
+    LEASE_POLL_S,
+    CaptureLease,
+    CaptureSharing,
+)
 from tests.fake_clock import FakeClock
 from warehouse.control import open_control
-from warehouse.records.errors import ForbiddenError, RunCancelledError
+from warehouse.records.errors import (
+    ForbiddenError,
+    RunCancelledError,
+    WarehouseUnavailableError,
+)
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import VideoDetail
 
@@ -63,6 +72,31 @@ async def test_who_asks_the_same_at_the_same_moment_reads_what_one_of_them_kept(
         assert (two.requests_used, three.requests_used) == (0, 0)
     assert others == [first, first]
     assert stores.rows("select sequence from raw.captures") == [{"sequence": 1}]
+
+
+class BusyStore:
+    """A control store that refuses the first renewal."""
+
+    def __init__(self) -> None:
+        self.renewed: list[tuple[str, float]] = []
+
+    def renew_capture_claim(self, name: str, _owner: str, *, ttl_s: float) -> None:
+        self.renewed.append((name, ttl_s))
+        if len(self.renewed) == 1:
+            raise WarehouseUnavailableError("busy")
+
+
+async def test_a_renewal_that_fails_once_is_tried_again(clock: FakeClock) -> None:
+    store: Any = BusyStore()
+    nothing: Any = None
+    sharing = CaptureSharing(control=store, engine=nothing, recorder=nothing, clock=clock)
+    renewing = asyncio.create_task(sharing.renew(CaptureLease("any")))
+    for _ in range(2):
+        await clock.asleep(1)
+        clock.advance(CAPTURE_LEASE_S / 3)
+    await clock.asleep(1)
+    renewing.cancel()
+    assert store.renewed == [("any", CAPTURE_LEASE_S)] * 2
 
 
 async def test_page_of_a_list_is_read_once_for_two_walks(
