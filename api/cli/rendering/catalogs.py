@@ -135,8 +135,7 @@ def print_status(
         f"[bold]{safe(catalog.name)}[/] {format_count(len(status.tracks))} tracks · "
         f"{format_count(len(status.due))} due · "
         + " · ".join(
-            f"[{_STYLES[state]}]{state.replace('_', ' ')}[/] {format_count(count)}"
-            for state, count in status.states.items()
+            f"{_shown(state)} {format_count(count)}" for state, count in status.states.items()
         )
     )
     console.print(
@@ -164,12 +163,17 @@ def _print_tracks(
             safe(track.given.input, limit=INPUT_LIMIT),
             safe(track.given.label or "—", limit=INPUT_LIMIT),
             str(track.given.priority),
-            f"[{_STYLES[state]}]{state.replace('_', ' ')}[/]",
+            _shown(state),
             safe(track.music_id or "—"),
             to_time(track.result_at) or "—",
             safe(note),
         )
     console.print(table)
+
+
+def _shown(state: TrackState) -> str:
+    name = "not run yet" if state == "never_read" else state
+    return f"[{_STYLES[state]}]{name}[/]"
 
 
 def _of(count: int, budget: int | None) -> str:
