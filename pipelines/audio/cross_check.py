@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import HOP_S
-from warehouse.records.evidence import PairEvidence
+from warehouse.records.evidence import MATCHES, PairEvidence
 
 type Frames = NDArray[np.float32]
 """Features of a sound, shape (bands, frames)."""
@@ -213,7 +213,7 @@ def _alignment(check: CrossCheck, evidence: PairEvidence) -> str:
         return f"{both}, the matcher with {other:.1f} s: {apart:.2f} s apart, the same place."
     why = (
         "music that repeats fits at more than one place"
-        if evidence.verdict in {"confirmed", "variant"}
+        if evidence.verdict in MATCHES
         else "no place fits a rejected pair well, so each takes another"
     )
     return f"{both}, the matcher with {other:.1f} s, {apart:.1f} s elsewhere: {why}."

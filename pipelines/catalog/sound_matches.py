@@ -22,8 +22,14 @@ from pipelines.audio.matching.verify import compare_pair
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.scan.marts.rows import comparison_row
 from warehouse.queries.results import read_sounds
-from warehouse.queries.sound_matches import read_fetched_sounds, read_proposed_pairs
-from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, Comparison, MatchThresholds
+from warehouse.queries.sound_matches import read_compared_pairs, read_fetched_sounds
+from warehouse.records.evidence import (
+    ALGORITHM,
+    MATCHES,
+    VERDICT_REVISION,
+    Comparison,
+    MatchThresholds,
+)
 from warehouse.records.values import Row
 
 TABLE = "marts.catalog_matches"
@@ -31,7 +37,6 @@ LEAST_SURPRISE = 15.0
 """Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
 _BATCH = 50
 _VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
-MATCHES = frozenset({"confirmed", "variant"})
 
 
 @dataclass(slots=True)
@@ -78,7 +83,8 @@ class SoundMatches:
             for row in read_fetched_sounds(self._engine, tracks)
             if self._looked_up.get(row["sound_sha256"], 0) < size
         ]
-        known, counts = read_proposed_pairs(self._engine, tracks), MatchCounts()
+        counts = MatchCounts()
+        known = read_compared_pairs(self._engine, tracks, library_version=judging_version())
         for first in range(0, len(fetched), _BATCH):
             batch = fetched[first : first + _BATCH]
             stored = read_sounds(

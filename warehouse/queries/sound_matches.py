@@ -10,13 +10,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MATCHED = """
-    select * from marts.catalog_matches
-    where verdict in ('confirmed', 'variant') and {condition}
+    select * from (
+        select * from marts.catalog_matches
+        where {condition}
+        qualify row_number() over (
+            partition by track_music_id, reference_sha256, candidate_sha256
+            order by committed_at desc, comparison_id
+        ) = 1
+    )
+    where verdict in ('confirmed', 'variant')
     qualify row_number() over (
         partition by track_music_id, candidate_aweme_id
-        order by verdict, score desc, committed_at desc, comparison_id
+        order by verdict, score desc, comparison_id
     ) = 1
 """
+"""The best pair of each track and video; of a pair that was compared again, the newest verdict."""
 
 
 def read_reference_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
@@ -79,14 +87,21 @@ def read_fetched_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     )
 
 
-def read_proposed_pairs(engine: Engine, music_ids: Sequence[str]) -> set[tuple[str, str]]:
-    """Return candidate and reference of the pairs that `marts.catalog_matches` has already."""
+def read_compared_pairs(
+    engine: Engine, music_ids: Sequence[str], *, library_version: str
+) -> set[tuple[str, str]]:
+    """Return candidate and reference of the pairs in `marts.catalog_matches`.
+
+    Only those that the matcher judged with these versions: a later one may judge otherwise.
+    """
     found = engine.rows(
         """
         select distinct candidate_sha256, reference_sha256 from marts.catalog_matches
         where track_music_id in (select unnest($ids::varchar[]))
+            and library_version = $library_version
         """,
         ids=list(music_ids),
+        library_version=library_version,
     )
     return {(row["candidate_sha256"], row["reference_sha256"]) for row in found}
 

@@ -17,6 +17,8 @@ VariantKind = Literal["speed", "tempo", "pitch", "tempo_pitch", "excerpt"]
 ReferenceSource = Literal["platform", "music_service"]
 """Where a reference sound comes from: a video of the track, or the music service's own audio."""
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
+MATCHES: frozenset[str] = frozenset({"confirmed", "variant"})
+"""Verdicts of a pair that carries the same recording, changed or not."""
 MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
 RejectionLabel = Literal["likely_cover", "likely_reversed", "shared_voice", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from api.responses.errors import NotFoundError
 from pipelines.documents.video_types import EvidenceDocument
+from warehouse.records.evidence import MATCHES
 from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
@@ -62,9 +63,7 @@ def _linked(result: ReadOnlyDocument) -> Iterator[EvidenceDocument]:
 def _rejected(pairs: Sequence[EvidenceDocument]) -> list[EvidenceDocument]:
     """Return the best pair of each candidate that no pair accepted."""
     best: dict[str, EvidenceDocument] = {}
-    accepted = {
-        pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in {"confirmed", "variant"}
-    }
+    accepted = {pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in MATCHES}
     for pair in sorted(pairs, key=_credibility, reverse=True):
         if pair["verdict"] == "rejected" and pair["candidate_aweme_id"] not in accepted:
             best.setdefault(pair["candidate_aweme_id"], pair)

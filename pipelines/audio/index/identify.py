@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
 from pipelines.audio.index.reference_index import ReferenceIndex
 from pipelines.audio.matching.verify import compare_pair
-from warehouse.records.evidence import MatchThresholds, PairEvidence, Verdict
+from warehouse.records.evidence import MATCHES, MatchThresholds, PairEvidence, Verdict
 
 MOST_COMPARED = 5
 """References that are compared with each clip, because a catalogue may have a recording twice."""
@@ -35,7 +35,7 @@ class Identification:
     @property
     def is_match(self) -> bool:
         """Whether the clip carries this recording, changed or not."""
-        return self.evidence.verdict in {"confirmed", "variant"}
+        return self.evidence.verdict in MATCHES
 
 
 def identify(

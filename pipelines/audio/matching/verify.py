@@ -35,6 +35,7 @@ from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.rejection_hints import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
+    MATCHES,
     MatchThresholds,
     PairEvidence,
     SearchedRange,
@@ -237,7 +238,7 @@ def _searched_pairs(
         is_first = pair.reference_index == pairs[0].reference_index
         verdict = _group_verdict(searched)
         near = verdict.best is not None and (verdict.best.evidence.score or 0) >= NEAR_SCORE
-        if not is_first and verdict.verdict in {"confirmed", "variant"}:
+        if not is_first and verdict.verdict in MATCHES:
             searched.append(pair)
             continue
         found = _search_further(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipelines.documents.video_types import LinkType
 from pipelines.scan.rules.titles import mentions
-from warehouse.records.evidence import Comparison, Verdict
+from warehouse.records.evidence import MATCHES, Comparison, Verdict
 from warehouse.records.videos import Video
 
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
@@ -63,8 +63,7 @@ def worth_hearing(comparisons: Iterable[Comparison]) -> list[Comparison]:
     return [
         comparison
         for comparison in best_comparisons(comparisons).values()
-        if comparison.pair.verdict in {"confirmed", "variant"}
-        or (comparison.pair.score or 0.0) >= DOUBTFUL_SCORE
+        if comparison.pair.verdict in MATCHES or (comparison.pair.score or 0.0) >= DOUBTFUL_SCORE
     ]
 
 

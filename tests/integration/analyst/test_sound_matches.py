@@ -4,9 +4,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
-from pipelines.audio.features.sounds import pack_features
+from pipelines.audio.features.sounds import judging_version, pack_features
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import MatchCounts, SoundMatches, held
 from tests.data.audio.synthesis import RATE, track
@@ -40,6 +42,15 @@ def sound(sha256: str, seed: int) -> Any:
         features=pack_features(measure_features(track(seed, seconds=SECONDS), RATE)),
         duration_s=SECONDS, sample_rate_hz=RATE, codec="aac", library_version="l", job_id="j",
         observed_at=AFTER,
+    )  # fmt: skip
+
+
+def two_tracks(small: Any) -> None:
+    """A track whose scan fetched a copy of another track's reference."""
+    store(
+        small,
+        [compared(BOATS, "copy", reference="boats"), compared(OTHER, "n", reference="other"),
+         sound("boats", 1), sound("other", 2), sound("copy", 2)],
     )  # fmt: skip
 
 
@@ -93,11 +104,7 @@ def test_a_sound_is_looked_up_again_only_when_the_index_has_grown(
 
 
 def test_without_its_folder_a_look_up_compares_no_pair_twice(small: Any, tmp_path: Path) -> None:
-    store(
-        small,
-        [compared(BOATS, "copy", reference="boats"), compared(OTHER, "n", reference="other"),
-         sound("boats", 1), sound("other", 2), sound("copy", 2)],
-    )  # fmt: skip
+    two_tracks(small)
     with closing(Engine(small.lake)) as engine:
         assert look_up(engine, None).matches == 1
         engine.refresh()
@@ -105,12 +112,23 @@ def test_without_its_folder_a_look_up_compares_no_pair_twice(small: Any, tmp_pat
         assert (again.sounds, again.compared) == (4, 0)
 
 
+def test_a_pair_is_judged_again_by_a_later_matcher_and_its_newest_verdict_counts(
+    small: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_tracks(small)
+    with closing(Engine(small.lake)) as engine:
+        monkeypatch.setattr("pipelines.catalog.sound_matches.judging_version", lambda: "judging 0")
+        assert look_up(engine, None).matches == 1
+        engine.refresh()
+        monkeypatch.undo()
+        assert look_up(engine, None).compared == 1
+        engine.refresh()
+        (known,) = read_known_matches(engine, OTHER)
+        assert known["library_version"] == judging_version()
+
+
 def test_the_report_names_the_track_whose_scan_found_a_music_id(small: Any) -> None:
-    store(
-        small,
-        [compared(BOATS, "copy", reference="boats"), compared(OTHER, "n", reference="other"),
-         sound("boats", 1), sound("other", 2), sound("copy", 2)],
-    )  # fmt: skip
+    two_tracks(small)
     with closing(Engine(small.lake)) as engine:
         look_up(engine, None)
         engine.refresh()

@@ -1,6 +1,6 @@
 """The table of what the scans of a catalogue's tracks found for one another."""
 
-from warehouse.tables.column import INTEGER, TEXT, Example, Table, nullable, refer, required
+from warehouse.tables.column import INTEGER, TEXT, Example, Table, nullable, required
 from warehouse.tables.marts.scans import CONCLUSIONS
 
 _COMPARISONS = next(table for table in CONCLUSIONS if table.name == "marts.audio_comparisons")
@@ -35,15 +35,6 @@ CATALOG_MARTS: tuple[Table, ...] = (
                 """,
             ),
         ),
-        references=refer(
-            track_music_id="tracks",
-            candidate_aweme_id="videos",
-            reference_aweme_id="videos",
-            candidate_music_id="music_ids",
-            reference_music_id="music_ids",
-            exceptions={
-                "reference_aweme_id": "a song of the music service is no video",
-            },
-        ),
+        references=_COMPARISONS.references,
     ),
 )
