@@ -1,5 +1,6 @@
 """What a page must never do, whatever it is given; and how much it loads."""
 
+import base64
 import copy
 import json
 import shlex
@@ -31,6 +32,9 @@ PLACES = (
     "hot", "search", "compare", "chart", "profile", "posts", "metrics", "time", "reference",
     "operator", "sql", f"job/{JOB_ID}", "nowhere",
 )  # fmt: skip
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 HOSTILE = [f"{text}{number or ''}" for number in range(10) for text in MARKUP]
 
 
@@ -250,6 +254,25 @@ def test_videos_are_ordered_by_the_birth_of_their_sounds(visitors: Visitors) -> 
     assert [text for text in captions if text.startswith("born")] == [
         f"born {born}" for born in sorted(filter(None, births))
     ] + ["born None"]
+
+
+def test_pictures_of_rows_that_fly_past_are_asked_for_when_the_scrolling_rests(
+    visitors: Visitors,
+) -> None:
+    view = visitors.open()
+    page = view.page
+    page.clock.install()
+    page.route("**/pictures/**", lambda route: route.fulfill(body=DOT, content_type="image/png"))
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(1000))
+    view.show(f"#/job/{JOB_ID}")
+    page.wait_for_selector("tr.data img")
+    page.clock.pause_at(page.evaluate("Date.now()") + 60_000)
+    page.evaluate("document.querySelector('main .table-wrap').scrollTop = 30000")
+    page.wait_for_selector("tr.data[aria-rowindex='480']")
+    assert page.locator("tr.data img").count() == 0
+    page.clock.run_for(200)
+    page.wait_for_selector("tr.data[aria-rowindex='480'] img")
+    assert page.locator("tr.data span.picture-tile").count() == 0
 
 
 def test_the_service_sorts_and_the_page_shows_its_order(visitors: Visitors) -> None:

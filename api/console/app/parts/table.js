@@ -2,6 +2,7 @@
 // rows as cards.
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
+import { holdPictures } from "./picture.js";
 import { Pop } from "./ui.js";
 import "../messages/page.js";
 
@@ -10,6 +11,7 @@ const DENSE_PX = 36;
 const CARD_PX = 140;
 const SPARE = 6;
 const REST_MS = 200;
+const FAST_ROWS = 2; // rows that pass between two frames when nobody can look at them
 const px = (value) => `${value}px`;
 export const narrow = matchMedia("(max-width: 640px)");
 const printed = matchMedia("print");
@@ -32,7 +34,13 @@ function useWindow(total, rowPx) {
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
-    const scrolled = () => setRow(Math.floor(element.scrollTop / rowPx));
+    let at = 0;
+    const scrolled = () => {
+      const now = Math.floor(element.scrollTop / rowPx);
+      if (Math.abs(now - at) >= FAST_ROWS) holdPictures();
+      at = now;
+      setRow(now);
+    };
     const watch = new ResizeObserver(() => setHeight(element.clientHeight || 800));
     scrolled();
     watch.observe(element);
