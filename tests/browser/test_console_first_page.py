@@ -1,11 +1,12 @@
 """The first page explains a scan and starts an example; tables save what they show."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.stage import Stage
 from tests.visitor import View, Visitors
@@ -91,6 +92,27 @@ def test_a_rejected_pair_is_heard_on_demand(visitors: Visitors, job_id: str) -> 
     expect(read).to_have_count(0)
     assert view.axe() == []
     assert (view.faults, view.broken_rules()) == ([], [])
+
+
+def test_the_x_key_switches_after_a_missing_sound_was_read(visitors: Visitors, job_id: str) -> None:
+    view = visitors.open(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+    withheld = ["candidate"]
+
+    def withhold_once(route: Route) -> None:
+        answer = route.fetch()
+        pair = answer.json()
+        for role in withheld:
+            pair["data"]["excerpts"][role] = None
+        withheld.clear()
+        route.fulfill(response=answer, json=pair)
+
+    view.page.route(re.compile("/comparisons/[^/]+$"), withhold_once)
+    view.page.locator("#panel tr.data a[href^='#/evidence']").first.click()
+    view.page.get_by_role("button", name="Read what is missing again").click()
+    candidate = view.page.get_by_role("button", name="B · Candidate")
+    expect(candidate).to_have_attribute("aria-pressed", "false")
+    view.page.keyboard.press("x")
+    expect(candidate).to_have_attribute("aria-pressed", "true")
 
 
 def shown_ranks(page: Page) -> list[str]:

@@ -32,6 +32,15 @@ def test_a_page_is_opened_by_keys_alone(visitors: Visitors) -> None:
     assert is_clean(view)
 
 
+def test_one_escape_closes_it_whatever_was_typed(visitors: Visitors) -> None:
+    view = visitors.open()
+    view.page.keyboard.press("Control+k")
+    expect(view.page.locator("[role=combobox]")).to_be_focused()
+    view.page.keyboard.type("oper")
+    view.page.keyboard.press("Escape")
+    expect(view.page.locator("dialog.palette")).not_to_be_visible()
+
+
 def test_a_scanned_track_is_found_by_a_part_of_its_title(
     visitors: Visitors, scanned: dict[str, Any]
 ) -> None:

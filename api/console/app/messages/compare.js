@@ -36,6 +36,7 @@ addMessages({
   "compare.title": ["Compare tracks", "音乐对比"],
   "compare.too_few": ["Fewer than two tracks were scanned", "已扫描的音乐不足 2 首"],
   "compare.too_few_hint": ["Scan another track, then compare it here.", "再扫描一首音乐，即可在此对比。"],
+  "compare.track": ["Track", "音乐"],
   "compare.tracks": ["Tracks", "音乐"],
   "compare.variants": ["Variants", "变体"],
   "compare.videos": ["{number|video|videos}", "{number} 个作品"],

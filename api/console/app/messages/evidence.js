@@ -85,6 +85,10 @@ addMessages({
   "player.pause": ["Pause", "暂停"],
   "player.play": ["Play", "播放"],
   "player.position": ["Position", "位置"],
+  "player.song": [
+    "No excerpt is kept of the reference, a recording of the music service; only the candidate can be heard.",
+    "参考是音乐服务中的录音，未保存其试听片段，因此只能试听候选作品。",
+  ],
   "player.switch": ["Playing", "正在播放"],
   "player.read": ["Read what is missing again", "重新读取缺少的声音"],
   "player.read_hint": ["The service reads the video and its sound as a guest, and stores the excerpt.", "服务以访客身份重新读取作品及其声音，并保存片段。"],

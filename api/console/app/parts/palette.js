@@ -62,18 +62,18 @@ export function Palette({ pages }) {
 
 function Content({ pages }) {
   const [typed, setTyped] = useState("");
-  const [items, setItems] = useState([]);
+  const [items, setItems] = useState(null); // until they are read
   const [at, setAt] = useState(0);
   const list = useRef(null);
   useEffect(() => {
     const stopping = new AbortController();
-    readItems(stopping.signal).then(setItems, () => {});
+    readItems(stopping.signal).then(setItems, () => setItems([]));
     return () => stopping.abort();
   }, []);
   const found = useMemo(() => {
     const views = savedViews.value.map((view) => ({ kind: "view", text: view.name, more: t("palette.saved"), hash: view.hash }));
     const scan = TRACK.test(typed.trim()) ? [{ kind: "scan", text: t("palette.scan"), more: typed.trim().slice(0, 60), hash: link(["hot"]) }] : [];
-    return [...scan, ...matching([...views, ...pages, ...items], typed)].slice(0, MOST_SHOWN);
+    return [...scan, ...matching([...views, ...pages, ...(items ?? [])], typed)].slice(0, MOST_SHOWN);
   }, [typed, items, pages]);
   const chosen = Math.min(at, found.length - 1);
   const open = (item) => {
@@ -86,7 +86,7 @@ function Content({ pages }) {
     if (event.key === "Enter" && found[chosen]) { event.preventDefault(); open(found[chosen]); }
   };
   useEffect(() => { list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }); }, [chosen]);
-  return html`<input type="search" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${found.length ? `palette-${chosen}` : undefined} aria-label=${t("palette.title")} placeholder=${t("palette.placeholder")} value=${typed} autocomplete="off" spellcheck=${false} autofocus onInput=${(event) => { setTyped(event.currentTarget.value); setAt(0); }} onKeyDown=${press} />
+  return html`<input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${found.length ? `palette-${chosen}` : undefined} aria-label=${t("palette.title")} placeholder=${t("palette.placeholder")} value=${typed} autocomplete="off" spellcheck=${false} autofocus onInput=${(event) => { setTyped(event.currentTarget.value); setAt(0); }} onKeyDown=${press} />
     <div role="listbox" id="palette-list" ref=${list} aria-label=${t("palette.found")}>${found.map((item, place) => html`<div key=${`${item.kind} ${item.hash} ${item.text}`} role="option" id=${`palette-${place}`} aria-selected=${String(place === chosen)} onPointerMove=${() => setAt(place)} onClick=${() => open(item)}><${Icon} name=${ICONS[item.kind]} /><bdi class="one-line">${visible(item.text)}</bdi><bdi class="small soft one-line">${visible(item.more ?? t(`palette.${item.kind}`))}</bdi></div>`)}</div>
-    ${!found.length && html`<p class="soft small" role="status">${t("filter.none")}</p>`}`;
+    ${!found.length && html`<p class="soft small" role="status">${t(items ? "filter.none" : "act.reading")}</p>`}`;
 }

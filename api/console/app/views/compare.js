@@ -92,7 +92,7 @@ function Overlap({ chosen, shared }) {
   const both = (one, other) => shared.filter((account) => account.music_ids.includes(one) && account.music_ids.includes(other)).length;
   const names = new Map(chosen.map((track) => [track.music_id, track.title ?? track.music_id]));
   const matrix = [
-    { key: "name", label: "", class: "cell-name", render: (row) => html`<${Foreign} text=${names.get(row.music_id)} />` },
+    { key: "name", label: t("compare.track"), class: "cell-name", render: (row) => html`<${Foreign} text=${names.get(row.music_id)} />` },
     ...chosen.map((track) => ({ key: track.music_id, label: html`<${Foreign} text=${names.get(track.music_id)} />`, num: true, render: (row) => (row === track ? html`<span class="soft">${count(row.accounts)}</span>` : html`<b>${count(both(row.music_id, track.music_id))}</b>`) })),
   ];
   return html`<p class="small soft">${t("compare.shared_note")}</p>

@@ -69,6 +69,7 @@ function Sounds({ pair, onRead }) {
   const { reference, candidate } = pair.excerpts;
   const missing = ["reference", "candidate"].filter((role) => !pair.excerpts[role] && isReadable(pair.evidence, role));
   return html`<${Card} title=${t("player.title")}>${reference || candidate ? html`<${Player} reference=${reference} candidate=${candidate} speed=${pair.evidence.speed ?? 1} semitones=${pair.evidence.semitones} isSure=${isFound(pair.evidence)} />` : html`<p class="soft">${t("player.none")}</p>`}
+    ${!reference && pair.evidence.reference_source === "music_service" && html`<p class="small soft">${t("player.song")}</p>`}
     ${missing.length > 0 && html`<${ReadAgain} id=${pair.comparison_id} roles=${missing} onRead=${onRead} />`}<//>`;
 }
 

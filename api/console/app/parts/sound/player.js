@@ -106,20 +106,21 @@ function undo(sound, speed, semitones) {
 
 // `isSure`: the change is a finding, not the best guess about a rejected pair; only a finding is undone unasked.
 export function Player({ reference, candidate, speed, semitones = null, isSure = true }) {
-  const [state, setState] = useState({});
+  const pair = `${reference?.path} ${candidate?.path}`;
+  const [state, setState] = useState({}); // of a pair: what was read of the pair before is not played
   useEffect(() => {
     let deck = null;
     let isGone = false;
     Promise.all([decode(reference), decode(candidate)]).then(([one, two]) => {
       if (isGone) return;
       deck = new Deck({ reference: one, candidate: two });
-      setState({ deck });
-    }, (error) => setState({ error }));
+      setState({ pair, deck });
+    }, (error) => { if (!isGone) setState({ pair, error }); });
     return () => { isGone = true; deck?.close(); };
-  }, [reference?.path, candidate?.path]);
+  }, [pair]);
+  if (state.pair !== pair) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
-  if (!state.deck) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
-  return html`<${Lanes} key=${`${reference?.path} ${candidate?.path}`} isSure=${isSure} deck=${state.deck} semitones=${semitones} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
+  return html`<${Lanes} key=${pair} isSure=${isSure} deck=${state.deck} semitones=${semitones} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
 }
 
 function Lanes({ deck, starts, speed, semitones, isSure }) {
