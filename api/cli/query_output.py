@@ -1,16 +1,22 @@
-"""Answers of queries in the terminal: a table for people, CSV, JSON and Parquet for programs."""
+"""Answers of queries in the terminal: a table for people, the formats of files for programs."""
 
 import sys
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich import box
 from rich.table import Table as Shown
 
 from api.cli.terminal import exit_with_input_error, out, print_message, safe
 from pipelines.documents import messages
+from warehouse.exports.table_files import (
+    TEXT_FORMATS,
+    ExportMethod,
+    TableFormat,
+    csv_parts,
+    to_file,
+)
 from warehouse.records.times import to_utc_text
 
 if TYPE_CHECKING:
@@ -22,31 +28,35 @@ CELL_LIMIT = 80
 _RIGHT = frozenset({"whole", "real"})
 
 
-class QueryFormat(StrEnum):
-    """Output formats of a query."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    parquet = "parquet"
+QueryFormat = Literal["table", TableFormat]
+"""Output formats of a query."""
 
 
-def check_format(form: str, out_file: Path | None) -> None:
+def check_format(form: QueryFormat, out_file: Path | None) -> None:
     """Refuse a format that the terminal cannot take."""
-    if form == "xlsx" or (form == "parquet" and out_file is None):
+    if out_file is None and form not in {"table", *TEXT_FORMATS}:
         exit_with_input_error(
             "this format needs a file", hint="--out answer.parquet, answer.csv, …"
         )
 
 
 def write_answer(
-    table: "ExportTable", form: str, workspace: "Workspace", *, out_file: Path | None, rows: int
+    table: "ExportTable",
+    form: QueryFormat,
+    workspace: "Workspace",
+    *,
+    out_file: Path | None,
+    rows: int,
 ) -> None:
-    """Show the answer, or write it to stdout or to a file."""
+    """Show the answer, or write it to stdout or to a file; a table in a file is CSV."""
     if form == "table" and out_file is None:
         show_answer(table, rows)
         return
-    _write(_encode(table, form, workspace), out_file, row_count=len(table.rows))
+    _write(
+        _encode(table, "csv" if form == "table" else form, workspace),
+        out_file,
+        row_count=len(table.rows),
+    )
 
 
 def show_answer(table: "ExportTable", rows: int = SHOWN_ROWS) -> None:
@@ -62,15 +72,10 @@ def show_answer(table: "ExportTable", rows: int = SHOWN_ROWS) -> None:
     print_message(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
 
 
-def _encode(table: "ExportTable", form: str, workspace: "Workspace") -> Iterable[bytes]:
+def _encode(table: "ExportTable", form: TableFormat, workspace: "Workspace") -> Iterable[bytes]:
     """Return the result as bytes, without a byte order mark, so that programs can read it."""
-    from warehouse.exports.table_files import (  # noqa: PLC0415 -- loads XlsxWriter
-        ExportMethod,
-        csv_parts,
-        to_json,
-        to_parquet,
-    )
-
+    if form == "csv":  # in parts, for answers that are too large for memory
+        return csv_parts(table.columns, table.rows, with_mark=False)
     facts = {
         "as_of": None if workspace.as_of is None else to_utc_text(workspace.as_of),
         "is_demo_data": "true" if workspace.is_demo else "false",
@@ -81,11 +86,7 @@ def _encode(table: "ExportTable", form: str, workspace: "Workspace") -> Iterable
     method = ExportMethod(
         tuple((name, value) for name, value in facts.items() if value is not None)
     )
-    if form == "json":
-        return (to_json(table, method), b"\n")
-    if form == "parquet":
-        return (to_parquet(table, method),)
-    return csv_parts(table.columns, table.rows, with_mark=False)
+    return (to_file(table, method, form), b"\n" if form in TEXT_FORMATS else b"")
 
 
 def _write(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:

@@ -1,10 +1,11 @@
 """Bodies of the operations that run SQL of users."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from api.params.scan import EncodableText, PrintableText, StrictModel
+from warehouse.exports.table_files import TableFormat
 
 MAX_SQL_LENGTH = 20_000
 MAX_NAME_LENGTH = 64
@@ -15,7 +16,6 @@ FILE_ROWS = 100_000
 """A file has all rows or is refused; nobody would see that some are missing."""
 
 SqlParameter = EncodableText | StrictInt | StrictFloat | StrictBool | None
-SqlFileFormat = Literal["csv", "json", "parquet", "xlsx"]
 _Name = Annotated[StrictStr, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 
@@ -51,5 +51,5 @@ class SqlBody(StatementBody):
 class SqlExportBody(StatementBody):
     """A statement whose rows are wanted as a file."""
 
-    form: SqlFileFormat = Field(description="file format. 文件格式")
+    form: TableFormat = Field(description="file format. 文件格式")
     bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 
 from warehouse.exports.atomic_files import atomic_path, write_atomically
 from warehouse.exports.export_table import ExportRow, ExportTable, columns_of, rows_of
-from warehouse.exports.table_files import ExportMethod, csv_parts, to_xlsx
+from warehouse.exports.table_files import ExportMethod, TableFormat, csv_parts, to_file
 
 
 def write_table(
     path: Path,
-    form: str,
+    form: TableFormat,
     name: str,
     batches: Iterator[pa.RecordBatch],
     method: ExportMethod,
@@ -22,8 +22,6 @@ def write_table(
     with_mark: bool,
 ) -> int:
     """Write the file atomically; returns its row count. The first batch carries the columns.
-
-    `form`: csv, parquet or xlsx.
 
     Raises:
         InvalidParameterError: The file cannot be written there, or has too many rows for a sheet.
@@ -37,7 +35,8 @@ def write_table(
     if form == "csv":
         write_atomically(path, csv_parts(columns, counted, with_mark=with_mark))
     else:
-        write_atomically(path, [to_xlsx(ExportTable(name, columns, tuple(counted)), method)])
+        whole = ExportTable(name, columns, tuple(counted))
+        write_atomically(path, [to_file(whole, method, form)])
     return counted.count
 
 

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from xlsxwriter.worksheet import Worksheet
 
 TableFormat = Literal["csv", "xlsx", "parquet", "json"]
-MEDIA_TYPES: Mapping[str, str] = {
+"""Formats of exports, downloads and answers of queries. `to_file` makes them all."""
+MEDIA_TYPES: Mapping[TableFormat, str] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "parquet": "application/vnd.apache.parquet",
     "json": "application/json",
 }
+FORMAT_NAMES: Mapping[TableFormat, str] = {
+    "csv": "CSV", "xlsx": "Excel (XLSX)", "parquet": "Parquet", "json": "JSON"
+}  # fmt: skip
+TEXT_FORMATS: frozenset[TableFormat] = frozenset({"csv", "json"})  # a terminal can show these
 BYTE_ORDER_MARK = "\ufeff"
 MAX_SHEET_ROWS = 1_048_575  # rows of a sheet below the header
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -47,6 +52,20 @@ class ExportMethod:
     facts: tuple[tuple[str, str], ...]
     coverage: ExportTable | None = None
     error_sheet: ExportTable | None = None
+
+
+def to_file(
+    table: ExportTable, method: ExportMethod, form: TableFormat, *, with_mark: bool = False
+) -> bytes:
+    """Return the file of a table. CSV has no method; only CSV has a byte order mark (`with_mark`).
+
+    Raises:
+        InvalidParameterError: XLSX, and the table has more rows than a sheet allows.
+    """
+    if form == "csv":
+        return to_csv(table, with_mark=with_mark)
+    make = {"json": to_json, "xlsx": to_xlsx, "parquet": to_parquet}[form]
+    return make(table, method)
 
 
 def to_csv(table: ExportTable, *, with_mark: bool) -> bytes:

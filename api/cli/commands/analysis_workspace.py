@@ -12,6 +12,7 @@ import typer
 from api.cli.query_output import QueryFormat
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, print_message
+from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
@@ -85,7 +86,7 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
         engine.close()
 
 
-def choose_format(form: str | None, out_file: Path | None, *, default: str) -> str:
-    """Return the given format, else the one of the file name, else the default."""
+def format_of(out_file: Path | None) -> TableFormat | None:
+    """Return the format that the ending of a file name stands for, if any."""
     ending = "" if out_file is None else out_file.suffix.removeprefix(".").lower()
-    return form or (ending if ending in {"csv", "json", "parquet", "xlsx"} else default)
+    return next((form for form in MEDIA_TYPES if form == ending), None)

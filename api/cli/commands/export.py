@@ -1,13 +1,13 @@
 """`sametrack export`: export tables of the warehouse as files."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from api.cli.commands.analysis_workspace import AsOf, Workspace, choose_format, open_workspace
+from api.cli.commands.analysis_workspace import AsOf, Workspace, format_of, open_workspace
 from api.cli.terminal import exit_with_input_error, out, print_json, safe
+from warehouse.exports.table_files import TableFormat
 
 if TYPE_CHECKING:
     from warehouse.exports.extracts import Extract
@@ -17,13 +17,8 @@ if TYPE_CHECKING:
 ENDINGS = {"package": "zip"}
 
 
-class ExportFileFormat(StrEnum):
-    """File formats of an export."""
-
-    csv = "csv"
-    parquet = "parquet"
-    xlsx = "xlsx"
-    package = "package"
+ExportFileFormat = Literal[TableFormat, "package"]
+"""File formats of an export."""
 
 
 def export(
@@ -58,12 +53,12 @@ def export(
     from warehouse.exports.extracts import ExportScope, choose_extracts  # noqa: PLC0415 -- loads pyarrow
     from warehouse.exports.method_sheet import describe_method  # noqa: PLC0415 -- as above
 
-    wanted = ExportFileFormat(_choose_format(form, out_file))
+    wanted = _choose_format(form, out_file)
     if job is not None and track is not None:
         exit_with_input_error("give --job or --track, not both")
     scope = ExportScope(job_id=job, track=track)
     extracts = choose_extracts(what, scope)
-    if len(extracts) > 1 and wanted != ExportFileFormat.package:
+    if len(extracts) > 1 and wanted != "package":
         exit_with_input_error(f"{what} has more than one table", hint="--format package")
     with open_workspace(as_of) as workspace:
         path = out_file or _default_name(what, wanted, workspace)
@@ -80,10 +75,9 @@ def export(
     _print_summary(path, rows, method, as_json=as_json)
 
 
-def _choose_format(form: ExportFileFormat | None, out_file: Path | None) -> str:
+def _choose_format(form: ExportFileFormat | None, out_file: Path | None) -> ExportFileFormat:
     is_zip = out_file is not None and out_file.suffix.lower() == ".zip"
-    found = choose_format(form, out_file, default="package" if is_zip else "csv")
-    return "csv" if found == "json" else found
+    return form or format_of(out_file) or ("package" if is_zip else "csv")
 
 
 def _default_name(what: str, form: ExportFileFormat, workspace: Workspace) -> Path:
@@ -113,11 +107,11 @@ def _write(
     from warehouse.exports.extracts import read_batches  # noqa: PLC0415 -- as above
     from warehouse.exports.single_file import write_table  # noqa: PLC0415 -- as above
 
-    if form == ExportFileFormat.package:
+    if form == "package":
         return write_package(path, workspace.engine, extracts, method, pseudonyms=pseudonyms)
     extract = extracts[0]
     batches = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
-    count = write_table(path, form.value, extract.noun, batches, method, with_mark=bom)
+    count = write_table(path, form, extract.noun, batches, method, with_mark=bom)
     return {extract.table.name: count}
 
 

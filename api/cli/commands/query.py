@@ -10,7 +10,7 @@ from api.cli.commands.analysis_workspace import (
     FormatOption,
     OutFile,
     ShownRows,
-    choose_format,
+    format_of,
     open_workspace,
 )
 from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
@@ -48,7 +48,7 @@ def query(
     if is_list or name is None:
         _list_queries(as_json=as_json)
         return
-    wanted = choose_format("json" if as_json else form, out_file, default="table")
+    wanted = ("json" if as_json else form) or format_of(out_file) or "table"
     check_format(wanted, out_file)
     found = find_query(name)
     values = found.values(_parse(parameters or []))

@@ -11,7 +11,7 @@ from api.cli.commands.analysis_workspace import (
     FormatOption,
     OutFile,
     ShownRows,
-    choose_format,
+    format_of,
     open_workspace,
 )
 from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
@@ -40,7 +40,7 @@ def sql(
     from warehouse.engine.user_sql import run_user_sql  # noqa: PLC0415 -- loads DuckDB
     from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
 
-    wanted = choose_format("json" if as_json else form, out_file, default="table")
+    wanted = ("json" if as_json else form) or format_of(out_file) or "table"
     check_format(wanted, out_file)
     if question is None:
         _open_prompt(as_of, rows, is_plain=wanted == "table" and out_file is None)

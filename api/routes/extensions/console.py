@@ -17,6 +17,7 @@ from api.server.middleware.static_files import StaticFile, read_static_file
 from pipelines.documents import coverage_messages, messages
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from pipelines.scan.service.service import ScanService
+from warehouse.exports.table_files import FORMAT_NAMES
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,6 +28,7 @@ PAGE_POLICY = (
 )
 _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "sort": {order: messages.Message(*labels) for order, labels in SORT_LABELS.items()},
+    "file_format": {form: messages.Message(name, name) for form, name in FORMAT_NAMES.items()},
     "surface": messages.SURFACES,
     "question": messages.QUESTIONS,
     "left_out": messages.LEFT_OUT,

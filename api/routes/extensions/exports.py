@@ -29,7 +29,7 @@ from api.schemas.responses import (
     SERIES_RESPONSES,
     STORAGE_RESPONSES,
 )
-from api.services.exports.build import DownloadFormat, build_file
+from api.services.exports.build import build_file
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName
 from api.services.job_document import to_job_document
@@ -37,6 +37,7 @@ from api.services.report import report_page
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
+from warehouse.exports.table_files import TableFormat
 from warehouse.home.folder import open_home
 from warehouse.queries.captures import read_so_far
 
@@ -60,7 +61,7 @@ class ExportQuery(QueryModel):
         description="path and query of the read operation to export. 要导出的读取接口（路径与参数）"
     )
     table: TableName = Field(description="table of the response. 表格名称")
-    form: DownloadFormat = Field(description="file format. 文件格式")
+    form: TableFormat = Field(description="file format. 文件格式")
     bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")
 
 

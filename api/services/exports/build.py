@@ -1,7 +1,6 @@
 """Builds the file of an exported table, with its method sheet and name. Pure; runs in a thread."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import orjson
 
@@ -9,17 +8,9 @@ from api.responses.errors import NotFoundError
 from api.services.exports.tables import TableName, build_table
 from warehouse.exports.error_sheet import fill_error_sheet, is_scan_result, to_sheet_table
 from warehouse.exports.export_table import ExportTable
-from warehouse.exports.table_files import (
-    MEDIA_TYPES,
-    ExportMethod,
-    to_csv,
-    to_json,
-    to_parquet,
-    to_xlsx,
-)
+from warehouse.exports.table_files import MEDIA_TYPES, ExportMethod, TableFormat, to_file
 from warehouse.records.values import ReadOnlyDocument
 
-DownloadFormat = Literal["csv", "xlsx", "parquet", "json"]
 _FACTS = (
     "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
     "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
@@ -38,7 +29,7 @@ class ExportFile:
 
 
 def build_file(
-    envelope: ReadOnlyDocument, *, source: str, table: TableName, form: DownloadFormat, bom: bool
+    envelope: ReadOnlyDocument, *, source: str, table: TableName, form: TableFormat, bom: bool
 ) -> ExportFile:
     """Build the file of one table of a response.
 
@@ -47,12 +38,7 @@ def build_file(
     """
     found = build_table(table, envelope["data"])
     method = _method(envelope, found, source)
-    body = {
-        "csv": lambda: to_csv(found, with_mark=bom),
-        "json": lambda: to_json(found, method),
-        "xlsx": lambda: to_xlsx(found, method),
-        "parquet": lambda: to_parquet(found, method),
-    }[form]()
+    body = to_file(found, method, form, with_mark=bom)
     stamp = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
     demo = "demo-" if dict(method.facts)["is_demo_data"] == "true" else ""
     return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")

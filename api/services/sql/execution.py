@@ -18,7 +18,7 @@ from api.services.sql.statement import (
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
 from warehouse.exports.export_table import ExportTable, to_table
-from warehouse.exports.table_files import ExportMethod, to_csv, to_json, to_parquet, to_xlsx
+from warehouse.exports.table_files import ExportMethod, to_file
 from warehouse.lake.as_of import parse_as_of
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InputError, SametrackError
@@ -103,8 +103,6 @@ def _encode(table: ExportTable, asked: Statement, summary: StatementSummary) -> 
     if asked.form == "rows":
         rows = [[_cell(value) for value in row] for row in table.rows]
         return orjson.dumps(rows, option=_ENCODING, default=_plain)
-    if asked.form == "csv":
-        return to_csv(table, with_mark=asked.has_byte_order_mark)
     facts = {
         **asked.facts,
         "as_of": summary.as_of,
@@ -114,8 +112,7 @@ def _encode(table: ExportTable, asked: Statement, summary: StatementSummary) -> 
     method = ExportMethod(
         tuple((name, value) for name, value in facts.items() if value is not None)
     )
-    encode = {"json": to_json, "parquet": to_parquet, "xlsx": to_xlsx}[asked.form]
-    return encode(table, method)
+    return to_file(table, method, asked.form, with_mark=asked.has_byte_order_mark)
 
 
 def _cell(value: object) -> object:

@@ -5,7 +5,9 @@ from typing import Literal, Self
 
 import orjson
 
-type StatementForm = Literal["rows", "csv", "json", "parquet", "xlsx"]
+from warehouse.exports.table_files import TableFormat
+
+type StatementForm = Literal["rows", TableFormat]
 type StatementFailure = Literal["invalid", "limit", "unavailable"]
 type ParameterValue = str | int | float | bool | None
 

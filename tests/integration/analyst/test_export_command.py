@@ -99,7 +99,7 @@ def test_the_same_moment_makes_the_same_package(
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "package"])
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "xlsx", "package"])
 def test_without_names_nothing_tells_who_and_rows_still_meet(
     small: Any, command: Callable[..., Any], tmp_path: Path, form: str
 ) -> None:

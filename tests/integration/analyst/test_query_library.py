@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.catalog.sources.spreadsheet import read_first_sheet
 from warehouse import open_warehouse
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.warehouse import Warehouse
@@ -98,6 +99,9 @@ def test_the_command_lists_shows_and_runs(ask: Callable[..., Any], tmp_path: Pat
     path = tmp_path / "answer.csv"
     assert ask("query", "link-types", "--out", str(path)).status == 0
     assert path.read_text().startswith("music_id,link_type,videos")
+    book = tmp_path / "answer.xlsx"
+    assert ask("query", "link-types", "--out", str(book)).status == 0
+    assert "link_type" in dict(read_first_sheet(book.read_bytes(), name=book.name))[1]
 
 
 @pytest.mark.parametrize(

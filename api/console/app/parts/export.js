@@ -2,12 +2,10 @@
 import { PATHS, address, fetchFile } from "../api.js";
 import { count } from "../format.js";
 import { html, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { t, termsOf } from "../i18n.js";
 import { isDemo, lang, notify } from "../state.js";
 import { CheckField, Pop } from "./ui.js";
 import "../messages/page.js";
-
-const FORMS = ["csv", "xlsx", "parquet", "json"];
 
 // Fields of a file: [name, value of a row]. `PAIR_FIELDS` are the columns of the service's file.
 const PAIR_FIELDS = ["comparison_id", "verdict", "reason", "observation", "segment", "reference_aweme_id", "candidate_aweme_id", "reference_music_id", "candidate_music_id", "score", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "algorithm", "library_version", "reference_source"].map((name) => [name, (row) => row[name]]);
@@ -57,7 +55,7 @@ export function FileMenu({ fetchForm, name, note, label }) {
     }
   };
   return html`<${Pop} label=${label ?? t("export.title")}>
-    ${FORMS.map((form) => html`<button key=${form} type="button" class="button little" disabled=${busy !== null} onClick=${() => save(form)}>${t(`export.${form}`)}</button>`)}
+    ${termsOf("file_format", "csv").map(([form, name]) => html`<button key=${form} type="button" class="button little" disabled=${busy !== null} onClick=${() => save(form)}>${name}</button>`)}
     <${CheckField} label=${t("export.bom")} value=${bom} onChange=${setBom} /><p class="tiny soft">${note}</p><//>`;
 }
 
