@@ -47,7 +47,7 @@ $(UV):
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
-	@$(BIN)/python -c "from pipelines.audio.matching.verify import warm_up; warm_up()"
+	@$(BIN)/python -m pipelines.audio.compile_loops
 	@touch $@
 
 demo: env ## scan a track of the sandbox and show the verified ranking (SEED=, SIZE=)

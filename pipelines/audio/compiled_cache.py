@@ -1,6 +1,6 @@
 """Where numba keeps what it compiled: beside the source, or else in a folder of this user.
 
-Compiling takes some 17 s of processor time, and every process needs it. In an image with a
+Compiling takes some 28 s of processor time, and every process needs it. In an image with a
 read-only root the folder beside the source has all of it, but numba refuses a folder that it cannot
 write to: so it is copied to one that it accepts.
 """

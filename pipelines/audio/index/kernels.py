@@ -257,3 +257,41 @@ def collect_pairs(
                     found[count, 4] = shift
                     count += 1
     return count
+
+
+@numba.njit(cache=True)
+def most_at_one_place(
+    there: NDArray[np.float64],
+    here: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    width: float,
+) -> tuple[int, int]:
+    """Return the most peaks of a clip that agree on one place, and the number of their tempo.
+
+    Args:
+        there: Frames in the reference, (n,).
+        here: Frames of the same constellations in the clip, in ascending order, (n,).
+        factors: Tempos to try: frames of the reference for one frame of the clip.
+        width: Frames of one place.
+
+    Returns:
+        Count and number of the first tempo with it; 0 and -1 without constellations.
+    """
+    most, tempo = 0, -1
+    if len(here) == 0:
+        return most, tempo
+    places = np.empty(len(here), np.int64)
+    for trial in range(len(factors)):
+        for row in range(len(here)):
+            places[row] = np.int64(np.floor((there[row] - here[row] * factors[trial]) / width))
+        lowest = places.min()
+        counts = np.zeros(places.max() - lowest + 1, np.int64)
+        voted = np.full(len(counts), -1.0)  # the last peak at each place, so that each counts once
+        for row in range(len(here)):
+            place = places[row] - lowest
+            if voted[place] != here[row]:
+                voted[place] = here[row]
+                counts[place] += 1
+                if counts[place] > most:
+                    most, tempo = counts[place], trial
+    return most, tempo

@@ -21,6 +21,7 @@ from pipelines.audio.index.kernels import (
     constellations,
     first_of_tones,
     fullest_cells,
+    most_at_one_place,
 )
 
 INDEX_REVISION = "1"
@@ -47,7 +48,6 @@ _PLACED = 96
 _SQUARES = 3
 _MOST_PAIRS = 1_000_000
 _TRIED_TEMPOS = np.linspace(0.0, 2 / _TEMPOS_PER_OCTAVE, 21)
-_VOTERS = 1 << 16
 _PLACES = 400  # of 4 frames in 37 s
 _SAME_PLACE = 4  # frames; half a cell of 0.7 % over 20 s is 3 frames
 
@@ -141,6 +141,18 @@ class ReferenceIndex:
         return found[np.argsort(found[:count, 0], kind="stable")]
 
 
+def warm_up() -> None:
+    """Load the compiled loops, for entries in memory and for mapped ones."""
+    frames = np.arange(400, dtype=np.int32)
+    hertz = (110 * 2 ** (frames * 7 % 36 / 12)).astype(np.float32)
+    peaks = Peaks(frames, hertz, np.zeros(len(frames), dtype=np.uint8))
+    index = ReferenceIndex()
+    entries = index.add([peaks])
+    entries.flags.writeable = False  # as a stored index is mapped: another type for the compiler
+    index.add_entries(entries, count=1)
+    index.search(peaks, most=1)
+
+
 def index_entries(sounds: Sequence[Peaks], *, first: int) -> NDArray[np.void]:
     """Return the entries of references that are numbered from `first`, sorted by code."""
     parts = []
@@ -169,19 +181,15 @@ def _constellations(peaks: Peaks, *, spans: tuple[int, int], gap: int) -> NDArra
 def _placed(pairs: NDArray[np.float32], reference: int, cell: NDArray[np.int64]) -> IndexHit:
     """Return the hit with the tempo at which most peaks of the clip agree on one place."""
     least = _TEMPO_LOW + int(cell[0]) / _TEMPOS_PER_OCTAVE
-    best, tempo = 0, least + 1 / _TEMPOS_PER_OCTAVE
-    voters = pairs[:, 3].astype(np.int64)
-    for octave in least + _TRIED_TEMPOS:
-        places = np.floor((pairs[:, 2] - voters * 2**octave) / _SAME_PLACE).astype(np.int64)
-        agreeing = np.unique(places * _VOTERS + voters) // _VOTERS  # each peak once at a place
-        _, counts = np.unique(agreeing, return_counts=True)
-        if (count := int(counts.max(initial=0))) > best:
-            best, tempo = count, octave
+    octaves = least + _TRIED_TEMPOS
+    there, here = pairs[:, 2].astype(np.float64), pairs[:, 3].astype(np.float64)
+    best, trial = most_at_one_place(there, here, 2.0**octaves, _SAME_PLACE)
+    tempo = float(octaves[trial]) if best else least + 1 / _TEMPOS_PER_OCTAVE
     shift = float(np.median(pairs[:, 4])) / 100 if len(pairs) else 0.0
     return IndexHit(
         reference=reference,
-        votes=best,
-        surprise=_surprise(best, len(pairs) / _PLACES),
+        votes=int(best),
+        surprise=_surprise(int(best), len(pairs) / _PLACES),
         tempo=float(2**tempo),
         semitones=shift,
     )

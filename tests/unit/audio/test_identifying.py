@@ -1,15 +1,20 @@
 """Which of many references a clip carries, and that nothing is found for a clip of none."""
 
+import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import Identification, identify
 from pipelines.audio.index.index_folder import IndexFolder
+from pipelines.audio.index.kernels import most_at_one_place
 from pipelines.audio.index.reference_index import ReferenceIndex
 from tests.clips import Band
 from tests.data.audio.synthesis import RATE, Samples
@@ -141,3 +146,27 @@ def test_an_index_of_another_version_is_built_again(
     assert opened.keys == []
     opened.add(["b"], [sounds[1].features.peaks])
     assert IndexFolder(tmp_path).keys == ["b"]
+
+
+@given(
+    pairs=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=40),
+    factors=st.lists(st.sampled_from([0.5, 1.0, 1.07, 2.0]), min_size=1, max_size=4),
+)
+@settings(max_examples=60)
+def test_the_most_peaks_at_one_place_are_counted_each_once(
+    pairs: list[tuple[int, int]], factors: list[float]
+) -> None:
+    pairs.sort(key=lambda pair: pair[1])
+    there, here = (np.array([pair[part] for pair in pairs], np.float64) for part in (0, 1))
+    peaks_at = [
+        Counter(
+            place
+            for place, _ in {
+                (math.floor((one - other * factor) / 4), other) for one, other in pairs
+            }
+        )
+        for factor in factors
+    ]
+    counts = [max(places.values(), default=0) for places in peaks_at]
+    found = most_at_one_place(there, here, np.array(factors), 4.0)
+    assert found == (max(counts), counts.index(max(counts)) if pairs else -1)
