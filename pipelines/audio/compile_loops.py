@@ -1,4 +1,4 @@
-"""Compiles the inner loops of the matcher and of its index: `python -m pipelines.audio.compile_loops`.
+"""Compiles the inner loops of matcher and index: `python -m pipelines.audio.compile_loops`.
 
 Done once per installation (`make env`, the image), instead of in every process at the same time.
 """

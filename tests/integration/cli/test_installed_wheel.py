@@ -27,8 +27,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wheel = build_wheel(tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel"))
     found = install_wheel(wheel, tmp_path_factory.mktemp("environment"))
     # once here, as `make env` does, instead of in each process of the demo at the same time
-    compiled = [found / "python", "-m", "pipelines.audio.compile_loops"]
-    subprocess.run(compiled, cwd=found, check=True)
+    compile_loops = ("-m", "pipelines.audio.compile_loops")
+    subprocess.run([found / "python", *compile_loops], cwd=found, check=True)
     return found
 
 
