@@ -21,7 +21,7 @@ for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
-pytest_plugins = ["tests.town", "tests.postgres"]
+pytest_plugins = ["tests.town", "tests.postgres", "tests.empty_lakes"]
 
 settings.register_profile("sametrack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sametrack")

@@ -309,7 +309,10 @@ def open_lake(
         with storage_errors(f"opening {table.name}"):
             if not is_remote(root):
                 Path(path).mkdir(parents=True, exist_ok=True)
-            handles[table.name] = LakeHandle(table, path, open_table(path, table, world=world))
+            mtime_ns = _mtime_ns(path)  # before the opening: what is cleaned up meanwhile shows
+            handle = LakeHandle(table, path, open_table(path, table, world=world))
+            handle.log_mtime_ns = mtime_ns if mtime_ns >= 0 else _mtime_ns(path)
+            handles[table.name] = handle
     return Lake(root, world, handles, free=free)
 
 
@@ -372,12 +375,20 @@ def _refresh_if_changed(handle: LakeHandle) -> None:
 
 
 def _log_mtime_ns(handle: LakeHandle) -> int:
-    if is_remote(handle.path):
+    found = _mtime_ns(handle.path)
+    if found < 0 and not is_remote(handle.path):
+        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
+    return found
+
+
+def _mtime_ns(path: str) -> int:
+    """Return when the log of a table last changed; -1 without a log, and in an object store."""
+    if is_remote(path):
         return -1
     try:
-        return Path(handle.path, "_delta_log").stat().st_mtime_ns
-    except FileNotFoundError as error:
-        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing") from error
+        return Path(path, "_delta_log").stat().st_mtime_ns
+    except FileNotFoundError:
+        return -1
 
 
 def _update(handle: LakeHandle) -> None:

@@ -12,6 +12,7 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError, WrongWorldError
 from warehouse.tables import TABLES
 
+pytestmark = pytest.mark.usefixtures("tables_made_anew")
 ITEMS = "raw.capture_items"
 
 
