@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
 
+from tests.scheduling import FilesAndFolders
 from tests.shared import SharedFolder
 
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
@@ -37,7 +39,15 @@ TIERS = {
 }
 HANGS_AFTER_S = {"full": 900, "soak": 7200}
 """A test of another tier may take longer than `timeout` in pyproject.toml says."""
-LONG_FIRST = ("end_to_end", "integration/scan", "integration/cli", "browser", "integration")
+LONG_FIRST = (
+    "end_to_end/",
+    "browser/",
+    "integration/scan/",
+    "notebooks/",
+    "integration/mobileapp/test_scans_by_app.py",
+    "integration/cli/",
+    "integration/",
+)
 """Long files start first, so that the processes that share the tests end at about the same time."""
 
 LEFT_OUT = pytest.StashKey[int]()
@@ -83,9 +93,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[LEFT_OUT] = len(left_out)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders | None:
+    return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def _turn(item: pytest.Item) -> int:
     place = str(item.path).removeprefix(ROOT).replace(os.sep, "/")
-    turns = (turn for turn, folder in enumerate(LONG_FIRST) if place.startswith(f"{folder}/"))
+    turns = (turn for turn, folder in enumerate(LONG_FIRST) if place.startswith(folder))
     return next(turns, len(LONG_FIRST))
 
 

@@ -123,17 +123,21 @@ def _serve(folder: Path) -> Iterator[str]:
         server.wait()
 
 
+def new_database(server: str) -> str:
+    """Make a database on a server of `postgres_server`; returns its address."""
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(f"postgresql://{server}/postgres", autocommit=True) as admin:
+        admin.execute(f"create database {name}".encode())
+    return f"postgresql+psycopg://{server}/{name}"
+
+
 @pytest.fixture
 def postgres_urls(postgres_server: str) -> Iterator[str]:
     """One fresh database after the other."""
 
     def fresh() -> Iterator[str]:
         while True:
-            name = f"test_{next(_numbers)}"
-            address = f"postgresql://{postgres_server}/postgres"
-            with psycopg.connect(address, autocommit=True) as admin:
-                admin.execute(f"create database {name}".encode())
-            yield f"postgresql+psycopg://{postgres_server}/{name}"
+            yield new_database(postgres_server)
 
     return fresh()
 

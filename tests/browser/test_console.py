@@ -1,4 +1,8 @@
-"""The seven functions of the console from typing to result, before the stand-in platform."""
+"""The seven functions of the console from typing to result, before the stand-in platform.
+
+In English and light colours; `make soak` runs all of them in Chinese and dark, too, of which the
+full tier walks through a scan and its result.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +22,10 @@ SMALL = "20"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 
 
-@pytest.fixture(scope="module", params=list(LOOKS))
+@pytest.fixture(
+    scope="module",
+    params=["english-light", pytest.param("chinese-dark", marks=pytest.mark.soak)],
+)
 def shared_view(
     shared_visitors: Visitors, track: dict[str, Any], request: pytest.FixtureRequest
 ) -> Iterator[View]:
@@ -63,9 +70,8 @@ def is_clean(view: View) -> bool:
     return True
 
 
-def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
-    view: View, track: dict[str, Any]
-) -> None:
+def walk(view: View, track: dict[str, Any]) -> None:
+    """Scan a track, and look at every tab of its result and at the evidence of a pair."""
     scan(view, track)
     expect(view.page.locator("main h1")).to_have_text(track["title"])
     rows = view.page.locator("tbody tr.data")
@@ -80,6 +86,20 @@ def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
     view.page.wait_for_selector(".measure")
     view.page.wait_for_selector(".picture img, .note.bad, .player canvas")
     assert view.axe() == []
+
+
+def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
+    view: View, track: dict[str, Any]
+) -> None:
+    walk(view, track)
+    assert is_clean(view)
+
+
+def test_a_result_is_shown_in_chinese_and_dark_colours(
+    visitors: Visitors, track: dict[str, Any]
+) -> None:
+    view = visitors.open(**LOOKS["chinese-dark"])
+    walk(view, track)
     assert is_clean(view)
 
 

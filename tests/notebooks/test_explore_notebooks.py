@@ -1,13 +1,23 @@
-"""Every notebook of `notebooks/explore` runs by plain papermill, without a flag."""
+"""Every notebook of `notebooks/explore` runs as it is, and one of them by plain papermill.
+
+One kernel runs all of them, each with the names and the world of its own: loading pandas and
+matplotlib takes longer than a notebook. `make soak` runs each by papermill.
+"""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
+from papermill.iorw import load_notebook_node
+from papermill.parameterize import parameterize_notebook
 
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
@@ -25,6 +35,7 @@ TYPED = {
     "spread_over_accounts_and_hashtags": ("-p", "music_id", TRACK),
 }
 """Ids as one types them: papermill makes numbers of them."""
+SHORT = "growth_of_a_track"
 SAYS = {
     "chart_and_platform": "Song 1: best position 1",
     "compare_tracks": "Most likes: Song",
@@ -52,7 +63,39 @@ def empty_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data_home
 
 
-def run(name: str, data_home: Path, output: Path, *parameters: str) -> list[Any]:
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that runs one notebook after the other."""
+
+    client: NotebookClient
+
+    def run(self, name: str, data_home: Path, *parameters: str) -> list[Any]:
+        """The code cells of a notebook after a run with nothing left of the one before."""
+        found = load_notebook_node(str(FOLDER / f"{name}.ipynb"))
+        given = dict(zip(parameters[1::3], parameters[2::3], strict=True))
+        notebook = parameterize_notebook(found, given, report_mode=False)
+        begin = f"%reset -f\nimport os\nos.environ['DATA_HOME'] = {str(data_home)!r}"
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(begin))  # type: ignore[no-untyped-call]
+        self.client.nb = notebook
+        self.client.reset_execution_trackers()
+        for number, cell in enumerate(notebook.cells):
+            self.client.execute_cell(cell, number)
+        return [cell for cell in notebook.cells if cell["cell_type"] == "code"]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    client = NotebookClient(
+        nbformat.v4.new_notebook(),  # type: ignore[no-untyped-call]
+        kernel_name="python3", timeout=600,
+        resources={"metadata": {"path": str(FOLDER)}},
+    )  # fmt: skip
+    own = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path_factory.mktemp("ipython"))}
+    with client.setup_kernel(env={**os.environ, **own}):
+        yield Kernel(client)
+
+
+def run_by_papermill(name: str, data_home: Path, output: Path, *parameters: str) -> list[Any]:
     """The code cells of a notebook after papermill has run it, in a folder of the checkout."""
     file = output / f"{name}.ipynb"
     ended = subprocess.run(
@@ -80,14 +123,25 @@ def test_each_has_its_answers_here() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_shows_tables_a_picture_and_an_answer(name: str, workshop: Any, tmp_path: Path) -> None:
-    cells = run(name, workshop.settings.data_home, tmp_path, *TYPED.get(name, ()))
+def test_it_shows_tables_a_picture_and_an_answer(name: str, workshop: Any, kernel: Kernel) -> None:
+    cells = kernel.run(name, workshop.settings.data_home, *TYPED.get(name, ()))
     assert {"text/html", "image/svg+xml"} <= kinds(cells)
     assert SAYS[name] in printed(cells)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_empty_world_gives_a_plain_sentence(
-    name: str, empty_world: Path, tmp_path: Path
+    name: str, empty_world: Path, kernel: Kernel
 ) -> None:
-    assert SAYS_OF_NOTHING[name] in printed(run(name, empty_world, tmp_path))
+    assert SAYS_OF_NOTHING[name] in printed(kernel.run(name, empty_world))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[] if one == SHORT else pytest.mark.soak) for one in NAMES],
+)
+def test_plain_papermill_runs_it_without_a_flag(name: str, workshop: Any, tmp_path: Path) -> None:
+    home = workshop.settings.data_home
+    cells = run_by_papermill(name, home, tmp_path, *TYPED.get(name, ()))
+    assert {"text/html", "image/svg+xml"} <= kinds(cells)
+    assert SAYS[name] in printed(cells)

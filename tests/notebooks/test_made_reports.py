@@ -17,6 +17,8 @@ from pipelines.reports.texts import load_texts
 from warehouse.records.errors import InvalidParameterError
 
 NAMES = [one.name for one in read_catalogue()]
+SHORT = {"track", "matcher"}
+"""The reports with the most texts; the others are made in Chinese by `make soak`."""
 ASKING = {"src", "href", "xlink:href", "action", "srcset", "data", "poster", "background"}
 LOADING = {"script", "link", "img", "image", "iframe", "object", "embed", "base", "use", "form"}
 
@@ -104,7 +106,10 @@ def test_a_missing_track_is_an_error_that_names_the_nearest(workshop: Any) -> No
         workshop.make("track", music_id="7400000000000000009", as_of="2026-10-20")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[] if one in SHORT else pytest.mark.soak) for one in NAMES],
+)
 def test_a_report_in_chinese_has_the_same_tables_and_chinese_texts(
     workshop: Any, all_made: dict[str, RenderedReport], name: str
 ) -> None:
@@ -120,7 +125,7 @@ def test_a_report_in_chinese_has_the_same_tables_and_chinese_texts(
     assert [heading for heading in headings if heading in english] == []
 
 
-@pytest.mark.parametrize("folder", ["", "notebooks/reports"])
+@pytest.mark.parametrize("folder", [pytest.param("", marks=pytest.mark.soak), "notebooks/reports"])
 def test_plain_papermill_runs_a_report_with_an_id_typed_as_a_number(
     workshop: Any, tmp_path: Path, folder: str
 ) -> None:

@@ -40,7 +40,13 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield opened
 
 
-@pytest.fixture(scope="module", params=["plain", "pseudonymised"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("plain", marks=pytest.mark.soak),  # `make validate-package` is one
+        "pseudonymised",
+    ],
+)
 def package(
     engine: Engine, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Path:

@@ -1,18 +1,24 @@
 """The ear on a small fixed part of the accuracy bench: real files, every common transform."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from tests.bench.accuracy.accuracy import Document, listen, measure_tracks
-from tests.bench.accuracy.comparing import Bench
-from tests.bench.accuracy.hearing import Hearing
-from tests.bench.accuracy.making import make_clips
-from tests.bench.accuracy.tracks import Sources, list_few_tracks
+if TYPE_CHECKING:
+    from tests.bench.accuracy.accuracy import Document
 
 RECALL_FLOOR = 0.95
 
 
 @pytest.fixture(scope="module")
-def figures(tmp_path_factory: pytest.TempPathFactory) -> Document:
+def figures(tmp_path_factory: pytest.TempPathFactory) -> "Document":
+    # the bench loads what only one of the processes that share the tests needs
+    from tests.bench.accuracy.accuracy import listen, measure_tracks  # noqa: PLC0415 -- as above
+    from tests.bench.accuracy.comparing import Bench  # noqa: PLC0415 -- as above
+    from tests.bench.accuracy.hearing import Hearing  # noqa: PLC0415 -- as above
+    from tests.bench.accuracy.making import make_clips  # noqa: PLC0415 -- as above
+    from tests.bench.accuracy.tracks import Sources, list_few_tracks  # noqa: PLC0415 -- as above
+
     folder = tmp_path_factory.mktemp("accuracy")
     tracks = list_few_tracks()[5:7]  # one played by hand, one by a machine
     clips = make_clips(tracks, Sources(), folder, processes=1)
@@ -23,16 +29,16 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> Document:
     return document
 
 
-def test_nothing_else_is_taken_for_the_recording(figures: Document) -> None:
+def test_nothing_else_is_taken_for_the_recording(figures: "Document") -> None:
     assert figures["summary"]["clear"]["precision"]["value"] == 1.0
     assert figures["groups"]["precision"]["value"] == 1.0
 
 
-def test_the_recording_is_found_whatever_was_done_to_it(figures: Document) -> None:
+def test_the_recording_is_found_whatever_was_done_to_it(figures: "Document") -> None:
     assert figures["summary"]["clear"]["recall"]["total"] >= 20
     assert figures["summary"]["clear"]["recall"]["value"] >= RECALL_FLOOR
 
 
-def test_a_changed_recording_is_never_confirmed_as_heard(figures: Document) -> None:
+def test_a_changed_recording_is_never_confirmed_as_heard(figures: "Document") -> None:
     assert figures["as_heard"]["variant"].get("confirmed", 0) == 0
     assert figures["as_heard"]["same"].get("variant", 0) == 0

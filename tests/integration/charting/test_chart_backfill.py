@@ -31,7 +31,7 @@ from warehouse.records.errors import (
     RunCancelledError,
 )
 
-HALF = ("2022-01-01", "2022-06-30")
+THIRD = ("2022-01-01", "2022-04-30")
 QUARTER = ("2022-01-01", "2022-03-31")
 KILLED = """
 import sys
@@ -133,13 +133,13 @@ def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform:
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(settings.data_home),
         "SANDBOX_PORT": str(settings.sandbox_port),
     }  # fmt: skip
-    with child("-c", KILLED, *HALF, env=environment, stdout=subprocess.PIPE) as killed:
+    with child("-c", KILLED, *THIRD, env=environment, stdout=subprocess.PIPE) as killed:
         assert killed.stdout is not None
         next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
         killed.kill()
         killed.wait()
     with open_chart_service(settings) as desk:
-        filled = desk.fill(read_span(*HALF))
+        filled = desk.fill(read_span(*THIRD))
         check_whole(desk, filled)
     assert filled.known_count >= BATCH
     assert filled.requests_used == filled.new_count

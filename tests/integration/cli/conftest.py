@@ -52,6 +52,15 @@ class Watch:
         """A process and everything below it, now."""
         return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
 
+    def worker_of(self, pid: int) -> int:
+        """The worker that `up` has started; 0 when there is none."""
+        for child in self.family(pid):
+            command = Path(f"/proc/{child}/cmdline")
+            words = command.read_text().split("\0") if command.exists() else []
+            if words[1:4] == ["-m", "api.cli.main", "worker"]:
+                return child
+        return 0
+
     def find_port(self) -> int:
         """A free loopback port."""
         with socket.socket() as probe:

@@ -1,6 +1,6 @@
 """The two commands that start everything, stopped early or without a profile.
 
-To their end they run in `test_installed_wheel.py`.
+To its end the demo runs in `test_installed_wheel.py`; `up` runs in `test_up_with_a_token.py`.
 """
 
 import re
@@ -24,7 +24,9 @@ def _demo(folder: Path, sound_cache: Path) -> tuple[str, ...]:
     return (*CLI, "demo", *world, "--out", str(folder / "out"), "--cache", str(sound_cache))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGKILL]
+)
 def test_a_stopped_or_killed_demo_leaves_nothing(
     start: Start, watch: Any, tmp_path: Path, sound_cache: Path, number: signal.Signals
 ) -> None:

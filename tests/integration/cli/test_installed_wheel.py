@@ -1,4 +1,8 @@
-"""The installed wheel works in another folder, without the extras and without the clone."""
+"""The installed wheel works in another folder, without the extras and without the clone.
+
+It scans a small world to its end here; its whole demo and its `up` are in `make soak`. The `up` of
+the clone is in `test_up_with_a_token.py`.
+"""
 
 import json
 import os
@@ -11,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from pipelines.sandbox.world.world import SandboxWorld
 from tests.stage import IN_TESTS, PATIENCE_S
+from tests.town import SEED, SIZE
 from tests.wheels import build_wheel, install_wheel
 from warehouse import open_warehouse
 
@@ -41,11 +47,11 @@ def environment(programs: Path, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(programs: Path, environment: dict[str, str], tmp_path: Path) -> Run:
-    def command(*words: str) -> subprocess.CompletedProcess[str]:
+    def command(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [programs / "sametrack", *words],
             cwd=tmp_path,
-            env=environment,
+            env=environment | env,
             capture_output=True,
             text=True,
             check=False,
@@ -70,6 +76,33 @@ def test_it_is_loaded_from_its_environment_without_the_extras(
         assert f"'{library}'" in done.stdout
 
 
+def test_it_scans_a_world_of_its_own_with_nothing_but_this_machine(
+    run: Run, tmp_path: Path
+) -> None:
+    """A world that a source brings along: no profile, no platform, no request."""
+    world, home = SandboxWorld(SEED, SIZE), tmp_path / "home"
+    music_id = world.tracks[0].music_id
+    demo = {
+        "DATA_PROVIDER": "mock", "MOCK_SEED": str(SEED), "MOCK_SIZE": str(SIZE),
+        "DATA_HOME": str(home), "API_PORT": "1", "SANDBOX_PORT": "1", "WORKER_RUNS": "1",
+    }  # fmt: skip
+    given = ("--candidate-limit", "15", "--count", "5", "--no-search-enabled", "--json")
+    answer = run("scan", music_id, *given, **demo)
+    assert answer.returncode == 0, answer.stderr
+    job = json.loads(answer.stdout)
+    result = job["result"]
+    assert job["status"] == "completed"
+    assert (result["is_demo_data"], result["data_provider"]) == (True, "mock")
+    again = run("scan", music_id, *given, **demo)
+    assert "a stored result serves" in again.stderr
+    assert {source["requests"] for source in result["coverage"]["sources"]} == {0}
+    assert result["confirmed_count"] >= 1
+    assert all(world.video_of_id(work["aweme_id"]) is not None for work in result["aweme_list"])
+    assert [path.name for path in home.iterdir() if path.is_dir()] == ["mock"]
+    assert json.loads((home / "mock" / "world.json").read_text())["world"] == "mock"
+
+
+@pytest.mark.soak
 def test_the_demo_runs_to_its_end(run: Run, tmp_path: Path, sound_cache: Path) -> None:
     done = run(
         *("demo", "--seed", "7", "--size", "0.1", "--cache", str(sound_cache)),
@@ -101,6 +134,7 @@ def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> No
     assert "not installed: analysis, browser" in lines["extras"]
 
 
+@pytest.mark.soak
 def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
     programs: Path, environment: dict[str, str], watch: Any, tmp_path: Path
 ) -> None:
@@ -123,9 +157,9 @@ def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
         with urllib.request.urlopen(f"http://127.0.0.1:{api}/api/v1/sametrack/jobs") as answer:
             assert json.load(answer)["code"] == 200
 
-        first = worker_of(up.pid, watch)
+        first = watch.worker_of(up.pid)
         os.kill(first, signal.SIGKILL)
-        assert watch.wait_until(lambda: worker_of(up.pid, watch) not in {0, first})
+        assert watch.wait_until(lambda: watch.worker_of(up.pid) not in {0, first})
         assert "worker exited" in log.read_text()
 
         everybody = watch.family(up.pid)
@@ -136,13 +170,3 @@ def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
         if up.poll() is None:
             os.killpg(up.pid, signal.SIGKILL)
             up.wait()
-
-
-def worker_of(pid: int, watch: Any) -> int:
-    """The worker that `up` has started; 0 when there is none."""
-    for child in watch.family(pid):
-        command = Path(f"/proc/{child}/cmdline")
-        words = command.read_text().split("\0") if command.exists() else []
-        if words[1:4] == ["-m", "api.cli.main", "worker"]:
-            return int(child)
-    return 0

@@ -1,4 +1,6 @@
-"""With a token set, `sametrack up` listens on known ports alone, and none answers a stranger.
+"""`sametrack up` starts everything, revives a dead worker, and takes all along.
+
+With a token set it listens on known ports alone, and none answers a stranger.
 
 The same sweeps in process, with more callers, are tests/contract/test_open_paths.py and
 test_dagster_access.py.
@@ -21,7 +23,7 @@ from starlette.routing import Route
 from api.cli.processes.child_processes import find_port
 from api.routes import ROUTERS
 from tests.dagster_routes import open_dagster_app, routes_of
-from tests.integration.cli.conftest import ALWAYS
+from tests.integration.cli.conftest import ALWAYS, Watch
 from tests.stage import PATIENCE_S, wait_for
 
 TOKEN = "token-of-the-owner"
@@ -35,8 +37,11 @@ HANDSHAKE = {
 class Up:
     """A running `sametrack up` and its ports."""
 
-    def __init__(self, process: subprocess.Popen[str], api: int, ui: int, sandbox: int) -> None:
-        self.process, self.api, self.ui, self.sandbox = process, api, ui, sandbox
+    def __init__(
+        self, process: subprocess.Popen[str], log: Path, *, api: int, ui: int, sandbox: int
+    ) -> None:
+        self.process, self.log = process, log
+        self.api, self.ui, self.sandbox = api, ui, sandbox
 
     def listeners(self) -> set[tuple[str, int]]:
         """Every address on which one of its processes accepts connections."""
@@ -81,7 +86,12 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
     try:
         wait_for(is_ready)
-        yield Up(process, api, ui, sandbox)
+        yield Up(process, log, api=api, ui=ui, sandbox=sandbox)
+        watch = Watch()
+        everybody = watch.family(process.pid)
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE_S)
+        assert watch.wait_until(lambda: watch.are_gone(everybody)), "it takes all along"
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -94,6 +104,16 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def test_it_listens_on_three_ports_of_loopback(up: Up) -> None:
     """The third is the sandbox, which stands in for the platform's public pages."""
     assert up.listeners() == {("127.0.0.1", port) for port in (up.api, up.ui, up.sandbox)}
+
+
+def test_everything_is_up_and_a_dead_worker_is_revived(up: Up) -> None:
+    watch = Watch()
+    assert len(watch.family(up.process.pid)) >= 8
+    assert status(up.api, "GET", "/readyz") == 200  # with a worker, so nobody has to start one
+    first = watch.worker_of(up.process.pid)
+    os.kill(first, signal.SIGKILL)
+    assert watch.wait_until(lambda: watch.worker_of(up.process.pid) not in {0, first})
+    assert "worker exited" in up.log.read_text()
 
 
 def test_no_route_of_the_ui_answers_without_the_token(up: Up, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_a_dead_platform_is_told_with_what_to_do(unused_port: int, tmp_path: Pat
     assert "the platform cannot be reached" in ended.stdout
 
 
+@pytest.mark.soak  # in process: test_examination.py
 def test_a_platform_that_never_answers_is_told(silent_port: int, tmp_path: Path) -> None:
     given = {"SANDBOX_PORT": str(silent_port), "CANARY_MUSIC_ID": "7300000000000000001"}
     ended = doctor(tmp_path, "--json", "--surface", "music_info", **given)

@@ -14,7 +14,11 @@ PROGRAMS = Path(sys.executable).parent
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        (("dg", "check", "defs"), "All definitions loaded successfully"),
+        pytest.param(
+            ("dg", "check", "defs"),
+            "All definitions loaded successfully",
+            marks=pytest.mark.soak,
+        ),
         (("dagster", "definitions", "validate", "-w", "workspace.yaml"), "Validation successful"),
     ],
     ids=" ".join,

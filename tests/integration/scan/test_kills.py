@@ -1,5 +1,6 @@
 """Each kind of process, killed in the middle of a scan; `python -m tests.fuzz.kills` does it often,
-at random moments.
+at random moments. The full tier kills a worker in `test_resuming.py`, a service in
+`../api/test_api_process.py`.
 """
 
 import random
@@ -11,6 +12,7 @@ import pytest
 from tests.fuzz.kills import VICTIMS, Hunt
 from tests.stage import open_stage
 
+pytestmark = pytest.mark.soak
 ATTEMPTS = {"worker": 2, "scan process": 2, "listening child": 1, "service": 1}
 
 
@@ -30,13 +32,7 @@ def hunt(prepared: Hunt) -> Iterator[Hunt]:
     prepared.stage.settle()
 
 
-@pytest.mark.parametrize(
-    "victim",
-    [
-        pytest.param(one, marks=[] if one in {"worker", "service"} else pytest.mark.soak)
-        for one in VICTIMS
-    ],
-)
+@pytest.mark.parametrize("victim", VICTIMS)
 def test_no_kill_loses_an_observation_or_changes_a_result(hunt: Hunt, victim: str) -> None:
     stage = hunt.stage
     stage.hold("slides_info", after=8)

@@ -1,4 +1,7 @@
-"""Assets that somebody materialises in Dagster itself: one, from a failure, several partitions."""
+"""Assets that somebody materialises in Dagster itself: from a failure, several partitions, alone.
+
+A scan from the launchpad, and one asset made again, are in `test_remote_runs.py`.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +12,8 @@ from pipelines.orchestration.definitions import GRAPHS
 from tests.integration.scan.orchestrator import Orchestrator, start_orchestrator
 from tests.stage import Stage, open_stage
 from warehouse.records.jobs import SCAN
+
+pytestmark = pytest.mark.soak
 
 
 @pytest.fixture(scope="module")
@@ -33,31 +38,6 @@ def requests(stage: Stage, surface: str) -> int:
     return sum(one["surface"] == surface for one in entries)
 
 
-def test_a_track_is_scanned_from_the_launchpad_and_one_asset_made_again_without_a_request(
-    town: Orchestrator,
-) -> None:
-    stage, track = town.stage, partition(town, 0)
-    whole = town.launch(track, job="scan")
-    assert town.ended(whole) == "SUCCESS", town.errors(whole)
-    job = stage.job(whole)
-    assert (job.status, job.origin, f"music:{job.music_id}") == ("completed", "launchpad", track)
-    assert len(stage.rows("select 1 from marts.job_results where job_id = $id", id=whole)) == 1
-
-    asked = len(stage.world(REQUESTS)["requests"])
-    again = town.launch(track, "marts/rankings", "marts/account_summaries")
-    assert town.ended(again) == "SUCCESS", town.errors(again)
-    text = """
-        select * exclude (job_id, committed_at) from marts.rankings
-        where job_id = $id order by rank
-    """
-    ranked = stage.rows(text, id=again)
-    assert ranked
-    assert ranked == stage.rows(text, id=whole)
-    assert len(stage.world(REQUESTS)["requests"]) == asked
-    assert stage.job(again).status == "cancelled"  # without a result there is no other end
-
-
-@pytest.mark.soak
 def test_a_run_that_was_terminated_goes_on_from_its_failure_without_asking_again(
     town: Orchestrator,
 ) -> None:
@@ -80,7 +60,6 @@ def test_a_run_that_was_terminated_goes_on_from_its_failure_without_asking_again
     assert stage.rows(result, id=second)[0]["n"] > 0
 
 
-@pytest.mark.soak
 def test_a_back_fill_reads_three_tracks(town: Orchestrator) -> None:
     tracks = [partition(town, number) for number in (2, 3, 4)]
     runs = town.fill("raw/tracks", tracks)
@@ -89,7 +68,6 @@ def test_a_back_fill_reads_three_tracks(town: Orchestrator) -> None:
     assert found == set(tracks)
 
 
-@pytest.mark.soak
 def test_each_step_of_a_scan_is_made_alone_with_the_rows_of_the_whole_scan(
     town: Orchestrator,
 ) -> None:

@@ -1,4 +1,8 @@
-"""Scans that the orchestrator launches itself: code server, web server, daemon and worker."""
+"""Scans that the orchestrator launches itself: code server, web server, daemon and worker.
+
+Those that disturb nothing share one orchestrator, whose storages and whose control store are in
+PostgreSQL.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,42 +14,62 @@ from dagster import DagsterRunStatus
 from dagster_postgres import PostgresRunStorage
 
 from pipelines.orchestration.runs.run_identity import run_id
-from tests.integration.scan.orchestrator import start_orchestrator
+from tests.integration.scan.orchestrator import Orchestrator, start_orchestrator
+from tests.postgres import new_database
 from tests.stage import Stage, open_stage
+
+REQUESTS = "/_world/access-log/requests?limit=10000"
+
+
+@pytest.fixture(scope="module")
+def town(
+    tmp_path_factory: pytest.TempPathFactory, sound_cache: Path, postgres_server: str
+) -> Iterator[Orchestrator]:
+    """A world whose control store and whose Dagster storages are in PostgreSQL."""
+    folder = tmp_path_factory.mktemp("remote")
+    urls = {name: new_database(postgres_server) for name in ("CONTROL_URL", "DAGSTER_STORAGE_URL")}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        open_stage(folder, sound_cache, settings=urls) as stage,
+    ):
+        patch.setenv("DAGSTER_STORAGE_URL", urls["DAGSTER_STORAGE_URL"])
+        stage.start_platform(seed=5, size=0.1)
+        orchestrator = start_orchestrator(stage, folder)
+        stage.start_worker(RUNS="remote", WORKER_RUNS="2")
+        yield orchestrator
 
 
 @pytest.fixture
 def on_server(
     tmp_path: Path, sound_cache: Path, postgres_urls: Iterator[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Stage]:
-    """A world whose control store and whose Dagster storages are in PostgreSQL."""
+    """The same for one test, which kills."""
     urls = {"CONTROL_URL": next(postgres_urls), "DAGSTER_STORAGE_URL": next(postgres_urls)}
     monkeypatch.setenv("DAGSTER_STORAGE_URL", urls["DAGSTER_STORAGE_URL"])
     with open_stage(tmp_path, sound_cache, settings=urls) as built:
         yield built
 
 
-def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
-    stage: Stage, tmp_path: Path
-) -> None:
-    stage.start_platform(seed=5, size=0.1)
-    start_orchestrator(stage, tmp_path)
-    stage.start_worker(RUNS="remote", WORKER_RUNS="2")
+def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(town: Orchestrator) -> None:
+    stage = town.stage
     track = stage.world("/_world/tracks")["tracks"][0]
     job_id = stage.ask(track["prose"], candidate_limit=15)
     twin_id = stage.ask(track["share_link"], candidate_limit=15)
     for job in (stage.ended(job_id), stage.ended(twin_id)):
         assert job.status == "completed", job.error
-    rows = stage.rows("select confirmed_count from marts.job_results")
+    rows = stage.rows(
+        "select confirmed_count from marts.job_results where job_id in ($one, $other)",
+        one=job_id,
+        other=twin_id,
+    )
     assert len(rows) == 2
     assert rows[0] == rows[1]
     with stage.instance() as instance:
         stage.wait(lambda: _ended(instance, job_id, twin_id))
         (run,) = [run for run in instance.get_runs() if run.run_id in {job_id, twin_id}]
         assert run.status == DagsterRunStatus.SUCCESS
+        assert run.job_name == "scan"
         assert run.tags["dagster/partition"] == f"music:{track['music_id']}"
-        launched = [run for run in instance.get_runs() if run.job_name == "scan"]
-    assert len(launched) == 1
 
 
 def _ended(instance: Any, *job_ids: str) -> bool:
@@ -53,9 +77,36 @@ def _ended(instance: Any, *job_ids: str) -> bool:
     return all(run.is_finished for run in runs if run is not None)
 
 
-def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
-    stage: Stage, tmp_path: Path
+def test_a_track_is_scanned_from_the_launchpad_and_one_asset_made_again_without_a_request(
+    town: Orchestrator,
 ) -> None:
+    stage = town.stage
+    track = town.add_track(stage.world("/_world/tracks")["tracks"][2]["music_id"])
+    whole = town.launch(track, job="scan")
+    assert town.ended(whole) == "SUCCESS", town.errors(whole)
+    job = stage.job(whole)
+    assert (job.status, job.origin, f"music:{job.music_id}") == ("completed", "launchpad", track)
+    assert len(stage.rows("select 1 from marts.job_results where job_id = $id", id=whole)) == 1
+
+    asked = len(stage.world(REQUESTS)["requests"])
+    again = town.launch(track, "marts/rankings", "marts/account_summaries")
+    assert town.ended(again) == "SUCCESS", town.errors(again)
+    text = """
+        select * exclude (job_id, committed_at) from marts.rankings
+        where job_id = $id order by rank
+    """
+    ranked = stage.rows(text, id=again)
+    assert ranked
+    assert ranked == stage.rows(text, id=whole)
+    assert len(stage.world(REQUESTS)["requests"]) == asked
+    assert stage.job(again).status == "cancelled"  # without a result there is no other end
+
+
+@pytest.mark.soak
+def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGSTER_STORAGE_URL", "")  # `town` may have set it
     assert_it_goes_on(stage, tmp_path)
 
 

@@ -132,15 +132,25 @@ def differences(found: Any, expected: Any, place: str = "") -> list[str]:
     return [] if found == expected else [f"{place}: {found!r} is not {expected!r}"]
 
 
+def captures(stage: Stage) -> set[str]:
+    """The observations that were committed."""
+    return {row["capture_id"] for row in stage.rows("select capture_id from raw.captures")}
+
+
 def kill_everything(stage: Stage) -> None:
-    """Kill the worker and its processes at once, and let nobody wait for a word of it."""
+    """Kill the worker and its processes at once, and let nobody wait for a word of it.
+
+    Nothing that was committed before is lost.
+    """
     assert stage.worker is not None
+    before = captures(stage)
     worker = psutil.Process(stage.worker.process.pid)
     family = [worker, *worker.children(recursive=True)]
     for one in family:
         one.kill()
     stage.wait(lambda: stage.worker is not None and stage.worker.exit_code() is not None)
     stage.wait(lambda: not any(one.is_running() for one in family[1:]))
+    assert before <= captures(stage)
     stage.pronounce_worker_dead()
 
 

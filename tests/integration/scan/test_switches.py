@@ -1,7 +1,8 @@
 """Whole scans with a switch of the sandbox on do what is declared of it.
 
-The switches here are the most telling ones of `tests/switch_outcomes.py`; `make bench-switches`
-measures all of them, each in a new home. Here one worker scans a track of its own for each.
+The switches here are the most telling ones of `tests/switch_outcomes.py`, two of them in the full
+tier: one ends a surface by its answers, the other falsifies sounds. `make bench-switches` measures
+all of them, each in a new home. Here one worker scans a track of its own for each.
 """
 
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ TELLING = (
     "media_altered",
     "code_10001010A",  # the last one, because the host then rests for half a minute
 )
+SHORT = {"status_code_8", "media_altered"}
 ROWS = {row.name: row for row in (*OUTCOMES, *FURTHER_OUTCOMES)}
 
 
@@ -48,7 +50,10 @@ def forget(stage: Stage) -> None:
         stage.control.note_answer(host, surface, kind="", keep=1, max_age_s=HOUR_S)
 
 
-@pytest.mark.parametrize("name", TELLING)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[] if one in SHORT else pytest.mark.soak) for one in TELLING],
+)
 def test_a_scan_does_what_is_declared_of_a_switch(name: str, switched_town: Stage) -> None:
     stage, place = switched_town, TELLING.index(name)
     forget(stage)

@@ -10,7 +10,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 
 ROWS_EACH = 25
-LINES_OF_ROUNDS = (0, 1, 3, 7)
+LINES_OF_ROUNDS = (0, 3)
 
 
 def start(program: Path, *arguments: str) -> "subprocess.Popen[str]":

@@ -108,8 +108,8 @@ def test_processes_that_meet_an_empty_database_make_its_tables_once() -> None:
             [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
         ).stdout
 
-    with ThreadPoolExecutor(3) as processes:
-        assert list(processes.map(open_it, range(3))) == ["0\n"] * 3
+    with ThreadPoolExecutor(2) as processes:
+        assert list(processes.map(open_it, range(2))) == ["0\n"] * 2
 
 
 def test_runs_on_the_server_that_name_an_erased_account_go_with_their_events(home: Home) -> None:

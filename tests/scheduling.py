@@ -1,0 +1,14 @@
+"""Which tests one of the processes that share them runs in one go."""
+
+from xdist.scheduler import LoadFileScheduling
+
+TOGETHER = ("tests/browser/",)
+"""Folders whose files share one service, platform and worker, so one process runs all of them."""
+
+
+class FilesAndFolders(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Gives out whole files, and whole folders where files share what is dear to start."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folders = (folder for folder in TOGETHER if nodeid.startswith(folder))
+        return next(folders, str(super()._split_scope(nodeid)))
