@@ -23,7 +23,8 @@ SERVER_EXTRAS = --extra celery --extra postgres --extra s3 --extra telemetry
 ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Whole files go to one process each, in the order of tests/conftest.py; more processes than cores,
-# because many tests wait for others, those of the full tier most. The order inside is new on every run, and printed as a seed.
+# because many tests wait for others, those of the full tier most. The order inside is new on every
+# run, and printed as a seed.
 PYTEST_ARGS = -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER))
 PYTEST = $(BIN)/python $(PYTEST_ARGS)
 MEASURED = $(BIN)/coverage run
