@@ -7,6 +7,7 @@ import { Badge, Card } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
 import { Term } from "../../parts/term.js";
+import { link } from "../../router.js";
 import { Estimates } from "./estimates.js";
 import "../../messages/chart.js";
 import "../../messages/operator.js";
@@ -59,7 +60,7 @@ export function Coverage({ job }) {
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
       { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
-    ${(coverage.list_genuine_share ?? []).filter((list) => list.own_rows < list.rows).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows) })}</p>`)}
+    ${(coverage.list_genuine_share ?? []).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows), heard: count(list.audio_rows) })} <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a></p>`)}
     ${coverage.decisions?.length > 0 && html`<h2>${t("coverage.decisions")}</h2>
     <${PlainTable} rows=${coverage.decisions} keyOf=${(row) => `${row.question} ${row.surface}`} caption=${t("coverage.decisions")} columns=${[
       { key: "question", label: t("col.question"), class: "cell-name", render: (row) => labelOf("question", row.question) },
