@@ -6,7 +6,7 @@ on a new home makes its tables, too. A plugin of the tests, named in their `conf
 """
 
 import os
-import shutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -20,6 +20,8 @@ from warehouse.tables import TABLES, Table
 
 FIRST_ENTRY = Path("_delta_log", f"{0:020}.json")
 """What the log of a table begins with, and all that there is of one without rows."""
+ID = re.compile(r'(?<="id":")[0-9a-f-]{36}')
+"""The id of a table in its first entry; each copy is a table of its own."""
 CONTRACTS = {table.name: table for table in TABLES}
 _open_table = schema_evolution.open_table
 
@@ -48,7 +50,7 @@ class EmptyTables:
         source = self._shared.file(f"{world}-{table.name}.json", make)
         target.parent.mkdir(exist_ok=True)
         draft = target.with_name(f"{uuid4().hex}.tmp")
-        shutil.copyfile(source, draft)
+        draft.write_text(ID.sub(str(uuid4()), source.read_text("utf-8"), count=1), "utf-8")
         try:
             os.link(draft, target)
         except FileExistsError:

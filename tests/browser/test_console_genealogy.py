@@ -70,6 +70,36 @@ def test_births_are_drawn_with_lines_to_what_they_copy(visitors: Visitors, local
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
+def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(visitors: Visitors) -> None:
+    view = visitors.open()
+    copy_of_a_copy = {
+        "music_id": "2", "kind": "original_sound", "created_at": None, "evidence": "audio",
+        "copy_of_music_id": ROWS[1]["music_id"], "copy_evidence": "audio", "title": "c",
+        "confirmed_video_count": 4,
+    }  # fmt: skip
+    opened(view, [*ROWS, copy_of_a_copy])
+    drawing = view.page.locator("svg.copies")
+    expect(drawing.locator("circle, rect")).to_have_count(5)
+    expect(drawing.locator("path")).to_have_count(3)
+    expect(drawing.locator("path[stroke-dasharray]")).to_have_count(1)
+    expect(drawing.locator("text", has_text="c · 4")).to_be_visible()
+    lefts = [float(drawing.locator("text").nth(at).get_attribute("x") or 0) for at in range(3)]
+    assert lefts == sorted(lefts)  # the track's own id, its copy, the copy of that
+    assert view.axe() == []
+    assert view.faults == []
+
+
+def test_a_circle_of_copies_is_drawn_once(visitors: Visitors) -> None:
+    view = visitors.open()
+    circle = [
+        {"music_id": "1", "copy_of_music_id": "2", "evidence": "audio", "title": "one"},
+        {"music_id": "2", "copy_of_music_id": "1", "evidence": "audio", "title": "two"},
+    ]
+    opened(view, circle)
+    expect(view.page.locator("svg.copies rect")).to_have_count(2)
+    assert view.faults == []
+
+
 def test_a_track_without_music_ids_says_so(visitors: Visitors) -> None:
     view = visitors.open()
     opened(view, [])

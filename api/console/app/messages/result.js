@@ -151,6 +151,12 @@ addMessages({
   "genealogy.own_id": ["the track's own", "音乐自身"],
   "genealogy.query": ["Open as SQL", "以 SQL 打开"],
   "genealogy.title": ["Music ids by birth", "音乐 ID 的创建时间线"],
+  "genealogy.tree": ["Which id copies which", "音乐 ID 的复制关系"],
+  "genealogy.tree_help": [
+    "Below each music id its copies; dashed: by name only. The number, and the size of the mark: confirmed videos.",
+    "每个音乐 ID 下方为其复制；虚线表示仅名称一致。数字及标记大小表示已确认作品数。",
+  ],
+  "genealogy.tree_label": ["Tree of the music ids and their copies; the table below has the same data", "音乐 ID 及其复制的树状图；下方表格含相同数据"],
   "genealogy.uploader": ["Uploader", "上传者"],
   "graph.audio_fingerprint_match": ["matched by audio", "音频匹配"],
   "graph.cut": ["Only the first {most} videos are drawn.", "仅绘制前 {most} 个作品。"],

@@ -3,13 +3,14 @@ import { PATHS, request } from "../../api.js";
 import { Foreign, count, day, visible } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
-import { COLORS, TimeAxis, shortened, useWidth } from "../../parts/charts.js";
+import { TimeAxis, shortened, useWidth } from "../../parts/charts.js";
 import { PlainTable } from "../../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { link } from "../../router.js";
+import { CopyTree } from "./copies.js";
+import { Kinds, Mark } from "./marks.js";
 import "../../messages/result.js";
 
-const KINDS = ["own_id", "original_sound", "library"];
 const MAX_DRAWN = 40;
 const ROW = 30;
 const NAMES = 150; // px for names, left of the axis
@@ -32,6 +33,7 @@ export function Genealogy({ job }) {
   if (!state.rows.length) return html`<${Empty} title=${t("genealogy.empty")}>${t("genealogy.empty_hint")}<//>`;
   return html`<p class="small soft">${t("genealogy.note")} <a href=${link(["sql", "genealogy"], { "p.music_id": id })}>${t("genealogy.query")}</a></p>
     <${Card} title=${t("genealogy.title")}><${Timeline} rows=${state.rows} /><//>
+    <${Card} title=${t("genealogy.tree")}><${CopyTree} rows=${state.rows} /><//>
     <${PlainTable} rows=${state.rows} keyOf=${(row) => row.music_id} caption=${t("tab.genealogy")} columns=${COLUMNS()} />`;
 }
 
@@ -57,23 +59,13 @@ function Timeline({ rows }) {
   const { found, from, to, x: xOf } = places(rows, width);
   const unknown = rows.length - found.length;
   const height = found.length * ROW + 40;
-  const shown = KINDS.filter((kind) => found.some((place) => place.row.kind === kind));
   return html`<figure class="stack tight" ref=${ref}>${found.length > 0 && html`<svg class="chart genealogy" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${t("genealogy.label")}>
       ${found.map(({ row, y }) => html`<text key=${row.music_id} x="0" y=${y + 4}>${shortened(visible(row.title ?? row.music_id), NAME_LETTERS)}</text>`)}
       ${found.filter((place) => place.older).map(({ row, x, y, older }) => html`<path key=${row.music_id} d=${`M${older.x} ${older.y}V${y}H${x}`} fill="none" stroke="var(--edge)" stroke-width="1.5" stroke-dasharray=${row.copy_evidence === "name" ? "4 4" : undefined} />`)}
       ${found.map((place) => html`<${Mark} key=${place.row.music_id} ...${place} />`)}
       ${to > from && html`<${TimeAxis} from=${from} to=${to} x=${xOf} y=${height - 24} width=${width} left=${NAMES + 14} />`}
     </svg>`}
-    <figcaption class="small soft">${shown.map((kind) => html`<span key=${kind}><svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><${Mark} row=${{ kind }} x=${7} y=${7} /></svg> ${t(`genealogy.${kind}`)} </span>`)}· ${t("genealogy.help")}${unknown > 0 ? ` ${t("genealogy.not_drawn", { number: count(unknown) })}` : ""}</figcaption></figure>`;
-}
-
-// A shape besides the colour, for prints in grey.
-function Mark({ row, x, y }) {
-  const color = COLORS[Math.max(0, KINDS.indexOf(row.kind))];
-  const name = row.music_id && html`<title>${`${visible(row.title ?? row.music_id)} · ${day(row.created_at)}`}</title>`;
-  if (row.kind === "own_id") return html`<circle cx=${x} cy=${y} r="6" fill=${color}>${name}</circle>`;
-  const turn = row.kind === "library" ? `rotate(45 ${x} ${y})` : undefined;
-  return html`<rect x=${x - 5} y=${y - 5} width="10" height="10" transform=${turn} fill=${row.kind ? color : "none"} stroke=${color}>${name}</rect>`;
+    <figcaption class="small soft"><${Kinds} rows=${found.map((place) => place.row)} />· ${t("genealogy.help")}${unknown > 0 ? ` ${t("genealogy.not_drawn", { number: count(unknown) })}` : ""}</figcaption></figure>`;
 }
 
 const COLUMNS = () => [
