@@ -7,7 +7,7 @@ TOGETHER = ("tests/browser/",)
 
 
 class FilesAndFolders(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
-    """Gives out whole files, and whole folders where files share what is dear to start."""
+    """Gives out whole files, and whole folders where files share what is expensive to start."""
 
     def _split_scope(self, nodeid: str) -> str:
         folders = (folder for folder in TOGETHER if nodeid.startswith(folder))

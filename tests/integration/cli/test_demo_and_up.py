@@ -1,6 +1,6 @@
 """The two commands that start everything, stopped early or without a profile.
 
-To its end the demo runs in `test_installed_wheel.py`; `up` runs in `test_up_with_a_token.py`.
+The whole demo runs in `test_installed_wheel.py`, in `make soak`; `up` in `test_up_with_a_token.py`.
 """
 
 import re
