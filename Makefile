@@ -3,6 +3,8 @@
 
 UV := .venv-tools/bin/uv
 BIN := .venv/bin
+# Before the default is set: does the caller name a seed?
+NAMED_SEED := $(if $(filter command environment,$(origin SEED)),$(SEED))
 SEED ?= 7
 SIZE ?= 0.3
 
@@ -163,7 +165,7 @@ fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MO
 	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
 
 simulate: env ## days of jobs and questions under faults, kills and clock jumps (DAYS=, SEEDS=, SEED= the first one; ONCE=1; BUGS=1: planted bugs)
-	@$(BIN)/python -m tests.simulation --days $(or $(DAYS),10) --first $(or $(SEED),1) --seeds $(or $(SEEDS),$(if $(SEED),1,10)) $(if $(ONCE),--once) $(if $(BUGS),--bugs)
+	@$(BIN)/python -m tests.simulation --days $(or $(DAYS),10) --first $(or $(NAMED_SEED),1) --seeds $(or $(SEEDS),$(if $(NAMED_SEED),1,10)) $(if $(ONCE),--once) $(if $(BUGS),--bugs)
 
 mutants: env ## mutation tests: the tests must kill 90 % (MODULE=, SAMPLE=, SEED=)
 	@$(ONE_THREAD) $(BIN)/python -m tests.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))

@@ -133,14 +133,14 @@ class CatalogService:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
         stored = self._control.catalog(check_catalog_name(name))
-        known = {track.given.key for track in self._control.catalog_tracks(name)}
+        known = {one.given.key: one.given for one in self._control.catalog_tracks(name)}
         expanded = expand_song_lists(
             lines,
             find_target=self._find_target,
             read_songs=self._read_songs,
             song_link=self._song_link,
         )
-        outcome = plan_import(expanded.lines, identify=self._identify, known=known)
+        outcome = plan_import(expanded.lines, identify=self._identify, known=known.values())
         problems = sorted((*outcome.problems, *expanded.problems), key=lambda one: one.line)
         outcome = replace(outcome, problems=tuple(problems))
         new = [track for track in outcome.tracks if track.key not in known]

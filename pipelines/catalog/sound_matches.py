@@ -17,7 +17,7 @@ from pathlib import Path
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, judging_version, sound_from_row
 from pipelines.audio.index.identify import MOST_TRIED
-from pipelines.audio.index.reference_index import INDEX_REVISION, IndexHit
+from pipelines.audio.index.reference_index import BRIEF, INDEX_REVISION, IndexHit
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.scan.marts.rows import comparison_row
@@ -35,7 +35,7 @@ from warehouse.records.values import Row
 TABLE = "marts.catalog_matches"
 LEAST_SURPRISE = 15.0
 """Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
-_BATCH = 50
+_BATCH = 20
 _VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
 
 
@@ -114,7 +114,9 @@ class SoundMatches:
             return
         met = set(fetched["track_music_ids"])
         since = self._looked_up.get(sound.sha256, 0)
-        hits = self._references.index.search(sound.features.peaks, most=MOST_TRIED)
+        hits = self._references.index.search(
+            sound.features.peaks, most=MOST_TRIED, effort=BRIEF, since=since
+        )
         for hit in hits:
             uses = [row for row in self._uses(hit, since) if row["track_music_id"] not in met]
             pair = (sound.sha256, self._references.sha256(hit.reference))

@@ -41,6 +41,7 @@ class CatalogBench:
     stage: Stage
     api: httpx2.Client
     most_bytes: int = 0
+    most_by_kind: Counter[str] = field(default_factory=Counter)
     said: int = field(default=-1)
 
     def add(self, music_ids: list[str]) -> None:
@@ -57,7 +58,7 @@ class CatalogBench:
         while (now := self.state())["is_running"]:
             states = now["states"]
             ended = states["fresh"] + states["failed"]
-            self.most_bytes = max(self.most_bytes, self._memory())
+            self._look_at_memory()
             if ended != self.said:
                 self.said = ended
                 yield f"{ended} tracks have ended, {now['track_count'] - ended} to come"
@@ -80,17 +81,27 @@ class CatalogBench:
         self.stage.start_worker()
         return f"the worker was killed after {ended} tracks; another begins"
 
-    def _memory(self) -> int:
-        """Return the bytes of the worker and all its processes, shared pages counted once."""
+    def _look_at_memory(self) -> None:
+        """Keep the most bytes of the worker and all its processes, shared pages counted once."""
         assert self.stage.worker is not None
-        total = 0
+        found = Counter[str]()
         try:
             root = psutil.Process(self.stage.worker.process.pid)
             for process in [root, *root.children(recursive=True)]:
-                total += process.memory_full_info().pss
+                kind = "worker" if process == root else _kind(process)
+                found[kind] += process.memory_full_info().pss
         except psutil.NoSuchProcess:  # one that ended meanwhile
-            return 0
-        return total
+            return
+        if found.total() > self.most_bytes:
+            self.most_bytes, self.most_by_kind = found.total(), found
+
+
+def _kind(process: psutil.Process) -> str:
+    """Return what a process of the worker is there for; all that are spawned look alike."""
+    command = " ".join(process.cmdline())
+    if "decoder_process" in command:
+        return "decoders"
+    return "scans, and a look-up" if "spawn_main" in command else "others"
 
 
 def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> Iterator[Told]:
@@ -123,6 +134,8 @@ def _first_run(bench: CatalogBench, music_ids: list[str]) -> Iterator[Told]:
     used = _cpu(bench.stage) - cpu
     yield "processor of the sandbox", f"{used:.0f} s of {spent * 2:.0f} s on two cores", "apart"
     yield "worker with all its processes, most", f"{bench.most_bytes / 1e9:.2f} GB", "1.5 GB"
+    for kind, size in bench.most_by_kind.items():
+        yield f"  {kind}", f"{size / 1e9:.2f} GB", ""
     yield "failed tracks", str(bench.state()["states"]["failed"]), "0"
     yield from _repeated(bench.stage)
 

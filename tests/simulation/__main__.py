@@ -5,6 +5,7 @@ each bug and says which seed finds it. `--processes` divides the seeds among pro
 """
 
 import argparse
+import logging
 import os
 import sys
 import time
@@ -12,33 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from tests.simulation.bugs import BUGS
-from tests.simulation.days import BrokenPromiseError, run_seed, simulate
-
-type Lived = tuple[int, int, str, float]
-"""Seed, events, what was found to be wrong (or nothing), CPU seconds."""
-
-
-def find_bug(name: str, *, seeds: range, days: float) -> int | None:
-    """Return the first seed that breaks a promise with this bug planted, or None."""
-    with BUGS[name]():
-        for seed in seeds:
-            try:
-                simulate(seed, days=days)
-            except BrokenPromiseError:
-                return seed
-    return None
-
-
-def live(seed: int, days: float, *, is_once: bool) -> Lived:
-    """Live one seed; twice, to compare the traces, unless `is_once`."""
-    began = time.process_time()
-    try:
-        found = run_seed(seed, days=days)
-        is_same = is_once or simulate(seed, days=days) == found.trace()
-    except BrokenPromiseError as error:
-        return seed, 0, str(error), time.process_time() - began
-    why = "" if is_same else f"seed {seed}: the same seed led to another trace"
-    return seed, found.events, why, time.process_time() - began
+from tests.simulation.lives import find_bug, live
 
 
 def report_bug(name: str, *, seeds: range, days: float) -> bool:
@@ -86,6 +61,7 @@ def main() -> int:
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     if options.bugs:
+        logging.getLogger("asyncio").disabled = True  # a broken promise leaves questions unanswered
         found = [report_bug(name, seeds=seeds, days=options.days) for name in BUGS]
         print(f"{sum(found)} of {len(found)} found")
         return int(not all(found))

@@ -184,8 +184,9 @@ class JobEvents:
             scan.abandon()
 
     def end_scan(self) -> None:
-        """Any run may end, also one of a silent worker that was given up meanwhile."""
-        if not (found := self.scans()):
+        """Any run may end, once, also one of a silent worker that was given up meanwhile."""
+        found = [one for one in self.scans() if not one[1].is_ending]
+        if not found:
             return
         job_id, scan = self.chance.choice(found)
         if self.chance.random() < 0.1 and (twin := self._twin(job_id)) is not None:
@@ -269,6 +270,7 @@ class JobEvents:
 
     def _end(self, job_id: str, scan: SimulatedScan, *, is_last: bool = False) -> None:
         """The scan writes its end itself; it may die when its result is stored already."""
+        scan.is_ending = True
         claim = scan.control.check_claim(job_id, scan.run_number)
         self.promises.jobs.check_claim(job_id, scan.run_number, claim)
         status: JobStatus = self.chance.choice(("completed", "completed", "failed"))

@@ -22,6 +22,7 @@ class SimulatedScan(FakeEnding):
     process: Process = field(default_factory=lambda: Process("scan"))
     control: WatchedStore = None  # type: ignore[assignment]  # always given
     reads: ReadingProcess | None = None
+    is_ending: bool = False
 
     def abandon(self) -> None:
         super().abandon()

@@ -1,14 +1,15 @@
 """Claims of jobs: which worker runs a job, since when it was silent, and how a job comes back.
 
 A claim starts a run and counts `run_number` up. That number is the run's proof that it still holds
-the job: a run that was given up for lost, and comes back, finds a higher one and changes nothing.
+the job: a run that was given up for lost, and comes back, finds the job in the queue or a higher
+number, and changes nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from sqlalchemy import Update, delete, select, update
+from sqlalchemy import Update, delete, or_, select, update
 
 from warehouse.control.database import Database
 from warehouse.control.jobs import (
@@ -112,11 +113,7 @@ class JobClaimRows:
             False, without effect, if the run does not hold the job, its cancellation was requested,
             or no attempt is left.
         """
-        row = select(JOBS).where(
-            *held_by(job_id, run_number),
-            JOBS.c.status == "running",
-            JOBS.c.cancel_requested.is_(False),
-        )
+        row = select(JOBS).where(*held_by(job_id, run_number), JOBS.c.cancel_requested.is_(False))
         with self._database.writing() as connection:
             found = first_job(connection, row.with_for_update())
             if found is None or (costs_attempt and found.attempt >= MAX_ATTEMPTS):
@@ -182,12 +179,15 @@ class JobClaimRows:
             return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
 
     def lost_jobs(self, silent_s: float) -> list[Job]:
-        """Return running jobs without a heartbeat for `silent_s` seconds."""
-        before = self._database.now() - silent_s
+        """Return running jobs without a heartbeat for `silent_s` seconds.
+
+        One that lies as far in the future counts as none: the clock was set back since, and the
+        job would seem alive until the clock has caught up.
+        """
+        now, beat_at = self._database.now(), JOBS.c.heartbeat_at
+        is_silent = or_(beat_at < now - silent_s, beat_at > now + silent_s)
         query = (
-            select(JOBS)
-            .where(JOBS.c.status == "running", JOBS.c.heartbeat_at < before)
-            .order_by(JOBS.c.heartbeat_at)
+            select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
         )
         with self._database.reading() as connection:
             return [to_job(row) for row in connection.execute(query).mappings()]

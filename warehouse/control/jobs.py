@@ -230,9 +230,15 @@ def transition_job(
 
 
 def held_by(job_id: str, run_number: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select a job; with `run_number` only while no later run has taken it over."""
+    """Select a job; with `run_number` only while that run holds it.
+
+    A run that was given up holds it no more, although its number is the highest one until the next
+    claim.
+    """
     one = JOBS.c.job_id == job_id
-    return (one,) if run_number is None else (one, JOBS.c.run_number == run_number)
+    if run_number is None:
+        return (one,)
+    return (one, JOBS.c.run_number == run_number, JOBS.c.status == "running")
 
 
 def _joinable(values: dict[str, object]) -> Executable:

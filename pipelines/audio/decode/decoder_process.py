@@ -10,20 +10,24 @@ import hashlib
 import json
 import os
 import resource
+import select
 import signal
 import struct
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TypedDict
 
 from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.freed_memory import give_back_memory
 
 FRAME = struct.Struct("<II")
 """Message header: length of the JSON head, length of the payload that follows it."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _HASH_PIECE = 1 << 20
+_IDLE_S = 0.5
 
 
 class DecoderReply(TypedDict, total=False):
@@ -55,8 +59,22 @@ def main() -> None:
     _warm_up()
     _limit_resources(limits.memory_mb)
     _send(answers, DecoderReply(), b"")  # tells the parent that this child is ready
-    for line in sys.stdin.buffer:
+    for line in _requests(sys.stdin.buffer):
         _send(answers, *_handle(json.loads(line), limits))
+
+
+def _requests(pipe: BinaryIO) -> Iterator[bytes]:
+    """Yield requests; while none comes, give back the memory that the last sound has taken.
+
+    The parent sends the next request after the reply, so none waits in the buffer.
+    """
+    while True:
+        if not select.select([pipe], [], [], _IDLE_S)[0]:
+            give_back_memory()
+        line = pipe.readline()
+        if not line:
+            return
+        yield line
 
 
 def _exit_with_parent(parent_pid: int) -> None:

@@ -1,7 +1,8 @@
 """An index that is kept in a folder, so that only new references are measured and added.
 
 One file of entries per batch, mapped into memory, and the keys of the references. A key says what a
-reference was measured from. Not here: measuring, the search.
+reference was measured from. A search costs time for each batch, so a small batch is merged with the
+next one. Not here: measuring, the search.
 """
 
 import fcntl
@@ -18,10 +19,19 @@ import numpy as np
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
-from pipelines.audio.index.reference_index import ENTRY, INDEX_REVISION, ReferenceIndex
+from pipelines.audio.index.reference_index import (
+    ENTRY,
+    INDEX_REVISION,
+    ReferenceIndex,
+    in_code_order,
+)
 
 _KEYS = "references.json"
-_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}"
+_LAYOUT = "2"
+"""Increased whenever the files of a folder are named or arranged otherwise."""
+_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{_LAYOUT}"
+_FULL_BATCH = 200
+"""References; a batch of fewer is merged with the next one."""
 
 
 class IndexFolder:
@@ -92,27 +102,34 @@ class IndexFolder:
         with _locked(self._folder):
             if _stored(self._folder)["batches"] != self._batches:
                 raise OSError(f"{self._folder} was changed by another process")
+            batches = [*self._batches, len(keys)]
+            if self._batches and self._batches[-1] < _FULL_BATCH:
+                batches[-2:] = [sum(batches[-2:])]
+                last = np.load(_entries_file(self._folder, self._batches))
+                entries = in_code_order(np.concatenate((last, entries)))
             # Entries come before the keys that name them: a process killed in between leaves a file
-            # that the next batch overwrites.
+            # that nobody reads, and the next addition removes.
             part = self._folder / "entries.part"
             with part.open("wb") as file:
                 np.save(file, entries)
-            part.replace(self._folder / f"entries-{len(self._batches)}.npy")
-            self._batches.append(len(keys))
+            part.replace(_entries_file(self._folder, batches))
+            self._batches = batches
             part.write_text(
                 json.dumps({"version": _VERSION, "batches": self._batches, "keys": self.keys}),
                 encoding="utf-8",
             )
             part.replace(self._folder / _KEYS)
+            _remove_others(self._folder, self._batches)
 
     def _load(self, folder: Path) -> None:
         """Map the batches; what another version wrote is overwritten with the next references."""
         with _locked(folder):
             stored = _stored(folder)
-        for number, count in enumerate(stored["batches"]):
-            entries = np.load(folder / f"entries-{number}.npy", mmap_mode="r")
-            assert entries.dtype == ENTRY, "written by this version"
-            self.index.add_entries(entries, count=count)
+            for number, count in enumerate(stored["batches"], start=1):
+                file = _entries_file(folder, stored["batches"][:number])
+                entries = np.load(file, mmap_mode="r")
+                assert entries.dtype == ENTRY, "written by this version"
+                self.index.add_entries(entries, count=count)
         self._batches, self.keys = stored["batches"], stored["keys"]
 
 
@@ -130,6 +147,18 @@ def _stored(folder: Path) -> _Stored:
         return nothing
     stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
     return stored if stored["version"] == _VERSION else nothing
+
+
+def _entries_file(folder: Path, batches: Sequence[int]) -> Path:
+    """Return the file of the last of these batches."""
+    return folder / f"entries-{sum(batches[:-1])}-{batches[-1]}.npy"
+
+
+def _remove_others(folder: Path, batches: Sequence[int]) -> None:
+    """Remove files of entries that the keys do not name; another process may have mapped them."""
+    named = {_entries_file(folder, batches[:number]) for number in range(1, len(batches) + 1)}
+    for file in set(folder.glob("entries-*.npy")) - named:
+        file.unlink()
 
 
 @contextmanager

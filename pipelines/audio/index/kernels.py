@@ -142,7 +142,7 @@ def _write_wholes(
 
 @numba.njit(cache=True)
 def cast_votes(
-    starts: Whole,
+    starts: NDArray[np.int32],
     entries: NDArray[np.void],
     heard: NDArray[np.int32],
     octaves: NDArray[np.float32],
@@ -195,6 +195,8 @@ def fullest_cells(
     rows = votes.shape[1] - 1
     scores, pitches = np.zeros(rows, np.float32), np.zeros(rows, np.int64)
     for reference in range(len(votes)):
+        if not votes[reference].any():  # not searched
+            continue
         for tempo in range(rows):
             pair = votes[reference, tempo : tempo + 2].astype(np.float32).sum(axis=0)
             squares = pair[:-1] + pair[1:]
@@ -212,12 +214,13 @@ def fullest_cells(
 
 @numba.njit(cache=True)
 def collect_pairs(
-    starts: Whole,
+    starts: NDArray[np.int32],
     entries: NDArray[np.void],
     heard: NDArray[np.int32],
     octaves: NDArray[np.float32],
     cells: tuple[float, float, float, float],
     chosen: NDArray[np.int64],
+    is_chosen: NDArray[np.bool_],
     found: NDArray[np.float32],
 ) -> int:
     """Write the agreeing constellations of some references at their change; return how many.
@@ -228,8 +231,8 @@ def collect_pairs(
         heard: As above.
         octaves: As above.
         cells: As above.
-        chosen: Tempo and pitch of the squares of each reference, -1 for those left out,
-            (references, squares, 2).
+        chosen: Tempo and pitch of the squares of each reference, (references, squares, 2).
+        is_chosen: Whether a reference is looked at, (references,).
         found: Rows of number of the square over all references, tempo in octaves, frame there,
             frame here, cents; (most, 5).
     """
@@ -240,7 +243,7 @@ def collect_pairs(
         for place in range(starts[code], starts[code + 1]):
             entry = entries[place]
             reference = entry["reference"]
-            if chosen[reference, 0, 0] < 0:
+            if not is_chosen[reference]:
                 continue
             octave = octaves[entry["span"]] - octaves[span]
             shift = cents - int(entry["cents"])

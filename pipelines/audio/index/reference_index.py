@@ -41,10 +41,8 @@ _SAMPLED = 24
 _GAP = 12
 _HEARD_GAP = 8  # repeated notes of a faster clip follow one another sooner
 _MOST_ENTRIES = 400_000  # of one sound; a minute of dense music has a tenth of that
-_TEMPO_LOW, _TEMPOS, _TEMPOS_PER_OCTAVE = -1.3, 26, 10
+_TEMPOS_PER_OCTAVE = 10
 _PITCH_LOW, _PITCHES, _CELL_CENTS = -1_250.0, 54, 50.0
-_CELLS = (_TEMPO_LOW, float(_TEMPOS_PER_OCTAVE), _PITCH_LOW, _CELL_CENTS)
-_PLACED = 96
 _SQUARES = 3
 _MOST_PAIRS = 1_000_000
 _TRIED_TEMPOS = np.linspace(0.0, 2 / _TEMPOS_PER_OCTAVE, 21)
@@ -71,17 +69,48 @@ class IndexHit:
     semitones: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchEffort:
+    """How much of a clip is looked up, and at which tempos.
+
+    Attributes:
+        spans: Fewest and most frames of a constellation of the clip.
+        codes: Codes from this one on are not looked up, in the clip and so in all references.
+        tempo_low: Least tempo, in octaves.
+        tempos: Number of tempos, a tenth of an octave each.
+        placed: Number of references whose votes must agree on a place.
+    """
+
+    spans: tuple[int, int]
+    codes: int
+    tempo_low: float
+    tempos: int
+    placed: int
+
+    @property
+    def cells(self) -> tuple[float, float, float, float]:
+        """Least tempo, tempos per octave, least pitch in cents, cents of a cell."""
+        return self.tempo_low, float(_TEMPOS_PER_OCTAVE), _PITCH_LOW, _CELL_CENTS
+
+
+WHOLE = SearchEffort(spans=_HEARD_SPANS, codes=_CODES, tempo_low=-1.3, tempos=26, placed=96)
+"""All of a clip, from half to double the tempo."""
+BRIEF = SearchEffort(spans=(16, 80), codes=_CODES // 8, tempo_low=-0.6, tempos=13, placed=32)
+"""An eighth of a clip, from 0.7 times to 1.5 times the tempo: `docs/catalog.md` has what it costs
+and what it misses."""
+
+
 class ReferenceIndex:
     """Constellations of references by code. References are added in batches, none is removed."""
 
     def __init__(self) -> None:
-        self._batches: list[tuple[NDArray[np.int64], NDArray[np.void]]] = []
+        self._batches: list[_Batch] = []
         self.count = 0
 
     @property
     def bytes(self) -> int:
         """Size of all entries."""
-        return sum(entries.nbytes for _, entries in self._batches)
+        return sum(batch.entries.nbytes for batch in self._batches)
 
     def add(self, sounds: Sequence[Peaks]) -> NDArray[np.void]:
         """Add references; they get the next numbers. Returns their entries, to be stored."""
@@ -98,31 +127,44 @@ class ReferenceIndex:
         if self.count + count > MOST_REFERENCES:
             raise ValueError(f"an index holds {MOST_REFERENCES} references at most")
         starts = np.searchsorted(entries["code"], np.arange(_CODES + 1, dtype=np.uint32))
-        self._batches.append((starts, entries))
         self.count += count
+        self._batches.append(_Batch(starts.astype(np.int32), entries, end=self.count))
 
-    def search(self, clip: Peaks, *, most: int) -> list[IndexHit]:
-        """Return up to `most` references, those with the most surprising votes first."""
-        heard = _constellations(clip, spans=_HEARD_SPANS, gap=_HEARD_GAP)
-        if not len(heard) or not self.count:
+    def search(
+        self, clip: Peaks, *, most: int, effort: SearchEffort = WHOLE, since: int = 0
+    ) -> list[IndexHit]:
+        """Return up to `most` references, those with the most surprising votes first.
+
+        Args:
+            clip: Peaks of the clip.
+            most: Fewer are returned if there are fewer references.
+            effort: How much of the clip is looked up.
+            since: References with smaller numbers need not be searched.
+        """
+        heard = _constellations(clip, spans=effort.spans, gap=_HEARD_GAP)
+        heard = heard[heard[:, 0] < effort.codes]
+        batches = [batch for batch in self._batches if batch.end > since]
+        if not len(heard) or not batches:
             return []
         octaves = np.log2(np.arange(1, _HEARD_SPANS[1] + 2, dtype=np.float32))
         # Indexed by the span in frames; no span is 0.
         octaves = np.concatenate(([np.float32(0)], octaves)).astype(np.float32)
-        shape = (self.count, _TEMPOS, _PITCHES)
+        shape = (self.count, effort.tempos, _PITCHES)
         votes, voters = np.zeros(shape, np.uint16), np.zeros(shape, np.uint16)
-        for starts, entries in self._batches:
-            cast_votes(starts, entries, heard, octaves, _CELLS, votes, voters)
+        for batch in batches:
+            cast_votes(batch.starts, batch.entries, heard, octaves, effort.cells, votes, voters)
         excess, cells = fullest_cells(votes, _SQUARES)
-        likely = np.argsort(-excess[:, 0], kind="stable")[: max(_PLACED, most)]
-        chosen = np.full_like(cells, -1)
-        chosen[likely] = cells[likely]
-        pairs = self._pairs(heard, octaves, chosen)
+        likely = np.argsort(-excess[:, 0], kind="stable")[: max(effort.placed, most)]
+        is_chosen = np.zeros(self.count, np.bool_)
+        is_chosen[likely] = True
+        pairs = _pairs(batches, heard, octaves, effort.cells, (cells, is_chosen))
         ends = np.searchsorted(pairs[:, 0], np.arange(self.count * _SQUARES + 1))
         hits = [
             max(
                 (
-                    _placed(pairs[slice(*ends[square : square + 2])], int(one), cell)
+                    _placed(
+                        pairs[slice(*ends[square : square + 2])], int(one), cell, effort.tempo_low
+                    )
                     for square, cell in enumerate(cells[one], start=one * _SQUARES)
                 ),
                 key=lambda hit: hit.surprise,
@@ -131,14 +173,30 @@ class ReferenceIndex:
         ]
         return sorted(hits, key=lambda hit: -hit.surprise)[:most]
 
-    def _pairs(
-        self, heard: NDArray[np.int32], octaves: NDArray[np.float32], chosen: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        found = np.empty((_MOST_PAIRS, 5), dtype=np.float32)
-        count = 0
-        for starts, entries in self._batches:
-            count += collect_pairs(starts, entries, heard, octaves, _CELLS, chosen, found[count:])
-        return found[np.argsort(found[:count, 0], kind="stable")]
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """References that were added together: first entry of each code, entries, number after them."""
+
+    starts: NDArray[np.int32]
+    entries: NDArray[np.void]
+    end: int
+
+
+def _pairs(
+    batches: Sequence[_Batch],
+    heard: NDArray[np.int32],
+    octaves: NDArray[np.float32],
+    cells: tuple[float, float, float, float],
+    chosen: tuple[NDArray[np.int64], NDArray[np.bool_]],
+) -> NDArray[np.float32]:
+    found = np.empty((_MOST_PAIRS, 5), dtype=np.float32)
+    count = 0
+    for one in batches:
+        count += collect_pairs(
+            one.starts, one.entries, heard, octaves, cells, *chosen, found[count:]
+        )
+    return found[np.argsort(found[:count, 0], kind="stable")]
 
 
 def warm_up() -> None:
@@ -163,7 +221,11 @@ def index_entries(sounds: Sequence[Peaks], *, first: int) -> NDArray[np.void]:
         for column, name in enumerate(("code", "frame", "span", "cents")):
             entries[name] = rows[:, column]
         parts.append(entries)
-    entries = np.concatenate(parts) if parts else np.empty(0, dtype=ENTRY)
+    return in_code_order(np.concatenate(parts) if parts else np.empty(0, dtype=ENTRY))
+
+
+def in_code_order(entries: NDArray[np.void]) -> NDArray[np.void]:
+    """Return entries sorted by code, those of one code in the order given."""
     return entries[np.argsort(entries["code"], kind="stable")]
 
 
@@ -178,9 +240,11 @@ def _constellations(peaks: Peaks, *, spans: tuple[int, int], gap: int) -> NDArra
     return found[:count].copy()
 
 
-def _placed(pairs: NDArray[np.float32], reference: int, cell: NDArray[np.int64]) -> IndexHit:
+def _placed(
+    pairs: NDArray[np.float32], reference: int, cell: NDArray[np.int64], tempo_low: float
+) -> IndexHit:
     """Return the hit with the tempo at which most peaks of the clip agree on one place."""
-    least = _TEMPO_LOW + int(cell[0]) / _TEMPOS_PER_OCTAVE
+    least = tempo_low + int(cell[0]) / _TEMPOS_PER_OCTAVE
     octaves = least + _TRIED_TEMPOS
     there, here = pairs[:, 2].astype(np.float64), pairs[:, 3].astype(np.float64)
     best, trial = most_at_one_place(there, here, 2.0**octaves, _SAME_PLACE)

@@ -5,7 +5,7 @@ number: nothing is dropped silently.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -74,7 +74,7 @@ class _Draft:
     """The outcome while it is made. `first` holds the first line of each track."""
 
     free: int
-    known: Collection[str]
+    known: Mapping[str, ImportedTrack]
     tracks: dict[str, ImportedTrack] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     duplicates: list[DuplicateLine] = field(default_factory=list)
@@ -82,22 +82,29 @@ class _Draft:
 
 
 def plan_import(
-    lines: Iterable[ImportLine], *, identify: Callable[[str], str], known: Collection[str] = ()
+    lines: Iterable[ImportLine],
+    *,
+    identify: Callable[[str], str],
+    known: Iterable[ImportedTrack] = (),
 ) -> ImportOutcome:
     """Turn lines into tracks.
 
     Args:
         lines: The lines of the source.
         identify: Returns the key of an input, or raises an `InputError`.
-        known: Keys of the tracks that the catalogue has: they count against its limit, and a line
-            that names one of them updates it.
+        known: The tracks that the catalogue has: they count against its limit, and a line that
+            names one of them updates what it states.
     """
-    draft = _Draft(free=MAX_TRACKS - len(known), known=frozenset(known))
+    before = {track.key: track for track in known}
+    draft = _Draft(free=MAX_TRACKS - len(before), known=before)
     for line in lines:
         if any(value.strip() for value in line.values.values()):
             _add(draft, line, identify)
     return ImportOutcome(
-        tracks=tuple(draft.tracks.values()),
+        tracks=tuple(
+            _updated(before[key], track) if key in before else track
+            for key, track in draft.tracks.items()
+        ),
         lines=tuple(draft.first[key] for key in draft.tracks),
         duplicates=tuple(draft.duplicates),
         problems=tuple(draft.problems),
@@ -171,4 +178,16 @@ def _merged(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
         label=first.label or later.label,
         priority=max(first.priority, later.priority),
         columns={**first.columns, **filled, **own},
+    )
+
+
+def _updated(known: ImportedTrack, new: ImportedTrack) -> ImportedTrack:
+    """Return a track of the catalogue with what a new import states; what it leaves open stays."""
+    stated = {name: value for name, value in new.columns.items() if value.strip()}
+    has_priority = ImportLine(number=0, values=stated).first_of(PRIORITY_COLUMNS) is not None
+    return replace(
+        new,
+        label=new.label or known.label,
+        priority=new.priority if has_priority else known.priority,
+        columns={**known.columns, **stated},
     )

@@ -8,6 +8,7 @@ run it repeats, else of the newest jobs of the same track. Not here: the life of
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from dagster import AssetKey, AssetsDefinition, DagsterRun
 
@@ -101,7 +102,10 @@ def begin_job(runtime: Runtime, run: DagsterRun, graphs: Mapping[str, StepGraph]
     try:
         _take_lease(runtime, job, is_whole=state is None)
     except WorkerUnavailableError as error:
-        runtime.control.finish(job.job_id, "failed", error=error.to_document())
+        kept_until = datetime.now(UTC) + timedelta(days=runtime.settings.job_retention_days)
+        runtime.control.finish(
+            job.job_id, "failed", error=error.to_document(), expires_at=kept_until
+        )
         raise
     return LaunchedJob(job, partition, selected, state)
 

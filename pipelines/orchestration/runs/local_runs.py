@@ -11,8 +11,9 @@ from pipelines.orchestration.runs.scan_runs import run_scan, warm
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.settings import Settings
 
-MALLOC_ARENAS = "2"
-"""Heaps of glibc in a scan process: by default one per thread, each keeping what was freed."""
+MEMORY_SETTINGS = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""For the processes of a worker. By default glibc has a heap per thread and Arrow one of its own;
+each keeps what was freed, so that trimming the heap after a scan gives back little."""
 SCANS_PER_PROCESS = 8
 """A process is replaced after so many scans, because it grows with them; that takes seconds."""
 log = structlog.get_logger(__name__)
@@ -79,7 +80,8 @@ class LocalScanRunner:
 
 
 def _build_pool(settings: Settings) -> ProcessPool:
-    os.environ.setdefault("MALLOC_ARENA_MAX", MALLOC_ARENAS)  # read when a process starts
+    for name, value in MEMORY_SETTINGS.items():
+        os.environ.setdefault(name, value)  # read when a process starts
     pool = ProcessPool(
         max_workers=settings.worker_runs,
         max_tasks=SCANS_PER_PROCESS + 1,  # the first one warms up

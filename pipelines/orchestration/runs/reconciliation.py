@@ -36,18 +36,25 @@ class JobCancelStore(Protocol):
     """The methods of the control store that reconciliation needs."""
 
     def job(self, job_id: str) -> Job | None: ...
-    def request_cancel(self, job_id: str, *, expires_at: datetime | None = None) -> Job | None: ...
+    def request_cancel(self, job_id: str, *, expires_at: datetime) -> Job | None: ...
 
 
 def cancel_jobs_of_terminated_runs(
-    instance: DagsterInstance, control: JobCancelStore, run_ids: Collection[str]
+    instance: DagsterInstance,
+    control: JobCancelStore,
+    run_ids: Collection[str],
+    *,
+    expires_at: datetime,
 ) -> None:
-    """Request cancellation of the jobs whose run was terminated in Dagster's UI."""
+    """Request cancellation of the jobs whose run was terminated in Dagster's UI.
+
+    expires_at: when a job is deleted that ends at once, since it waits for its next run.
+    """
     if not run_ids:
         return
     wanted = RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
     for run in instance.get_runs(wanted):
-        control.request_cancel(job_id_of(run))
+        control.request_cancel(job_id_of(run), expires_at=expires_at)
 
 
 def end_orphaned_runs(

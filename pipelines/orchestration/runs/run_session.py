@@ -6,6 +6,7 @@ itself, which get a job of their own. In the code server, which runs nothing, th
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
 
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
 
@@ -122,7 +123,8 @@ def _heartbeats(
 
     def beat() -> None:
         control.heartbeat_job(job.job_id, run_number=job.run_number)
-        cancel_jobs_of_terminated_runs(instance, control, [run.run_id])
+        kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
+        cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
 
     return HeartbeatThread(beat, every_s=settings.heartbeat_s)
 

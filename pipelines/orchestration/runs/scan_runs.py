@@ -16,6 +16,7 @@ from functools import partial
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
 
+from pipelines.freed_memory import give_back_memory
 from pipelines.logs import configure_logging
 from pipelines.orchestration.dagster_compat import (
     InMemoryJob,
@@ -27,7 +28,6 @@ from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.instance import INSTANCE_FOLDER
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
-from pipelines.orchestration.runs.freed_memory import give_back_memory
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
 from pipelines.orchestration.worker.low_priority import (

@@ -154,7 +154,9 @@ class Worker:
         if self._is_due("others", self.settings.heartbeat_s):
             self._requeue_lost()
             runs = [run_id(job_id, self.claims[job_id]) for job_id in self.running]
-            cancel_jobs_of_terminated_runs(self.instance, self.control, runs)
+            cancel_jobs_of_terminated_runs(
+                self.instance, self.control, runs, expires_at=self._kept_until()
+            )
             self._kill_hanging_scans()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
             self._reconcile()

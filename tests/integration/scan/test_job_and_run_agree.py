@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.reconciliation import end_run
+from pipelines.orchestration.runs.reconciliation import (
+    cancel_jobs_of_terminated_runs,
+    end_run,
+)
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.heartbeats import LOOKS
@@ -133,6 +136,15 @@ def test_a_run_marked_as_cancelled_at_once_stops_its_job_too(house: Any) -> None
     house.instance.report_run_canceled(house.instance.get_run_by_id(job_id))
     house.pass_by(3)
     assert house.control.is_cancel_requested(job_id)
+
+
+def test_a_job_that_ends_as_its_lost_run_is_terminated_is_not_kept_for_ever(house: Any) -> None:
+    job_id = house.running()
+    house.control.requeue(job_id, run_number=1, costs_attempt=True)
+    house.instance.report_run_canceled(house.instance.get_run_by_id(job_id))
+    kept_until = datetime(2027, 1, 1, tzinfo=UTC)
+    cancel_jobs_of_terminated_runs(house.instance, house.control, [job_id], expires_at=kept_until)
+    assert (house.status(job_id), house.job(job_id).expires_at) == ("cancelled", kept_until)
 
 
 def test_a_run_of_something_else_is_terminated_as_ever(house: Any) -> None:

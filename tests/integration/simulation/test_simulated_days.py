@@ -1,10 +1,13 @@
 """A bounded part of `make simulate`: promises hold, a seed repeats itself, bugs are found."""
 
+import subprocess
+import sys
+
 import pytest
 
-from tests.simulation.__main__ import find_bug
 from tests.simulation.bugs import BUGS
 from tests.simulation.days import BrokenPromiseError, simulate
+from tests.simulation.lives import find_bug
 
 DAYS = 1.0
 FOUND_AT_ONCE = ("circuits open too early", "an equal request makes a second job")
@@ -36,3 +39,12 @@ def test_a_failing_seed_says_how_to_replay_it_and_fails_in_the_same_way_again() 
         told.append(str(broken.value))
     assert told[0] == told[1]
     assert "make simulate SEED=1 DAYS=1" in told[0]
+
+
+def test_the_command_divides_the_seeds_among_processes() -> None:
+    options = ["--seeds", "2", "--days", "0.1", "--processes", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.simulation", *options],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("2 seeds of 0.1 days, each lived twice, with the same trace")

@@ -138,6 +138,18 @@ def test_silent_jobs_are_lost_and_those_heard_of_are_not(
     assert control.lost_jobs(20) == []
 
 
+def test_a_heartbeat_from_before_the_clock_was_set_back_is_none(
+    control: ControlStore, clock: Clock
+) -> None:
+    control.create_or_join(new_job("f", job_id="silent"))
+    control.create_or_join(new_job("g", job_id="alive"))
+    for _ in range(2):
+        control.claim("worker")
+    clock.pass_by(-3600)
+    control.heartbeat_job("alive", run_number=1)
+    assert [job.job_id for job in control.lost_jobs(20)] == ["silent"]
+
+
 def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock: Clock) -> None:
     control.beat("b", [])
     clock.pass_by(10)
@@ -179,6 +191,20 @@ def test_second_end_changes_nothing(control: ControlStore) -> None:
     assert not control.finish(job.job_id, "failed", error={"type": "x"})
     assert not control.finish(job.job_id, "running")
     assert control.job(job.job_id) == before
+
+
+def test_a_run_that_was_given_up_ends_nothing_while_its_job_waits(control: ControlStore) -> None:
+    """Its number is still the highest one: the job has no other run yet."""
+    control.create_or_join(new_job("f", job_id="j"))
+    control.claim("silent")
+    assert control.requeue("j", run_number=1, costs_attempt=True)
+    assert control.finish("j", "failed", run_number=1) is False
+    control.save_progress("j", ProgressRecord(stage="complete"), run_number=1)
+    job = control.job("j")
+    assert job is not None
+    assert (job.status, job.progress.stage, job.progress.waiting_for) == (
+        "queued", ProgressRecord().stage, "worker",
+    )  # fmt: skip
 
 
 def test_cancelling_depends_on_how_far_the_job_is(control: ControlStore) -> None:

@@ -15,7 +15,8 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import Identification, identify
 from pipelines.audio.index.index_folder import IndexFolder
 from pipelines.audio.index.kernels import most_at_one_place
-from pipelines.audio.index.reference_index import ReferenceIndex
+from pipelines.audio.index.reference_index import BRIEF, ReferenceIndex
+from pipelines.catalog.sound_matches import LEAST_SURPRISE
 from tests.clips import Band
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder
@@ -84,6 +85,26 @@ def test_the_index_tells_tempo_and_pitch_before_any_comparison(
     assert hit.semitones == pytest.approx(12 * np.log2(0.8), abs=0.5)
 
 
+@pytest.mark.parametrize("factor", [0.8, 1.0])
+def test_an_eighth_of_a_clip_is_enough_to_find_a_long_piece_of_a_reference(
+    band: Band, index: ReferenceIndex, factor: float
+) -> None:
+    clip = measured(band.resampled(band.track(3), factor)).features.peaks
+    best, other = index.search(clip, most=2, effort=BRIEF)
+    assert best.reference == 2
+    assert best.tempo == pytest.approx(factor, rel=0.03)
+    assert best.surprise > LEAST_SURPRISE > other.surprise
+
+
+def test_only_references_from_a_number_on_are_searched(
+    index: ReferenceIndex, sounds: list[MeasuredSound]
+) -> None:
+    found = index.search(sounds[0].features.peaks, most=4, since=2)
+    assert not any(hit.votes for hit in found if hit.reference < 2)
+    assert any(hit.votes for hit in found if hit.reference >= 2)
+    assert index.search(sounds[0].features.peaks, most=4, since=4) == []
+
+
 def test_a_clip_of_no_reference_has_no_match(
     band: Band, index: ReferenceIndex, sounds: list[MeasuredSound]
 ) -> None:
@@ -125,6 +146,20 @@ def test_a_kept_index_finds_the_same_and_lacks_new_references_alone(
     assert again.keys == ["a", "b", "c"]
     assert again.missing(["d", "b", "d"]) == ["d"]
     assert again.index.search(peaks[2], most=3) == first.index.search(peaks[2], most=3)
+
+
+def test_small_batches_are_kept_as_one_so_that_a_search_stays_fast(
+    tmp_path: Path, sounds: list[MeasuredSound]
+) -> None:
+    peaks = [sound.features.peaks for sound in sounds]
+    for key, one in zip("abcd", peaks, strict=True):
+        IndexFolder(tmp_path).add([key], [one])
+    assert [file.name for file in tmp_path.glob("*.npy")] == ["entries-0-4.npy"]
+    whole = ReferenceIndex()
+    whole.add(peaks)
+    kept = IndexFolder(tmp_path)
+    assert kept.keys == list("abcd")
+    assert kept.index.search(peaks[2], most=4) == whole.search(peaks[2], most=4)
 
 
 def test_two_processes_do_not_write_one_batch(tmp_path: Path, sounds: list[MeasuredSound]) -> None:

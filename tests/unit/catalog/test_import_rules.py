@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.catalog.rules.importing import ImportLine, ImportOutcome, plan_import
-from warehouse.records.catalog.tracks import MAX_TRACKS
+from warehouse.records.catalog.tracks import MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 
 
@@ -76,7 +76,8 @@ def test_a_priority_may_be_written_as_spreadsheets_write_numbers() -> None:
 
 
 def test_a_catalogue_takes_no_more_than_its_limit_and_names_the_rest() -> None:
-    known = [f"music:{number}" for number in range(20_000, 20_000 + MAX_TRACKS - 1)]
+    numbers = range(20_000, 20_000 + MAX_TRACKS - 1)
+    known = [ImportedTrack(key=f"music:{number}", input=str(number)) for number in numbers]
     lines = [line(1, "20000"), line(2, "12345"), line(3, "12346"), line(4, "x12345")]
     found = plan_import(lines, identify=identify, known=known)
     assert [track.key for track in found.tracks] == ["music:20000", "music:12345"]
@@ -111,5 +112,15 @@ def test_no_line_is_lost_and_none_counts_twice(rows: list[dict[str, str]]) -> No
 def test_importing_the_tracks_again_finds_the_same_tracks(rows: list[dict[str, str]]) -> None:
     lines = [ImportLine(number=number, values=row) for number, row in enumerate(rows, 1)]
     first = planned(*lines)
-    again = plan_import(lines, identify=identify, known={track.key for track in first.tracks})
+    again = plan_import(lines, identify=identify, known=first.tracks)
     assert again == first
+
+
+def test_an_import_changes_what_it_states_and_leaves_the_rest_as_it_was() -> None:
+    known = planned(line(1, "12345", title="Paper Boats", priority="7", owner="a", note="old"))
+    again = plan_import([line(1, "x12345", note="new")], identify=identify, known=known.tracks)
+    (track,) = again.tracks
+    assert (track.input, track.label, track.priority) == ("x12345", "Paper Boats", 7)
+    assert (track.columns["owner"], track.columns["note"]) == ("a", "new")
+    lower = plan_import([line(1, "12345", priority="0")], identify=identify, known=known.tracks)
+    assert lower.tracks[0].priority == 0

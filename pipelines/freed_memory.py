@@ -1,7 +1,8 @@
 """Give freed memory back to the operating system, which glibc keeps for the next allocation.
 
 A scan allocates far more than it keeps: pages, features, spectra. A warm process would stay as
-large as its largest scan, and grow as the heap becomes fragmented.
+large as its largest scan, and grow as the heap becomes fragmented. A decoder would stay as large as
+its longest sound.
 """
 
 import ctypes
