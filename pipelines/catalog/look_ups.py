@@ -5,7 +5,6 @@ up again about as often as the number of tracks has doubled. A process of its ow
 priority.
 """
 
-import multiprocessing
 import os
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +14,7 @@ import structlog
 
 from pipelines.catalog.open_service import look_up_sounds
 from pipelines.catalog.run import CatalogProgress
+from pipelines.forked_processes import exit_with, forking_context
 from pipelines.logs import configure_logging
 from pipelines.settings import Settings
 
@@ -64,8 +64,8 @@ class LookUps:
 
 def start_look_up(settings: Settings, name: str) -> LookUp:
     """Look up the sounds of a catalogue in a process that ends with this one."""
-    process = multiprocessing.get_context("spawn").Process(
-        target=_look_up, args=(settings, name), name=f"look-up-{name}", daemon=True
+    process = forking_context().Process(
+        target=_look_up, args=(settings, name, os.getpid()), name=f"look-up-{name}", daemon=True
     )
     process.start()
     return process
@@ -76,7 +76,8 @@ def look_ups(settings: Settings, name: str) -> LookUps:
     return LookUps(partial(start_look_up, settings, name))
 
 
-def _look_up(settings: Settings, name: str) -> None:
+def _look_up(settings: Settings, name: str, worker_pid: int) -> None:
+    exit_with(worker_pid)
     configure_logging()
     os.nice(_NICENESS)
     counts = look_up_sounds(settings, name, on_done=lambda *_: None)

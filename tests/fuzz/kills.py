@@ -237,7 +237,7 @@ class Hunt:
         assert self.stage.worker is not None
         worker = psutil.Process(self.stage.worker.process.pid)
         # the one killed before may not have its successor yet
-        scans = wait_for(lambda: [one for one in worker.children() if _is_scan(one)])
+        scans = wait_for(lambda: _scans_of(worker))
         listeners = [child for scan in scans for child in scan.children()]
         if victim == "worker":
             below = worker.children(recursive=True)
@@ -285,9 +285,20 @@ def _coverage(coverage: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_scan(process: psutil.Process) -> bool:
+def _scans_of(worker: psutil.Process) -> list[psutil.Process]:
+    """Return the scan processes of a worker, which are forked from a process of it."""
+    return [
+        scan
+        for template in worker.children()
+        if _has_word(template, "forkserver")
+        for scan in template.children()
+        if _has_word(scan, "forkserver")
+    ]
+
+
+def _has_word(process: psutil.Process, word: str) -> bool:
     try:
-        return "spawn_main" in " ".join(process.cmdline())
+        return word in " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
         return False  # it has just ended
 

@@ -124,10 +124,13 @@ class PolitenessPromises:
         return self._circuits[key].open_until is not None
 
     def challenged(self, host: str) -> list[str]:
-        """Return the surfaces of a host that demanded verification lately and are closed."""
+        """Return the surfaces of a host that demanded verification lately and are closed.
+
+        In the order of their latest demands.
+        """
         since = self._clock.unix() - LONGEST_S
-        return [
-            surface
+        found = [
+            (model.failed_at, surface)
             for (where, surface), model in self._circuits.items()
             if where == host
             and surface != WHOLE_HOST
@@ -135,6 +138,7 @@ class PolitenessPromises:
             and model.open_until is not None
             and model.failed_at >= since
         ]
+        return [surface for _, surface in sorted(found)]
 
     def sent(self, host: str, surface: str, process: str) -> None:
         """Nothing is sent to a paused host, or by a process that met a demand there meanwhile."""

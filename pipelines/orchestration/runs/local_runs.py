@@ -1,12 +1,12 @@
 """Run scans in warm processes of this machine (`RUNS=local`)."""
 
-import multiprocessing
 import os
 import time
 
 import structlog
 from pebble import ProcessFuture, ProcessPool
 
+from pipelines.forked_processes import forking_context
 from pipelines.orchestration.runs.scan_runs import run_scan, warm
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.settings import Settings
@@ -86,9 +86,8 @@ def _build_pool(settings: Settings) -> ProcessPool:
         max_workers=settings.worker_runs,
         max_tasks=SCANS_PER_PROCESS + 1,  # the first one warms up
         initializer=warm,
-        initargs=(settings,),
-        # The worker has threads: a forked process could inherit a lock that nobody releases.
-        context=multiprocessing.get_context("spawn"),
+        initargs=(settings, os.getpid()),
+        context=forking_context(),
     )
     for _ in range(settings.worker_runs):
         pool.schedule(_warm_up)

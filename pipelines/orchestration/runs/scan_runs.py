@@ -8,7 +8,6 @@ import fcntl
 import os
 import signal
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from functools import partial
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
 
+from pipelines.forked_processes import exit_with
 from pipelines.freed_memory import give_back_memory
 from pipelines.logs import configure_logging
 from pipelines.orchestration.dagster_compat import (
@@ -41,7 +41,6 @@ from pipelines.settings import Settings
 from warehouse.home.folder import Home
 from warehouse.records.jobs import JOB_KINDS, Job
 
-PARENT_POLL_S = 0.5
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run events are in Dagster's event log; the worker's stderr stays readable."""
 
@@ -69,17 +68,15 @@ def open_instance(home: Home) -> DagsterInstance:
         return DagsterInstance.from_config(str(INSTANCE_FOLDER))
 
 
-def warm(settings: Settings) -> None:
-    """Open everything a scan needs and import slow modules; called once per process."""
+def warm(settings: Settings, worker_pid: int) -> None:
+    """Open everything a scan needs; called once per process."""
     configure_logging()
     global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
     # Before any other thread starts, since threads inherit the blocked signals.
     _end_at_once_when_asked()
-    _exit_with_parent(os.getppid())
+    exit_with(worker_pid)
     if settings.worker_gives_way:
         lower_process_priority()
-    from pipelines.audio.matching import verify  # noqa: F401, PLC0415 -- loaded before a scan waits
-
     runtime = open_runtime(settings, _open)
     current_scan = CurrentScan()
     definitions = build_definitions(scan=current_scan)
@@ -93,7 +90,7 @@ def warm(settings: Settings) -> None:
         {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS},
     )
     if settings.worker_gives_way:  # not before: on a busy machine, warming up would take minutes
-        lower_session_priority(leader=os.getppid())
+        lower_session_priority(leader=worker_pid)
 
 
 def _end_at_once_when_asked() -> None:
@@ -109,17 +106,6 @@ def _end_at_once_when_asked() -> None:
         os._exit(1)
 
     threading.Thread(target=wait, name="end-when-asked", daemon=True).start()
-
-
-def _exit_with_parent(parent: int) -> None:
-    """Watchdog: exit when the parent worker is gone for any reason."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(PARENT_POLL_S)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="follow-parent", daemon=True).start()
 
 
 def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> ScanEnd:

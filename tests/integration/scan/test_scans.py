@@ -271,5 +271,5 @@ def test_a_scan_goes_on_where_the_page_of_the_song_gives_nothing(town: Stage) ->
 def test_scans_that_need_not_give_way_are_as_urgent_as_any_program(town: Stage) -> None:
     assert town.worker is not None
     worker = psutil.Process(town.worker.process.pid)
-    town.wait(lambda: town.processes(with_word="spawn_main"))
+    town.wait(lambda: town.processes(with_word="forkserver"))
     assert {one.nice() for one in (worker, *worker.children(recursive=True))} == {os.nice(0)}

@@ -1,0 +1,45 @@
+"""Processes of a worker that are forked from one which has loaded everything that they need.
+
+They start within milliseconds instead of seconds and share what was loaded. That one process is
+started afresh and has no threads, so no fork inherits a lock that nobody releases.
+"""
+
+import multiprocessing
+import os
+import threading
+import time
+from multiprocessing.context import ForkServerContext
+
+import psutil
+
+PRELOADED = "pipelines.orchestration.runs.preloaded"
+"""The module that loads it. A name, since it is of a layer above this one."""
+_POLL_S = 0.5
+
+
+def forking_context() -> ForkServerContext:
+    """Return the context whose processes are forked from the one that has loaded everything."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([PRELOADED])
+    return context
+
+
+def exit_with(owner_pid: int) -> None:
+    """Watch the process that asked for this one, and exit when it is gone for any reason.
+
+    It is not the parent: that is the process that was forked.
+    """
+    owner = psutil.Process(owner_pid)
+
+    def is_gone() -> bool:
+        try:
+            return not owner.is_running() or owner.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
+
+    def watch() -> None:
+        while not is_gone():
+            time.sleep(_POLL_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="follow-owner", daemon=True).start()
