@@ -1,7 +1,7 @@
 """Processes of a worker that are forked from one which has loaded everything that they need.
 
 They start within milliseconds instead of seconds and share what was loaded. That one process is
-started afresh and has no threads, so no fork inherits a lock that nobody releases.
+started afresh and runs no thread of ours, so no fork inherits a lock that nobody releases.
 """
 
 import multiprocessing
@@ -29,17 +29,14 @@ def exit_with(owner_pid: int) -> None:
 
     It is not the parent: that is the process that was forked.
     """
-    owner = psutil.Process(owner_pid)
-
-    def is_gone() -> bool:
-        try:
-            return not owner.is_running() or owner.status() == psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return True
 
     def watch() -> None:
-        while not is_gone():
-            time.sleep(_POLL_S)
+        try:
+            owner = psutil.Process(owner_pid)
+            while owner.is_running() and owner.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(_POLL_S)
+        except psutil.NoSuchProcess:
+            pass
         os._exit(1)
 
     threading.Thread(target=watch, name="follow-owner", daemon=True).start()

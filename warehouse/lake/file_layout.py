@@ -15,6 +15,13 @@ SORT_COLUMNS: Mapping[str, str] = {
 """Column that each table is sorted by, because most queries filter on it."""
 
 ROW_GROUP_SIZE = 16_384
+ROW_GROUP_SIZES: Mapping[str, int] = {"raw.sounds": 32}
+"""Other sizes: a row of features has 90 kB, and a lookup decompresses whole row groups."""
+FILE_SIZES: Mapping[str, int] = {"raw.sounds": 32 << 20}
+"""Bytes; files of this size are not merged any more, since merging takes four times as much memory.
+
+Other tables have the library's default, 100 MB.
+"""
 APPEND_PROPERTIES = WriterProperties(compression="ZSTD", compression_level=3)
 _FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=ROW_GROUP_SIZE)
 
@@ -27,7 +34,11 @@ def rewrite_properties(name: str) -> WriterProperties:
     """
     column = SORT_COLUMNS.get(name)
     if column is None:
-        return APPEND_PROPERTIES
+        return WriterProperties(
+            compression="ZSTD",
+            compression_level=3,
+            max_row_group_size=ROW_GROUP_SIZES.get(name),
+        )
     return WriterProperties(
         compression="ZSTD",
         compression_level=3,

@@ -19,7 +19,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
 from warehouse.home.disk_space import FreeBytes, check_free_space, free_bytes
-from warehouse.lake.file_layout import APPEND_PROPERTIES, rewrite_properties
+from warehouse.lake.file_layout import APPEND_PROPERTIES, FILE_SIZES, rewrite_properties
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.schema_evolution import (
     check_marks,
@@ -204,7 +204,9 @@ class Lake:
         with storage_errors(f"compacting {name}"):
             delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
             with suppress(CommitFailedError):
-                metrics = delta.optimize.compact(writer_properties=rewrite_properties(name))
+                metrics = delta.optimize.compact(
+                    writer_properties=rewrite_properties(name), target_size=FILE_SIZES.get(name)
+                )
                 return int(metrics["numFilesRemoved"])
         return 0
 

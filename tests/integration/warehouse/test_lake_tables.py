@@ -1,13 +1,16 @@
 """Appending, listing, compacting and refusing, on one lake in a folder."""
 
 import errno
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+from pyarrow.parquet import ParquetFile
 
+from warehouse.lake.file_layout import FILE_SIZES, ROW_GROUP_SIZES
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError, WrongWorldError
 from warehouse.tables import TABLES
@@ -40,6 +43,21 @@ def stored(lake: Lake, name: str = ITEMS) -> list[dict[str, object]]:
         DeltaTable(f"{lake.url}/{name.replace('.', '/')}").to_pyarrow_table().to_pylist()
     )
     return rows
+
+
+def sound(sha256: str, features: bytes) -> dict[str, object]:
+    (table,) = [one for one in TABLES if one.name == "raw.sounds"]
+    row: dict[str, object] = dict.fromkeys(
+        (column.name for column in table.columns if column.name != "committed_at"), None
+    )
+    return row | {
+        "sound_sha256": sha256, "feature_version": "1", "aweme_id": "1", "features": features,
+        "library_version": "1", "job_id": "j", "observed_at": datetime(2026, 11, 1, tzinfo=UTC),
+    }  # fmt: skip
+
+
+def parquet_files(lake: Lake, name: str) -> list[ParquetFile]:
+    return [ParquetFile(file) for file in DeltaTable(lake.path(name)).file_uris()]
 
 
 def test_new_lake_has_every_table_and_no_rows(lake: Lake) -> None:
@@ -111,6 +129,23 @@ def test_compaction_keeps_rows_and_leaves_few_files(lake: Lake) -> None:
     assert sorted(stored(lake), key=str) == before
     lake.append(ITEMS, items("after"))
     assert len(stored(lake)) == len(before) + 3
+
+
+def test_features_are_merged_so_that_a_lookup_reads_few_and_no_large_file_again(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sounds = "raw.sounds"
+    large = b"".join(hashlib.sha256(bytes([part])).digest() for part in range(200))  # as features
+    for batch in range(4):
+        lake.append(sounds, [sound(f"{batch}-{number}", large) for number in range(40)])
+    assert lake.compact(sounds) == 4
+    (merged,) = parquet_files(lake, sounds)
+    groups = [merged.metadata.row_group(place).num_rows for place in range(merged.num_row_groups)]
+    assert (sum(groups), max(groups)) == (160, ROW_GROUP_SIZES[sounds])
+    monkeypatch.setitem(FILE_SIZES, sounds, 1 << 10)
+    lake.append(sounds, [sound("late", large)])
+    assert lake.compact(sounds) == 0
+    assert len(parquet_files(lake, sounds)) == 2
 
 
 def test_vacuum_spares_files_that_a_reader_may_still_hold(lake: Lake) -> None:
