@@ -35,7 +35,7 @@ from warehouse.records.values import Row
 TABLE = "marts.catalog_matches"
 LEAST_SURPRISE = 15.0
 """Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
-_BATCH = 20
+_BATCH = 100
 _VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
 
 
