@@ -15,6 +15,7 @@ from pipelines.orchestration.definitions import GRAPHS
 from pipelines.orchestration.runs.launched_job import LaunchedJob, begin_job
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision
+from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.control.records import NewJob
 from warehouse.engine.duckdb_engine import Engine
@@ -39,8 +40,9 @@ def stores(tmp_path: Path) -> Iterator[Any]:
         closing(Engine(lake)) as engine,
     ):
         yield SimpleNamespace(
-            control=control, lake=lake, engine=engine, world="sandbox", music_provider="public"
-        )
+            control=control, lake=lake, engine=engine, world="sandbox", music_provider="public",
+            settings=Settings(_env_file=None),
+        )  # fmt: skip
 
 
 def run(
@@ -166,7 +168,9 @@ def test_a_track_that_is_scanned_at_this_moment_is_not_scanned_beside_it(stores:
     assert stores.control.acquire_lease(f"scan:{twin}", "busy", 600)
     with pytest.raises(WorkerUnavailableError, match="busy scans the same"):
         begin(stores, run("beside"))
-    assert stores.control.job("beside").status == "failed"
+    job = stores.control.job("beside")
+    assert job.status == "failed"
+    assert job.expires_at is not None, "it would be kept for ever"
 
 
 def test_the_name_behind_a_search_comes_from_its_last_job(stores: Any) -> None:
