@@ -63,8 +63,13 @@ def test_back_undoes_a_filter_of_the_ranking(visitors: Visitors) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     view.show(f"#/job/{JOB_ID}")
     chosen = view.page.locator("#panel select").nth(1)
+    # A person cannot go back before the console has heard of the new address.
+    view.page.evaluate(
+        "addEventListener('hashchange', () => { window.isHeard = true }, {once: true})"
+    )
     chosen.select_option("audio_fingerprint_match")
     view.page.wait_for_url("**link=audio_fingerprint_match**")
+    view.page.wait_for_function("window.isHeard")
     view.page.go_back()
     expect(chosen).to_have_value("")
     assert view.faults == []
