@@ -17,7 +17,8 @@ from pathlib import Path
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, judging_version, sound_from_row
 from pipelines.audio.index.identify import MOST_TRIED
-from pipelines.audio.index.reference_index import BRIEF, INDEX_REVISION, IndexHit
+from pipelines.audio.index.index_folder import INDEX_VERSION
+from pipelines.audio.index.reference_index import BRIEF, IndexHit
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.scan.marts.rows import comparison_row
@@ -36,7 +37,7 @@ TABLE = "marts.catalog_matches"
 LEAST_SURPRISE = 15.0
 """Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
 _BATCH = 100
-_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
+_VERSION = f"{INDEX_VERSION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ matching) share the processors of this machine, whatever the number of workers.
 import argparse
 import time
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from rich.console import Console
@@ -43,7 +44,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--latency-ms", type=int, default=400)
     parser.add_argument("--candidates", type=int, default=15)
-    parser.add_argument("--cache", default="/tmp/sametrack-bench-sounds")
+    parser.add_argument("--cache", default=str(Path(gettempdir(), "sametrack-bench-sounds")))
     return parser.parse_args()
 
 

@@ -29,7 +29,8 @@ from pipelines.audio.index.reference_index import (
 _KEYS = "references.json"
 _LAYOUT = "2"
 """Increased whenever the files of a folder are named or arranged otherwise."""
-_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{_LAYOUT}"
+INDEX_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{_LAYOUT}"
+"""An index of another version is built anew, and may number its references otherwise."""
 _FULL_BATCH = 200
 """References; a batch of fewer is merged with the next one."""
 
@@ -115,7 +116,7 @@ class IndexFolder:
             part.replace(_entries_file(self._folder, batches))
             self._batches = batches
             part.write_text(
-                json.dumps({"version": _VERSION, "batches": self._batches, "keys": self.keys}),
+                json.dumps({"version": INDEX_VERSION, "batches": self._batches, "keys": self.keys}),
                 encoding="utf-8",
             )
             part.replace(self._folder / _KEYS)
@@ -142,11 +143,11 @@ class _Stored(TypedDict):
 
 
 def _stored(folder: Path) -> _Stored:
-    nothing = _Stored(version=_VERSION, batches=[], keys=[])
+    nothing = _Stored(version=INDEX_VERSION, batches=[], keys=[])
     if not (folder / _KEYS).exists():
         return nothing
     stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
-    return stored if stored["version"] == _VERSION else nothing
+    return stored if stored["version"] == INDEX_VERSION else nothing
 
 
 def _entries_file(folder: Path, batches: Sequence[int]) -> Path:

@@ -96,7 +96,7 @@ class SearchEffort:
 WHOLE = SearchEffort(spans=_HEARD_SPANS, codes=_CODES, tempo_low=-1.3, tempos=26, placed=96)
 """All of a clip, from half to double the tempo."""
 BRIEF = SearchEffort(spans=(16, 80), codes=_CODES // 8, tempo_low=-0.6, tempos=13, placed=32)
-"""An eighth of a clip, from 0.7 times to 1.5 times the tempo: `docs/catalog.md` has what it costs
+"""An eighth of a clip, from 0.67 times to 1.5 times the tempo: `docs/catalog.md` has what it costs
 and what it misses."""
 
 
