@@ -34,6 +34,7 @@ from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import start_tracing
+from pipelines.freed_memory import limit_heaps
 from pipelines.logs import buffered_logging
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
@@ -131,6 +132,7 @@ def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM. Running requests may finish; jobs are not affected."""
     # uvicorn raises the signal again after it has stopped; exit normally so that the stores close
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    limit_heaps()  # before the threads that would get one each
     feed = JobBroadcaster(limit=settings.event_streams_max)
     start_tracing()
     with (

@@ -66,6 +66,17 @@ class OpenCluster:
         for one in (process, *process.children(recursive=True)):
             one.kill()
 
+    def restart_store(self, name: str, *, down_s: float) -> None:
+        """Stop PostgreSQL, Redis or the S3 server, and start it again after so many seconds."""
+        (store,) = [one for one in self.process_group.children if one.name == name]
+        self.process_group.stop(store)
+        time.sleep(down_s)
+        self.process_group.start(store.program)
+
+    def is_ready(self) -> bool:
+        """Whether the service reports that its stores and a worker can be reached."""
+        return self.client.get("/readyz").is_success
+
     def busy_workers(self) -> list[int]:
         """Celery workers that execute a run: only then has one grandchildren."""
         found = []

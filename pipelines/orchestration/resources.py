@@ -210,18 +210,28 @@ class CurrentScan:
     def clear(self) -> None:
         """Reset the outcome of the previous scan."""
         self.error: SametrackError | None = None
+        self.has_failed = False
         self.was_cancelled = False
         self.was_interrupted = False
         self.last_stage: str | None = None
 
     def outcome(self) -> ScanOutcome:
-        """Return how the scan ended, by its last stage: a failed check leaves no error."""
+        """Return how the scan ended, by its last stage: a failed check leaves no error.
+
+        Lost if neither a stage nor a check has failed: what runs the stages has, because Dagster's
+        storage cannot be reached for example.
+        """
         if self.was_cancelled:
             return ScanOutcome("cancelled")
         if self.was_interrupted:
             return ScanOutcome("queued")
-        is_done = self.error is None and self.last_stage == STAGES[-1]
-        return ScanOutcome("completed") if is_done else ScanOutcome("failed", self.error)
+        if self.has_failed:
+            return ScanOutcome("failed", self.error)
+        return ScanOutcome("completed" if self.last_stage == STAGES[-1] else "lost")
+
+    def note_check(self, *, passed: bool) -> None:
+        """Record the result of a check: one that fails ends the scan."""
+        self.has_failed = self.has_failed or not passed
 
     def tell_starved(self, is_starved: bool) -> None:
         """Let the running scan say whether it waits for the processor."""
@@ -254,8 +264,9 @@ class CurrentScan:
         except (DagsterExecutionInterruptedError, KeyboardInterrupt):
             self.was_interrupted = True
             raise
-        except SametrackError as error:
-            self.error = error
+        except Exception as error:
+            self.has_failed = True
+            self.error = error if isinstance(error, SametrackError) else None
             raise
 
 

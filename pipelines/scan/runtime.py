@@ -21,7 +21,7 @@ from pipelines.platform.providers import (
 )
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import RESTART_S, ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home, open_home
@@ -87,14 +87,15 @@ class Runtime:
 
 
 def open_control_store(settings: Settings) -> ControlStore:
-    """Open the control store of the selected platform.
+    """Open the control store of the selected platform, for a process that runs scans.
 
     Raises:
         ProfileNotChosenError: No platform profile is selected.
         WarehouseError: The store cannot be opened, belongs to another world or is too new.
     """
     home = open_home(settings.data_home, choose_profile(settings).name)
-    return open_control(settings.control_url or home.control_url, world=home.world)
+    url = settings.control_url or home.control_url
+    return open_control(url, world=home.world, wait_s=RESTART_S)
 
 
 def open_runtime(

@@ -29,6 +29,9 @@ from warehouse.records.jobs import FINAL_STATUSES
 WARM_UP = 0.2
 GAUGE_EVERY_S = 10.0
 LINE_EVERY = 6
+KEPT_OPEN_S = 4.0
+"""Shorter than the service keeps a connection (`IDLE_TIMEOUT_S`), so that none ends while it is
+used: a browser repeats such a request, this client does not."""
 LONG_FAULTS = {"silence", "trickle"}
 console = Console(width=150)
 
@@ -47,7 +50,10 @@ class Load:
         self.until = self._began + minutes * 60
 
     async def run(self, users: int, jobs: int, bare: str) -> None:
-        limits = httpx2.Limits(max_connections=users + jobs + 10, max_keepalive_connections=users)
+        limits = httpx2.Limits(
+            max_connections=users + jobs + 10, max_keepalive_connections=users,
+            keepalive_expiry=KEPT_OPEN_S,
+        )  # fmt: skip
         async with (
             httpx2.AsyncClient(
                 base_url=self.base, timeout=TIMEOUT_S, limits=limits, trust_env=False
@@ -126,8 +132,9 @@ class Load:
         for name, gauges in self.gauges.items():
             warm = [one for one in gauges if one.at > WARM_UP * spent_s] or gauges
             first, last = warm[0], warm[-1]
+            slope, error = slope_mb_per_h(warm)
             held.add_row(
-                name, f"{first.pss_mb:.0f} to {last.pss_mb:.0f}", f"{slope_mb_per_h(warm):+.1f}",
+                name, f"{first.pss_mb:.0f} to {last.pss_mb:.0f}", f"{slope:+.1f} ± {error:.1f}",
                 f"{first.files} to {last.files}", f"{first.threads} to {last.threads}",
                 f"{first.processes} to {last.processes}",
             )  # fmt: skip

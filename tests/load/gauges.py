@@ -1,12 +1,15 @@
 """What processes hold while a load runs: memory by share (PSS), open files, threads, processes."""
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import psutil
+from scipy.stats import linregress
 
 HOUR_S = 3600.0
+MIN_GAUGES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,12 @@ def read_gauge(pid: int, *, began: float) -> Gauge:
     return Gauge(time.monotonic() - began, pss / 1024**2, files, threads, processes)
 
 
-def slope_mb_per_h(gauges: Sequence[Gauge]) -> float:
-    """Slope of the least-squares line through memory over time."""
-    if len(gauges) < 2:
-        return 0.0
-    mean_at = sum(one.at for one in gauges) / len(gauges)
-    mean_mb = sum(one.pss_mb for one in gauges) / len(gauges)
-    spread = sum((one.at - mean_at) ** 2 for one in gauges)
-    together = sum((one.at - mean_at) * (one.pss_mb - mean_mb) for one in gauges)
-    return together / spread * HOUR_S if spread else 0.0
+def slope_mb_per_h(gauges: Sequence[Gauge]) -> tuple[float, float]:
+    """Slope of the least-squares line through memory over time, and its standard error."""
+    if len({one.at for one in gauges}) < MIN_GAUGES:
+        return 0.0, math.inf
+    fitted = linregress([one.at for one in gauges], [one.pss_mb for one in gauges])
+    return float(fitted.slope) * HOUR_S, float(fitted.stderr) * HOUR_S
 
 
 def percentile(values: Iterable[float], share: float) -> float:

@@ -1,5 +1,6 @@
 """The control store: jobs, leases, host budgets, circuits and links, in SQLite or PostgreSQL."""
 
+from warehouse.control.database import RESTART_S
 from warehouse.control.records import (
     BacklogItem,
     CachedLink,
@@ -17,6 +18,7 @@ from warehouse.control.scan_journal import StoredPreview
 from warehouse.control.store import ControlStore, open_control
 
 __all__ = [
+    "RESTART_S",
     "BacklogItem",
     "CacheValidators",
     "CachedLink",

@@ -23,7 +23,7 @@ from sqlalchemy import (
     make_url,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from warehouse.control import schema
 from warehouse.extras import need_extra
@@ -34,17 +34,26 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
 BUSY_TIMEOUT_S = 30.0
+RESTART_S = 60.0
+"""How long the processes that run scans wait for a server that restarts."""
+TRY_AGAIN_S = 5.0
+"""Told to whoever meets a server that cannot be reached."""
 _READING = "sametrack_reading"
 
 Clock = Callable[[], float]
 
 
 class Database:
-    """Transactions on one control store. Thread-safe. `clock` returns Unix seconds."""
+    """Transactions on one control store. Thread-safe. `clock` returns Unix seconds.
 
-    def __init__(self, engine: Engine, *, clock: Clock = time.time) -> None:
+    A transaction begins up to `wait_s` late while a server cannot be reached; one that the server
+    ends is not repeated.
+    """
+
+    def __init__(self, engine: Engine, *, clock: Clock = time.time, wait_s: float = 0.0) -> None:
         self.engine = engine
         self.now = clock
+        self._wait_s = wait_s
         self._reader = engine.execution_options(**{_READING: True})
 
     @property
@@ -55,13 +64,20 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Run one write transaction: committed at the end, or rolled back completely."""
-        with _errors("writing to the control store"), self.engine.begin() as connection:
+        with (
+            self._errors("writing to the control store"),
+            self._connect(self.engine) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Run one read transaction; it never waits for a writer."""
-        with _errors("reading the control store"), self._reader.connect() as connection:
+        with (
+            self._errors("reading the control store"),
+            self._connect(self._reader) as connection,
+        ):
             yield connection
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
@@ -75,6 +91,20 @@ class Database:
     def close(self) -> None:
         """Close the pooled connections."""
         self.engine.dispose()
+
+    def _connect(self, engine: Engine) -> Connection:
+        """Connect, and try again while the server is away."""
+        if self.is_sqlite or not self._wait_s:
+            return engine.connect()
+        for attempt in stamina.retry_context(
+            on=OperationalError, attempts=None, timeout=self._wait_s, wait_initial=0.1, wait_max=2.0
+        ):
+            with attempt:
+                return engine.connect()
+        raise AssertionError("the last attempt returns or raises")
+
+    def _errors(self, what: str) -> AbstractContextManager[None]:
+        return _errors(what, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
 
 def first_or_created(
@@ -92,8 +122,8 @@ def first_or_created(
     return found
 
 
-def connect(url: str, *, clock: Clock = time.time) -> Database:
-    """Connect to `sqlite:///<file>` or `postgresql+psycopg://…`.
+def connect(url: str, *, clock: Clock = time.time, wait_s: float = 0.0) -> Database:
+    """Connect to `sqlite:///<file>` or `postgresql+psycopg://…`; `wait_s` as in `Database`.
 
     Raises:
         WarehouseUnavailableError: The URL is neither, the extra `postgres` is missing, or the
@@ -111,12 +141,12 @@ def connect(url: str, *, clock: Clock = time.time) -> Database:
         event.listen(engine, "begin", _begin_sqlite)
     with _errors("opening the control store"):
         _enable_wal(engine)
-    return Database(engine, clock=clock)
+    return Database(engine, clock=clock, wait_s=wait_s)
 
 
-def _errors(what: str) -> AbstractContextManager[None]:
+def _errors(what: str, *, retry_after: float | None = None) -> AbstractContextManager[None]:
     """Translate driver errors too: they are raised where SQLAlchemy prepares a connection."""
-    return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError)
+    return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError, retry_after=retry_after)
 
 
 def _options(url: str) -> dict[str, object]:

@@ -63,19 +63,22 @@ class ControlStore(
         self._database.close()
 
 
-def open_control(url: str, *, world: str, clock: Clock = time.time) -> ControlStore:
+def open_control(
+    url: str, *, world: str, clock: Clock = time.time, wait_s: float = 0.0
+) -> ControlStore:
     """Open or create the control store at `sqlite:///<file>` or `postgresql+psycopg://…`.
 
     Args:
         url: URL for SQLAlchemy.
         world: World of the store; a store of another world is refused.
         clock: Returns the current Unix time in seconds.
+        wait_s: How long a transaction waits for a server that cannot be reached.
 
     Raises:
         WrongWorldError, StoreTooNewError: See `migrations.migrate`.
         WarehouseUnavailableError: The store cannot be opened.
     """
-    database = connect(url, clock=clock)
+    database = connect(url, clock=clock, wait_s=wait_s)
     try:
         migrate(database, world=world)
     except BaseException:

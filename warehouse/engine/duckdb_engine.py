@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -38,6 +39,9 @@ from warehouse.tables import (
 )
 
 RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
+FORGET_AFTER_FILES = 500
+"""Files that no table has any more, whose footers the database still keeps, before it is opened
+anew. It has no other way to forget them below its limit of memory; one takes about 20 kB."""
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
@@ -86,6 +90,10 @@ class Engine:
         self._versions: dict[str, int] = {}
         self._complete_before: dict[str, datetime] = {}
         self._files: dict[str, tuple[str, ...]] = {}
+        self._views: dict[str, str] = {}
+        self._files_read = 0
+        self._has_open_cursor = False
+        self._open = partial(_connect, lake, memory_limit, spill_limit)
         # Empty ones too: another thread may show a table's first file to a cursor that is open.
         self._datasets: dict[str, pa.Table] = (
             {table.name: table.schema.empty_table() for table in lake.tables}
@@ -95,9 +103,7 @@ class Engine:
         self._is_shown = False
         self._is_star_shown = False
         with query_errors():
-            self._connection: duckdb.DuckDBPyConnection | None = _connect(
-                lake, memory_limit, spill_limit
-            )
+            self._connection: duckdb.DuckDBPyConnection | None = self._open()
         self.refresh()
         self._show_seen()
 
@@ -154,6 +160,7 @@ class Engine:
 
     def open_cursor(self) -> duckdb.DuckDBPyConnection:
         """Return a cursor for relations, which read when they are used. For one thread."""
+        self._has_open_cursor = True
         cursor = self._new_cursor()
         self._register(cursor)
         return cursor
@@ -178,9 +185,8 @@ class Engine:
             if self._is_star_shown:
                 return
             if set(self.lake.tables) >= set(TABLES):
-                with query_errors(), self._cursor() as cursor:
-                    for view in STAR:
-                        cursor.execute(f"create view {view.name} as {read_model(view)}")
+                for view in STAR:
+                    self._show(view.name, f"create view {view.name} as {read_model(view)}")
             self._is_star_shown = True
 
     def complete_before(self, name: str) -> datetime | None:
@@ -234,6 +240,30 @@ class Engine:
             if self.lake.version(table.name) != self._versions.get(table.name):
                 self._list(table)
         self._listed_at = started_at
+        forgotten = self._files_read - sum(map(len, self._files.values()))
+        # Arrow reads an object store, and cursors of notebooks keep the views that they have.
+        if forgotten > FORGET_AFTER_FILES and not (self.lake.is_remote or self._has_open_cursor):
+            self._reopen()
+
+    def _reopen(self) -> None:
+        """Open the database anew with the same views.
+
+        Running queries end on the one before, which goes with the last of them: closing it would
+        close their cursors.
+        """
+        with query_errors():
+            renewed = self._open()
+            for sql in self._views.values():
+                renewed.execute(sql)
+        if self._connection is not None:
+            self._connection = renewed
+        self._files_read = sum(map(len, self._files.values()))
+
+    def _show(self, name: str, sql: str) -> None:
+        """Create views, and keep their SQL for `_reopen`."""
+        with query_errors(), self._cursor() as cursor:
+            cursor.execute(sql)
+        self._views[name] = sql
 
     def _list(self, table: Table) -> None:
         """Create the view of a table.
@@ -246,8 +276,8 @@ class Engine:
             # A new dictionary: other threads may be iterating over the old one.
             self._datasets = {**self._datasets, table.name: self.lake.dataset(table.name)}
             source = f"from {_alias(table.name)}"
-        with query_errors(), self._cursor() as cursor:
-            cursor.execute(_view(table, source, self.as_of))
+        self._show(table.name, _view(table, source, self.as_of))
+        self._files_read += len(set(listing.files) - set(self._files.get(table.name, ())))
         self._versions[table.name] = listing.version
         self._files[table.name] = listing.files
         if listing.complete_before is not None:
@@ -258,8 +288,7 @@ class Engine:
 
     def _show_seen(self) -> None:
         bounds = {table.name: self.complete_before(table.name) for table in self.lake.tables}
-        with query_errors(), self._cursor() as cursor:
-            cursor.execute(_seen_views(self.lake.tables, bounds))
+        self._show("seen", _seen_views(self.lake.tables, bounds))
         self._is_shown = True
 
 
@@ -287,6 +316,8 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
     connection.execute(
         "set global TimeZone='UTC'"
     )  # without `global`, cursors use the machine's time zone
+    # Otherwise memory that a query has freed is given back only by the next queries.
+    connection.execute("set global allocator_background_threads=true")
     connection.execute("set global parquet_metadata_cache=true")  # Delta never changes a file
     connection.execute(f"set memory_limit={_text(memory_limit)}")
     spill = Path(

@@ -29,8 +29,10 @@ _DAMAGES = {
 
 
 @contextmanager
-def translate_errors(what: str, *causes: type[Exception]) -> Iterator[None]:
-    """Translate `causes`, raised while doing `what`.
+def translate_errors(
+    what: str, *causes: type[Exception], retry_after: float | None = None
+) -> Iterator[None]:
+    """Translate `causes`, raised while doing `what`; `retry_after` as in `SametrackError`.
 
     Raises:
         WarehouseUnavailableError: In place of any of them.
@@ -44,7 +46,7 @@ def translate_errors(what: str, *causes: type[Exception]) -> Iterator[None]:
                 f"{what} failed: {damaged} is damaged or missing", hint=_HINT_OF_DAMAGE
             ) from error
         raise WarehouseUnavailableError(
-            f"{what} failed ({type(error).__name__})", hint=_HINT
+            f"{what} failed ({type(error).__name__})", hint=_HINT, retry_after=retry_after
         ) from error
 
 

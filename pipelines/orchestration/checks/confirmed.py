@@ -68,6 +68,7 @@ def confirmed_set(scan: ResourceParam[CurrentScan]) -> Iterator[AssetCheckResult
     """Check the confirmed videos before they are ranked."""
     for name, finder in FINDERS.items():
         wrong = finder(scan.confirmed())
+        scan.note_check(passed=not wrong)
         yield AssetCheckResult(
             check_name=name,
             asset_key=CONFIRMED,

@@ -7,13 +7,14 @@ import structlog
 from pebble import ProcessFuture, ProcessPool
 
 from pipelines.forked_processes import forking_context
+from pipelines.freed_memory import HEAPS
 from pipelines.orchestration.runs.scan_runs import run_scan, warm
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.settings import Settings
 
-MEMORY_SETTINGS = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""For the processes of a worker. By default glibc has a heap per thread and Arrow one of its own;
-each keeps what was freed, so that trimming the heap after a scan gives back little."""
+MEMORY_SETTINGS = {"MALLOC_ARENA_MAX": str(HEAPS), "ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""For the processes of a worker. By default Arrow has a heap of its own, too; trimming the heap
+after a scan would give back little."""
 SCANS_PER_PROCESS = 3
 """A process is replaced after so many scans, because it grows with them.
 

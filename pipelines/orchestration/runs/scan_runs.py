@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
+import structlog
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
 
 from pipelines.forked_processes import exit_with
@@ -26,6 +27,7 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.instance import INSTANCE_FOLDER
+from pipelines.orchestration.outages import is_outage
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
@@ -43,6 +45,8 @@ from warehouse.records.jobs import JOB_KINDS, Job
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run events are in Dagster's event log; the worker's stderr stays readable."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -121,6 +125,11 @@ def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> Sca
             run_number=run_number,
             waited_for=waited_for,
         )
+    except Exception as error:
+        if not is_outage(error):
+            raise
+        log.warning("a store went away during the scan", job_id=job_id, error=repr(error))
+        return ScanEnd("lost")
     finally:
         give_back_memory()
 

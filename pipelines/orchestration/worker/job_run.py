@@ -10,15 +10,18 @@ from typing import Literal
 
 import structlog
 
+from pipelines.orchestration.outages import is_outage
 from pipelines.scan.runtime import Runtime
+from pipelines.scan.service.job_endings import end_lost_run
 from pipelines.scan.service.preparation import prepare_scan
 from warehouse.records.errors import (
     CapacityExhaustedError,
     RunCancelledError,
     SametrackError,
 )
-from warehouse.records.jobs import Job, JobStatus
+from warehouse.records.jobs import Job, JobStatus, WaitingFor
 
+RUN_BROKE = "The run of this scan broke between two stages"
 log = structlog.get_logger(__name__)
 
 
@@ -26,10 +29,11 @@ log = structlog.get_logger(__name__)
 class ScanOutcome:
     """How a scan ended, and the error that ended it, if any.
 
-    `queued`: its process was asked to end, and the job goes on elsewhere.
+    `queued`: its process was asked to end, and the job goes on elsewhere. `lost`: it ended between
+    two stages, so its run is to blame; the job goes on if an attempt is left.
     """
 
-    status: JobStatus
+    status: JobStatus | Literal["lost"]
     error: SametrackError | None = None
 
 
@@ -38,8 +42,8 @@ class ScanEnd:
     """How the execution of a job ended in this process.
 
     `waiting`: the job `waits_for` already scans the same; retry when it has ended. `handed_over`:
-    a remote run executes the job and writes its end. `lost`: another run has the job. `queued`: the
-    disk is full, and the job goes on when there is space.
+    a remote run executes the job and writes its end. `lost`: another run has the job, or its end
+    could not be written. `queued`: a store is full or away, and the job goes on afterwards.
     """
 
     status: JobStatus | Literal["waiting", "handed_over", "lost"]
@@ -82,47 +86,70 @@ def execute_job(
 def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Literal["lost"]:
     """Write the end of a run: the end of its job, or its way back into the queue.
 
-    A full disk is no fault of the scan: what it has read is kept, and it goes on when there is
-    space, up to the number of attempts.
+    A store that is full or away is no fault of the scan: what it has read is kept, and it goes on
+    afterwards, up to the number of attempts.
     """
-    if isinstance(outcome.error, CapacityExhaustedError) and runtime.control.requeue(
-        job.job_id, run_number=job.run_number, costs_attempt=True, waiting_for="disk"
+    waits_for = _waits_for(outcome.error)
+    if waits_for is not None and runtime.control.requeue(
+        job.job_id, run_number=job.run_number, costs_attempt=True, waiting_for=waits_for
     ):
-        log.warning("scan waits for space on the disk", attempt=job.attempt)
+        log.warning("scan waits for a store", attempt=job.attempt, error=repr(outcome.error))
         return "queued"
-    if outcome.status == "queued":
+    if outcome.status == "lost":
+        return _lose(runtime, job)
+    status = outcome.status
+    if status == "queued":
         if runtime.control.requeue(job.job_id, run_number=job.run_number, costs_attempt=False):
             log.info("scan handed back: its process was asked to end")
-            return "queued"
-        outcome = ScanOutcome("failed")
-    return outcome.status if finish_job(runtime, job, outcome) else "lost"
+            return status
+        status = "failed"
+    return status if finish_job(runtime, job, status, outcome.error) else "lost"
 
 
-def finish_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> bool:
+def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:
+    found = runtime.control.job(job.job_id) or job  # its cancellation may have been requested
+    status = end_lost_run(
+        runtime.control, found, RUN_BROKE, has_result=False, expires_at=_kept_until(runtime)
+    )
+    log.warning("run lost", attempt=job.attempt, reason=RUN_BROKE, job_is_now=status)
+    return status or "lost"
+
+
+def _waits_for(error: SametrackError | None) -> WaitingFor | None:
+    """Return what a scan waits for that ended with this error; None for an error of the scan."""
+    if isinstance(error, CapacityExhaustedError):
+        return "disk"
+    return "worker" if is_outage(error) else None
+
+
+def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackError | None) -> bool:
     """Write the end of a job and the expiry of its result, release leases, compact the lake.
 
     False, without effect, if another run has the job.
     """
-    error, job_id = outcome.error, job.job_id
-    if outcome.status == "failed" and error is None:
+    job_id = job.job_id
+    if status == "failed" and error is None:
         error = SametrackError(
             "The scan failed unexpectedly before its result was complete",
             hint="Open the run of this job in Dagster's UI, then retry",
         )
-    kept = timedelta(days=runtime.settings.job_retention_days)
     has_ended = runtime.control.finish(
         job_id,
-        outcome.status,
+        status,
         error=error.to_document() if error else None,
-        expires_at=datetime.now(UTC) + kept,
+        expires_at=_kept_until(runtime),
         run_number=job.run_number,
     )
     if not has_ended:
         log.warning("another run has this job", run_number=job.run_number)
         return False
-    log.info("scan ended", status=outcome.status, error=error.type if error else None)
+    log.info("scan ended", status=status, error=error.type if error else None)
     # Only now: who gets the lease next must find the end of this job, not scan again.
     runtime.control.release_leases(job_id)
     for name in runtime.lake.crowded():
         runtime.lake.compact(name)
     return True
+
+
+def _kept_until(runtime: Runtime) -> datetime:
+    return datetime.now(UTC) + timedelta(days=runtime.settings.job_retention_days)

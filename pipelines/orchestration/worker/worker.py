@@ -24,6 +24,7 @@ from pebble import ProcessExpired
 
 from pipelines.catalog.background import CatalogRunThread
 from pipelines.logs import configure_logging
+from pipelines.orchestration.outages import is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
@@ -41,9 +42,10 @@ from pipelines.orchestration.worker.low_priority import restore_session_priority
 from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
 from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.platform.providers import choose_profile
+from pipelines.scan.runtime import open_control_store
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.home.disk_space import free_bytes
 from warehouse.home.folder import open_home
 from warehouse.records.errors import WorkerUnavailableError
@@ -54,6 +56,11 @@ WAITERS_EVERY_S = 0.5
 RECONCILE_EVERY_S = 15.0
 HANGS_AFTER_S = 300.0
 """A loop without a step for so long hangs: its worker sends no heartbeat and is given up."""
+
+OUTAGE_LIMIT_S = 300.0
+"""A worker whose stores have been away for longer ends, so that it does not go unnoticed."""
+
+OUTAGE_PAUSE_S = 1.0
 
 CANCEL_GRACE_S = 30.0
 """A cancelled scan stops within seconds; after this time it hangs, and its process is killed."""
@@ -134,6 +141,7 @@ class Worker:
     has_space: Callable[[], bool] = lambda: True
     _is_full: bool = False
     _stepped_at: float | None = None
+    _outage_began_at: float | None = None
     _beating: tuple[str, ...] = ()
     _silence: SilenceWatch = field(default_factory=SilenceWatch)
     _asked_at: dict[str, float] = field(default_factory=dict)
@@ -160,6 +168,29 @@ class Worker:
             self._kill_hanging_scans()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
             self._reconcile()
+
+    def try_step(self) -> bool:
+        """Take a step; False while a store is away. What a step leaves undone, a later one does.
+
+        A job that had just been claimed, or had just ended, sends no heartbeat any more, and so
+        goes on as a lost one.
+
+        Raises:
+            Exception: The step failed for another reason, or a store has been away for
+                `OUTAGE_LIMIT_S`.
+        """
+        try:
+            self.step()
+        except Exception as error:
+            now = self.clock()
+            if self._outage_began_at is None:
+                self._outage_began_at = now
+            if not is_outage(error) or now - self._outage_began_at >= OUTAGE_LIMIT_S:
+                raise
+            log.warning("a store is away; running scans go on", error=repr(error))
+            return False
+        self._outage_began_at = None
+        return True
 
     def beat(self) -> None:
         """Send the heartbeat of the worker and of its jobs, unless its loop hangs. From any thread.
@@ -369,8 +400,9 @@ def run_worker(settings: Settings) -> int:
         stack.enter_context(CatalogRunThread(settings))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
         with HeartbeatThread(worker.beat, every_s=settings.heartbeat_s):
-            while not stop.wait(CLAIM_EVERY_S):
-                worker.step()
+            pause_s = CLAIM_EVERY_S
+            while not stop.wait(pause_s):
+                pause_s = CLAIM_EVERY_S if worker.try_step() else OUTAGE_PAUSE_S
         worker.hand_back_all("The worker was stopped")
         # After the last heartbeat: another one would register the worker again.
         worker.control.retire(worker.worker_id)
@@ -388,7 +420,7 @@ def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
         # Host and process id repeat: after a restart, and in containers.
         worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
         settings=settings,
-        control=open_control(settings.control_url or home.control_url, world=home.world),
+        control=open_control_store(settings),
         instance=stack.enter_context(open_instance(home)),
         runs=runs,
         has_space=lambda: free_bytes(str(home.root)) >= settings.min_free_disk_mb * _MEGABYTE,

@@ -34,3 +34,22 @@ def test_a_cancelled_scan_ends_in_its_celery_worker(sound_cache: Path) -> None:
         cluster.cancel(job_id)
         assert cluster.ended(job_id)["status"] == "cancelled"
         cluster.wait(lambda: not cluster.busy_workers())
+
+
+@pytest.mark.parametrize("store", ["postgres", "redis"])
+def test_a_scan_goes_on_when_a_store_is_restarted(sound_cache: Path, store: str) -> None:
+    world = {"seed": 5, "size": 0.1, "latency_ms": 200, "sound_cache": sound_cache}
+    with open_cluster(celery_workers=2, apis=1, **world) as cluster:
+        track = cluster.tracks()[0]
+        whole = cluster.ended(cluster.ask(track, candidate_limit=15, search_enabled=False))
+        met = cluster.ask(track, candidate_limit=15, search_enabled=False, refresh=True)
+        cluster.wait(lambda: cluster.job(met)["progress"]["detail_checked_count"] >= 4)
+        cluster.restart_store(store, down_s=10)
+        cluster.wait(cluster.is_ready)
+        after = cluster.ask(cluster.tracks()[1], candidate_limit=15, search_enabled=False)
+        for job_id in (met, after):
+            assert cluster.ended(job_id)["status"] == "completed"
+        again = cluster.job(met)
+        videos = [one["aweme_id"] for one in whole["result"]["aweme_list"]]
+        assert videos
+        assert [one["aweme_id"] for one in again["result"]["aweme_list"]] == videos

@@ -22,6 +22,7 @@ from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import (
     CANCEL_GRACE_S,
     HANGS_AFTER_S,
+    OUTAGE_LIMIT_S,
     RECONCILE_EVERY_S,
     SPACE_EVERY_S,
     Worker,
@@ -30,6 +31,7 @@ from pipelines.settings import Settings
 from tests.fake_runs import FakeRuns, empty_scan
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.folder import open_home
+from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import (
     PRIORITY_INTERACTIVE,
     PRIORITY_SCHEDULED,
@@ -426,3 +428,55 @@ def test_jobs_of_a_silent_worker_go_on_with_another(house: Any) -> None:
     job = house.job(job_id)
     assert (job.status, job.worker_id, job.attempt) == ("running", "two", 2)
     assert house.run_status(job_id) == DagsterRunStatus.FAILURE
+
+
+@dataclass
+class RemoteStore:
+    """A control store whose server can be away."""
+
+    store: ControlStore
+    is_away: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        if self.is_away:
+            raise WarehouseUnavailableError("reading the control store failed", retry_after=5)
+        return getattr(self.store, name)
+
+
+def test_scans_go_on_while_the_control_store_is_away(house: Any) -> None:
+    store = house.worker.control = RemoteStore(house.control)
+    job_id = house.running()
+    store.is_away = True
+    assert not house.worker.try_step()
+    house.clock[0] += OUTAGE_LIMIT_S - 1
+    assert not house.worker.try_step()
+    store.is_away = False
+    assert house.worker.try_step()
+    house.worker.beat()
+    assert (house.status(job_id), house.job(job_id).attempt) == ("running", 1)
+    assert job_id in house.worker.running
+
+
+def test_a_worker_ends_when_its_store_stays_away_and_at_once_for_other_faults(house: Any) -> None:
+    store = house.worker.control = RemoteStore(house.control, is_away=True)
+    assert not house.worker.try_step()
+    house.clock[0] += OUTAGE_LIMIT_S
+    with pytest.raises(WarehouseUnavailableError):
+        house.worker.try_step()
+    store.is_away = False
+    assert house.worker.try_step()
+    house.worker.has_space = lambda: 1 / 0
+    house.clock[0] += SPACE_EVERY_S
+    with pytest.raises(ZeroDivisionError):
+        house.worker.try_step()
+
+
+def test_a_scan_that_ends_while_the_store_is_away_is_tried_again(house: Any) -> None:
+    store = house.worker.control = RemoteStore(house.control)
+    job_id = house.running()
+    house.runs.endings[job_id].end = ScanEnd("lost")
+    store.is_away = True
+    assert not house.worker.try_step()
+    store.is_away = False
+    house.notice_silence()
+    assert (house.status(job_id), house.job(job_id).attempt) == ("running", 2)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tests.fake_clock import FakeClock
+from warehouse.engine import duckdb_engine
 from warehouse.engine.duckdb_engine import RELIST_AFTER_S, Engine
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
@@ -234,3 +235,43 @@ def test_closed_engine_is_unavailable(folder_lake: Lake) -> None:
     engine.close()
     with pytest.raises(WarehouseUnavailableError):
         engine.rows(COUNT)
+
+
+def test_footers_of_files_that_are_gone_are_forgotten(
+    folder_lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duckdb_engine, "FORGET_AFTER_FILES", 10)
+    clock = FakeClock()
+    engine = Engine(folder_lake, clock=clock.monotonic)
+    engine.show_star()
+    kept: list[int] = []
+    for number in range(30):
+        folder_lake.append("raw.capture_items", items(str(number)))
+        folder_lake.compact("raw.capture_items")
+        clock.advance(2 * RELIST_AFTER_S)
+        assert engine.rows(COUNT) == [{"n": 3 * (number + 1)}]
+        kept.append(cached_bytes(engine))
+    assert 0 < kept[0] < max(kept) < 12 * kept[0]
+    assert engine.rows("select count(*) as n from marts.days") == [{"n": 0}]
+    assert engine.rows("select count(*) as n from seen.capture_items") == [{"n": 0}]
+
+
+def test_a_query_goes_on_while_the_database_is_opened_anew(
+    folder_lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duckdb_engine, "FORGET_AFTER_FILES", 1)
+    engine = Engine(folder_lake)
+    folder_lake.append("raw.capture_items", items("a"))
+    engine.refresh()
+    with engine.reading("from raw.capture_items, range(20000)") as reader:
+        for number in range(5):
+            folder_lake.append("raw.capture_items", items(str(number)))
+            folder_lake.compact("raw.capture_items")
+            engine.refresh()
+        assert sum(batch.num_rows for batch in reader) == 60_000
+
+
+def cached_bytes(engine: Engine) -> int:
+    """What the database keeps of files that it has read."""
+    sql = "select memory_usage_bytes as n from duckdb_memory() where tag = 'OBJECT_CACHE'"
+    return int(engine.rows(sql)[0]["n"])

@@ -8,8 +8,10 @@ from dagster import AssetKey
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.worker.job_run import ScanOutcome
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
+from warehouse.records.jobs import STAGES
 from warehouse.tables.row_rules import MEANINGS
 
 HEARD = ("raw/sounds", "marts/video_details", "raw/videos")
@@ -110,3 +112,17 @@ def test_a_scan_can_be_asked_for_from_the_launchpad(
 def test_an_asset_started_without_a_scan_says_what_to_do() -> None:
     with pytest.raises(RuntimeError, match="request_scan"), CurrentScan().stage("track"):
         raise AssertionError("the body must not run")
+
+
+def test_a_run_that_broke_between_two_stages_is_lost_and_not_the_fault_of_the_scan() -> None:
+    scan = CurrentScan()
+    assert scan.outcome().status == "lost"
+    scan.last_stage = STAGES[-2]
+    assert scan.outcome().status == "lost"
+    scan.note_check(passed=True)
+    assert scan.outcome().status == "lost"
+    scan.note_check(passed=False)
+    assert scan.outcome() == ScanOutcome("failed")
+    scan.clear()
+    scan.last_stage = STAGES[-1]
+    assert scan.outcome().status == "completed"

@@ -1,0 +1,79 @@
+"""A control store in PostgreSQL while its server restarts."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import stamina
+from structlog.testing import capture_logs
+
+from api.cli.processes.child_processes import ChildProcessGroup
+from deploy.local.stores import PostgresServer
+from pipelines.orchestration.outages import is_outage
+from tests.stage import wait_for
+from warehouse.control import open_control
+from warehouse.control.database import TRY_AGAIN_S
+from warehouse.records.errors import WarehouseUnavailableError
+
+
+class Server:
+    """A PostgreSQL server that can be stopped and started."""
+
+    def __init__(self, folder: Path, process_group: ChildProcessGroup) -> None:
+        self._server = PostgresServer(folder)
+        self._process_group = process_group
+        self.start()
+        self.url = self._server.url("control", driver="postgresql+psycopg")
+
+    def start(self) -> None:
+        self._child = self._process_group.start(self._server.program())
+        self._server.create_databases(self._child)
+
+    def stop(self) -> None:
+        self._process_group.stop(self._child)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with TemporaryDirectory() as folder, ChildProcessGroup() as process_group:
+        Path(folder).chmod(0o711)  # PostgreSQL runs as another user where we are root
+        yield Server(Path(folder) / "postgres", process_group)
+
+
+def test_a_process_that_runs_scans_waits_for_a_server_that_restarts(server: Server) -> None:
+    with closing(open_control(server.url, world="sandbox", wait_s=300)) as control:
+        assert control.jobs(limit=1) == []
+        server.stop()
+        waits = threading.Event()
+        stamina.instrumentation.set_on_retry_hooks([lambda _details: waits.set()])
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                asked = pool.submit(control.jobs, limit=1)
+                wait_for(waits.is_set)
+                server.start()
+                assert asked.result() == []
+        finally:
+            stamina.instrumentation.set_on_retry_hooks(None)
+
+
+def test_the_service_says_at_once_that_its_server_is_away(server: Server) -> None:
+    with closing(open_control(server.url, world="sandbox")) as control, capture_logs():
+        server.stop()
+        with pytest.raises(WarehouseUnavailableError) as caught:
+            control.jobs(limit=1)
+        assert caught.value.retry_after == TRY_AGAIN_S
+        assert is_outage(caught.value)
+        server.start()
+        assert control.jobs(limit=1) == []
+
+
+def test_a_damaged_file_is_no_outage(tmp_path: Path) -> None:
+    file = tmp_path / "control.sqlite"
+    file.write_bytes(b"no database" * 100)
+    with pytest.raises(WarehouseUnavailableError) as caught:
+        open_control(f"sqlite:///{file}", world="sandbox")
+    assert caught.value.retry_after is None
