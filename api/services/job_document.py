@@ -164,7 +164,6 @@ def track_names(engine: "Engine | None", music_ids: Collection[str]) -> dict[str
 
     if engine is None or not music_ids:
         return {}
-    engine.refresh()
     found = read_track_names(engine, sorted(music_ids))
     return {row["music_id"]: {"title": row["title"], "author": row["author"]} for row in found}
 

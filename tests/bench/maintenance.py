@@ -139,8 +139,7 @@ def _one_week(lake: Lake, size: LargeLake, jobs: int) -> None:
             }
             for name in TABLES:
                 _append(connection, lake, name, params, _ROWS[name])
-            for name in lake.crowded():
-                lake.compact(name)
+            lake.compact_crowded()
 
 
 def _newest(lake: Lake) -> Any:

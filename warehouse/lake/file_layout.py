@@ -17,11 +17,10 @@ SORT_COLUMNS: Mapping[str, str] = {
 ROW_GROUP_SIZE = 16_384
 ROW_GROUP_SIZES: Mapping[str, int] = {"raw.sounds": 32}
 """Other sizes: a row of features has 90 kB, and a lookup decompresses whole row groups."""
-FILE_SIZES: Mapping[str, int] = {"raw.sounds": 32 << 20}
-"""Bytes; files of this size are not merged any more, since merging takes four times as much memory.
-
-Other tables have the library's default, 100 MB.
-"""
+FILE_SIZE = 100 << 20
+FILE_SIZES: Mapping[str, int] = {"raw.sounds": 32 << 20, "raw.scan_checkpoints": 8 << 20}
+"""Bytes; files of this size are not merged any more. Merging takes four times as much memory, and
+each time writes anew what was merged before: a scan adds 12 checkpoints of 30 kB."""
 APPEND_PROPERTIES = WriterProperties(compression="ZSTD", compression_level=3)
 _FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=ROW_GROUP_SIZE)
 
@@ -45,3 +44,8 @@ def rewrite_properties(name: str) -> WriterProperties:
         max_row_group_size=ROW_GROUP_SIZE,
         column_properties={column: ColumnProperties(bloom_filter_properties=_FILTER)},
     )
+
+
+def file_size(name: str) -> int:
+    """Return the size in bytes that files of a table are merged to."""
+    return FILE_SIZES.get(name, FILE_SIZE)

@@ -5,10 +5,11 @@ processes do not conflict, and each append is one atomic commit. Queries are in 
 `queries`, contracts in `tables`, migrations in `schema_evolution`.
 """
 
+import fcntl
 import re
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
 from warehouse.home.disk_space import FreeBytes, check_free_space, free_bytes
-from warehouse.lake.file_layout import APPEND_PROPERTIES, FILE_SIZES, rewrite_properties
+from warehouse.lake.file_layout import APPEND_PROPERTIES, file_size, rewrite_properties
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.schema_evolution import (
     check_marks,
@@ -195,20 +196,57 @@ class Lake:
                 _update(handle)
 
     def crowded(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
-        """Return names of tables with more than `files` files, which need compaction."""
-        return [table.name for table in self.tables if len(self.files(table.name)) > files]
+        """Return names of tables with more than `files` small files, which need compaction."""
+        return [
+            table.name
+            for table in self.tables
+            if len(self.files(table.name)) > files and self._count_small(table.name) > files
+        ]
 
-    def compact(self, name: str) -> int:
-        """Merge small files; returns how many were replaced. Of two concurrent calls one wins."""
+    def compact_crowded(self, *, files: int = MAX_TABLE_FILES) -> int:
+        """Merge the small files of all crowded tables; returns how many were replaced."""
+        return sum(self.compact(name, above=files) for name in self.crowded(files=files))
+
+    def compact(self, name: str, *, above: int = 1) -> int:
+        """Merge small files if there are more than `above`; returns how many were replaced.
+
+        In a folder one process at a time does it: another would do the same work, and what it has
+        written would be of no use. Of two concurrent calls on an object store one wins.
+        """
         handle = self._handle(name)
-        with storage_errors(f"compacting {name}"):
+        with storage_errors(f"compacting {name}"), self._compaction_turn(handle) as is_mine:
+            if not is_mine or self._count_small(name) <= above:
+                return 0
             delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
             with suppress(CommitFailedError):
                 metrics = delta.optimize.compact(
-                    writer_properties=rewrite_properties(name), target_size=FILE_SIZES.get(name)
+                    writer_properties=rewrite_properties(name), target_size=file_size(name)
                 )
                 return int(metrics["numFilesRemoved"])
         return 0
+
+    @contextmanager
+    def _compaction_turn(self, handle: LakeHandle) -> Iterator[bool]:
+        """Whether no other process compacts the table; a killed process frees its turn."""
+        if self.is_remote:
+            yield True
+            return
+        # Delta takes files that begin with an underscore for its own, so none of it is deleted.
+        with (Path(handle.path) / "_compaction.lock").open("w") as turn:
+            try:
+                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+    def _count_small(self, name: str) -> int:
+        """Return how many files compaction would merge."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"compacting {name}"):
+            _refresh_if_changed(handle)
+            sizes = pa.table(handle.delta.get_add_actions()).column("size_bytes")
+        return sum(size < file_size(name) for size in sizes.to_pylist())
 
     def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
         """Delete the rows with these ids in one commit; returns how many.

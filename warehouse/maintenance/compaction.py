@@ -38,7 +38,7 @@ def maintain_lake(lake: Lake, *, now: datetime | None = None) -> LakeMaintenance
     """
     # Sort first: what it rewrites needs no merge, and it proves which rows have their capture.
     arranged = sort_lake(lake, now=now)
-    merged = sum(map(lake.compact, lake.crowded(files=COMPACTED_ABOVE_FILES)))
+    merged = lake.compact_crowded(files=COMPACTED_ABOVE_FILES)
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
     # Rebuild the index when the table is rewritten: otherwise its pages get fragmented too.
     indexed = update_video_index(lake, anew=VIDEOS_TABLE in arranged)

@@ -146,8 +146,7 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
     log.info("scan ended", status=status, error=error.type if error else None)
     # Only now: who gets the lease next must find the end of this job, not scan again.
     runtime.control.release_leases(job_id)
-    for name in runtime.lake.crowded():
-        runtime.lake.compact(name)
+    runtime.lake.compact_crowded()
     return True
 
 

@@ -16,6 +16,7 @@ from deltalake.schema import PrimitiveType
 from pyarrow import parquet
 
 from warehouse.lake import store as lake_module
+from warehouse.lake.file_layout import FILE_SIZES
 from warehouse.lake.store import Lake, TableListing, is_remote, open_lake
 from warehouse.records.errors import (
     CapacityExhaustedError,
@@ -288,6 +289,9 @@ class CrowdedLake(Lake):
     def files(self, name: str) -> list[str]:
         return ["file"] * self._counts[name]
 
+    def _count_small(self, name: str) -> int:
+        return self._counts[name]
+
 
 def test_a_table_is_crowded_with_more_files_than_are_allowed(lake: Lake) -> None:
     counted = CrowdedLake(lake, {SONGS: 61, "raw.others": 60})
@@ -310,7 +314,8 @@ def test_compaction_merges_all_small_files_and_loses_no_row(lake: Lake) -> None:
 def test_a_compaction_that_lost_its_race_has_merged_nothing(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lake.append(SONGS, songs("1"))
+    for number in range(2):
+        lake.append(SONGS, songs(str(number)))
 
     class Losing:
         optimize: "Losing"
@@ -323,6 +328,39 @@ def test_a_compaction_that_lost_its_race_has_merged_nothing(
 
     monkeypatch.setattr(lake_module, "DeltaTable", Losing)
     assert lake.compact(SONGS) == 0
+
+
+def test_one_process_at_a_time_compacts_a_table(lake: Lake) -> None:
+    for number in range(5):
+        lake.append(SONGS, songs(str(number)))
+    with lake._compaction_turn(lake._handle(SONGS)) as is_mine:
+        assert is_mine
+        assert opened(lake.url).compact(SONGS) == 0
+        assert opened(lake.url).compact("raw.others", above=0) == 0  # there is nothing to merge
+    assert opened(lake.url).compact(SONGS) == 5
+    assert lake.vacuum(SONGS) == 0
+
+
+def test_a_table_that_another_process_has_just_merged_is_left_alone(lake: Lake) -> None:
+    for number in range(5):
+        lake.append(SONGS, songs(str(number)))
+    assert lake.crowded(files=4) == [SONGS]
+    lake.compact(SONGS)
+    lake.append(SONGS, songs("later"))
+    assert lake.compact(SONGS, above=4) == 0
+    assert len(lake.files(SONGS)) == 2
+
+
+def test_files_of_full_size_do_not_crowd_a_table(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        lake.append(SONGS, songs(str(number)))
+    assert lake.compact_crowded(files=5) == 0
+    monkeypatch.setitem(FILE_SIZES, SONGS, 1)
+    assert lake.crowded(files=4) == []
+    monkeypatch.delitem(FILE_SIZES, SONGS)
+    assert lake.compact_crowded(files=4) == 5
 
 
 def test_vacuum_deletes_what_no_version_of_the_last_week_names(lake: Lake) -> None:
