@@ -248,7 +248,7 @@ class CurrentScan:
 
         Raises:
             RuntimeError: No scan runs in this process.
-            RunCancelledError: Cancellation was requested.
+            DagsterExecutionInterruptedError: Cancellation was requested.
         """
         if self.session is None:
             raise RuntimeError("no scan runs in this process: start the job `request_scan` instead")
@@ -256,10 +256,11 @@ class CurrentScan:
             self.session.enter(name)
             yield self.session
             self.last_stage = name
-        except RunCancelledError:
+        except RunCancelledError as error:
             self.was_cancelled = True
             self.session.report_canceling()
-            raise
+            # After another error Dagster would first go through all other steps, without them.
+            raise DagsterExecutionInterruptedError from error
         # SIGTERM or Ctrl-C, as Dagster or Python raises it: the job goes on in another process.
         except (DagsterExecutionInterruptedError, KeyboardInterrupt):
             self.was_interrupted = True

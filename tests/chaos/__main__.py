@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -125,7 +125,8 @@ def main() -> int:
             with open_campaign(
                 root / "scans", cache, seed=options.seed, runs=options.at_a_time
             ) as campaign:
-                run_scans(campaign, runs=options.runs, at_a_time=options.at_a_time, until=until)
+                with suppress(KeyboardInterrupt):  # what has been seen until then is shown
+                    run_scans(campaign, runs=options.runs, at_a_time=options.at_a_time, until=until)
                 show_scans(campaign)
             is_broken |= bool(campaign.problems)
     return 1 if is_broken else 0
