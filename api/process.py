@@ -18,7 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from api.app import create_app
-from api.server.health import Readiness, probe_disk, probe_workers
+from api.server.health import Readiness, probe_disk, probe_workers, probe_writable
 from api.server.http_protocol import server_options
 from api.server.metrics import Metrics, StoreMetrics
 from api.server.platform_health import PlatformHealth
@@ -196,7 +196,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         "control_store": lambda: _probe_control(control),
         "lake": lambda: _probe_lake(lake),
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
-        "disk": room,
+        "disk": lambda: probe_writable(home.root) or room(),
     }
     platform = _platform(control, engine, is_demo=scan_service.world.is_demo)
     evidence = _evidence(settings, home, engine, is_demo=scan_service.world.is_demo)

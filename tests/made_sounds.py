@@ -109,3 +109,9 @@ def faster(values: Matrix, tempo: float) -> Matrix:
 def sound(chroma: Matrix, mel_db: Matrix, peaks: MadePeaks) -> Features:
     """The features of a sound."""
     return Features(chroma, mel_db, peaks.picked())
+
+
+def made_mp3(content: bytes) -> bytes:
+    """Return what counts as an MP3 file: with the header that states its length, and this."""
+    head = b"\xff\xfb\x50\xc0" + bytes(17) + b"Info" + bytes([0, 0, 0, 15, 0, 0, 0, 1])
+    return head + (len(head) + 4 + len(content)).to_bytes(4) + content

@@ -3,6 +3,7 @@
 A reason names an error class, never a path or an address.
 """
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -84,3 +85,8 @@ def probe_disk(folder: Path, *, min_free_mb: int) -> Callable[[], str | None]:
         return None if free_mb >= min_free_mb else f"{free_mb} MB free, {min_free_mb} MB needed"
 
     return probe
+
+
+def probe_writable(folder: Path) -> str | None:
+    """Return what is wrong if a folder may not be written, as on a read-only disk."""
+    return None if os.access(folder, os.W_OK) else "the data home is read-only for this process"

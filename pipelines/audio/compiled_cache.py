@@ -2,12 +2,15 @@
 
 Compiling takes some 28 s of processor time, and every process needs it. In an image with a
 read-only root the folder beside the source has all of it, but numba refuses a folder that it cannot
-write to: so it is copied to one that it accepts.
+write to: so it is copied to one that it accepts. A damaged file would end every process that
+compares sounds, so it is deleted and compiled again.
 """
 
 import os
+import pickle
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
@@ -17,12 +20,14 @@ def choose_cache(source: Path) -> None:
     """Set numba's folder if the one beside `source` is not writable; call before numba loads."""
     beside = source.parent / "__pycache__"
     if VARIABLE in os.environ or _is_writable(beside) or _is_writable(beside.parent):
+        _delete_damaged(Path(os.environ.get(VARIABLE) or source.parent.parent))
         return
     folder = _home_folder() or _temporary_folder()
     os.environ[VARIABLE] = str(folder)
     from numba.core.caching import UserProvidedCacheLocator  # noqa: PLC0415 -- reads the variable
 
     part = UserProvidedCacheLocator.get_suitable_cache_subpath(str(source))  # type: ignore[no-untyped-call]  # numba's own
+    _delete_damaged(folder)
     _copy(beside, folder / part)
 
 
@@ -52,10 +57,23 @@ def _copy(compiled: Path, target: Path) -> None:
     for pattern in ("*.nbc", "*.nbi"):
         for file in compiled.glob(pattern):
             place = target / file.name
-            if not place.exists():
+            if not place.exists() and _is_whole(file):
                 part = target / f"{file.name}.{os.getpid()}"
                 part.write_bytes(file.read_bytes())
                 part.replace(place)
+
+
+def _delete_damaged(folder: Path) -> None:
+    for file in folder.rglob("*.nb[ci]"):
+        with suppress(OSError):  # another process deletes it, too, or it is not ours
+            if not _is_whole(file):
+                file.unlink()
+
+
+def _is_whole(file: Path) -> bool:
+    """Return True if a file of numba begins and ends as a pickle does."""
+    content = file.read_bytes()
+    return content.startswith(pickle.PROTO) and content.endswith(pickle.STOP)
 
 
 def _is_writable(place: Path) -> bool:

@@ -8,6 +8,7 @@ look-up (`pipelines/audio/index`).
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -77,6 +78,10 @@ class CatalogReferenceSounds:
     def sha256(self, number: int) -> str:
         """Return the hash of a reference."""
         return self._kept.keys[number]
+
+    def numbering(self, count: int) -> str:
+        """Return a hash of the first `count` references: an index built anew has other numbers."""
+        return sha256("\n".join(self._kept.keys[:count]).encode()).hexdigest()
 
     def uses(self, number: int) -> Sequence[Row]:
         """Return for each of these tracks that has this reference the row that says so."""

@@ -9,10 +9,12 @@ the index has grown.
 import fcntl
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import structlog
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, judging_version, sound_from_row
@@ -37,6 +39,8 @@ TABLE = "marts.catalog_matches"
 LEAST_SURPRISE = 15.0
 """Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
 _BATCH = 100
+
+log = structlog.get_logger("catalog")
 _VERSION = f"{INDEX_VERSION}.{ALGORITHM}.{VERDICT_REVISION}.{LEAST_SURPRISE}"
 
 
@@ -65,7 +69,7 @@ class SoundMatches:
         self._references = references
         self._limits = limits
         self._file = None if folder is None else folder / "looked-up.json"
-        self._looked_up = _read(self._file)
+        self._looked_up = _read(self._file, references)
 
     def find(self, on_done: Callable[[int, int], object]) -> MatchCounts:
         """Look up the sounds that the index has grown for; tell how many of how many are done.
@@ -160,17 +164,34 @@ class SoundMatches:
         if self._file is None:
             return
         part = self._file.with_suffix(".part")
-        part.write_text(json.dumps({"version": _VERSION, "sounds": self._looked_up}))
+        size = self._references.index.count
+        document = {
+            "version": _VERSION,
+            "size": size,
+            "numbering": self._references.numbering(size),
+            "sounds": self._looked_up,
+        }
+        part.write_text(json.dumps(document))
         part.replace(self._file)
 
 
-def _read(file: Path | None) -> dict[str, int]:
-    """Return how many references each sound was looked up in, by its hash."""
+def _read(file: Path | None, references: CatalogReferenceSounds) -> dict[str, int]:
+    """Return how many references each sound was looked up in, by its hash.
+
+    Empty if that is not known of this index: all sounds are then looked up again.
+    """
     if file is None or not file.exists():
         return {}
-    stored: Mapping[str, object] = json.loads(file.read_text())
-    found = stored["sounds"] if stored.get("version") == _VERSION else {}
-    assert isinstance(found, dict)
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        log.warning("all sounds are looked up again", file=file.name, reason=str(error))
+        return {}
+    is_known = (
+        stored.get("version") == _VERSION
+        and references.numbering(stored["size"]) == stored["numbering"]
+    )
+    found: dict[str, int] = stored["sounds"] if is_known else {}
     return found
 
 

@@ -19,6 +19,7 @@ from api.services.evidence.service import PATH
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
 from pipelines.audio.features.sounds import pack_features
+from tests.made_sounds import made_mp3
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -30,7 +31,7 @@ from warehouse.records.evidence import (
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 HERE = f"{PATH}/{COMPARISON_ID}"
-SOUND = b"ID3 invented"
+SOUND = made_mp3(b"invented")
 TOKEN = "sesam-42-sesam-42-sesam-42"
 PLACES = ("", "/picture.svg", "/picture.png", "/excerpt/candidate")
 CANDIDATE = "7350000000000000003"

@@ -19,7 +19,7 @@ PLACE = "/api/v1/sametrack/pictures"
 @pytest.fixture
 def visitor(tmp_path: Path) -> Callable[..., Any]:
     files = PictureFolder(folder=tmp_path, max_bytes=10**6, max_count=10)
-    files.write("track 7300000000000000001", b"\xff\xd8 a picture")
+    files.write("track 7300000000000000001", b"\xff\xd8 a picture \xff\xd9")
     pictures = PictureService(
         files=files, find_url=lambda _kind, _id: None, open_source=lambda: None
     )
@@ -37,7 +37,7 @@ def visitor(tmp_path: Path) -> Callable[..., Any]:
 
 def test_a_stored_picture_is_sent_as_a_file(visitor: Callable[..., Any]) -> None:
     answer = visitor("track/7300000000000000001")
-    assert (answer.status_code, answer.content) == (200, b"\xff\xd8 a picture")
+    assert (answer.status_code, answer.content) == (200, b"\xff\xd8 a picture \xff\xd9")
     assert answer.headers["content-type"] == "image/jpeg"
     assert answer.headers["cache-control"] == "private, max-age=86400"
 

@@ -13,6 +13,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from warehouse.home.folder import Home
+from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.tables import Table
 from warehouse.tables.privacy import treatment_of
 
@@ -80,11 +81,19 @@ def open_pseudonyms(home: Home) -> Pseudonyms:
 
     Raises:
         OSError: The key cannot be read or created.
+        WarehouseUnavailableError: The key is damaged.
     """
     path = home.root / "pseudonyms.key"
     if not path.exists():
         _write_once(path, secrets.token_bytes(_KEY_BYTES))
-    return Pseudonyms(path.read_bytes())
+    key = path.read_bytes()
+    if len(key) != _KEY_BYTES:
+        raise WarehouseUnavailableError(
+            f"the key of pseudonyms is damaged: {path.name}",
+            hint="restore a backup with `sametrack restore`, or delete the file: exports then have "
+            "other pseudonyms",
+        )
+    return Pseudonyms(key)
 
 
 def _write_once(path: Path, key: bytes) -> None:
@@ -92,6 +101,8 @@ def _write_once(path: Path, key: bytes) -> None:
     draft = path.with_name(f"{path.name}.{uuid4().hex}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(key)
+        stream.flush()
+        os.fsync(stream.fileno())  # before the link, which may reach the disk first
     try:
         os.link(draft, path)
     except FileExistsError:

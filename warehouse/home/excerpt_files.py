@@ -1,9 +1,11 @@
 """Excerpts of compared sounds, stored as files up to an age and a total size.
 
 They cannot be created again once the sounds are deleted, but nothing depends on them: any may be
-missing. Their position in the sound is chosen in `warehouse/records/evidence.py`.
+missing, and one that was cut off counts as missing. Their position in the sound is chosen in
+`warehouse/records/evidence.py`.
 """
 
+import os
 import re
 import time
 from dataclasses import dataclass
@@ -14,6 +16,9 @@ from warehouse.home.folder import Home
 from warehouse.records.evidence import Excerpt
 
 _HASH = re.compile("[0-9a-f]{64}")
+_LENGTH = re.compile(rb"(?:Info|Xing).{8}(.{4})", re.DOTALL)
+"""Of the header that LAME writes into the first frame: a name, flags, frames, bytes from there."""
+_HEAD_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +44,17 @@ class ExcerptFolder:
         draft.replace(path)
 
     def read(self, excerpt: Excerpt) -> bytes | None:
-        """Return a stored excerpt, or None if there is none or it is too old."""
-        path = self._path(excerpt)
-        try:
-            return path.read_bytes() if self._is_young(path.stat().st_mtime) else None
-        except FileNotFoundError:
-            return None
+        """Return a stored excerpt, or None if there is none, or it is damaged or too old."""
+        return self._path(excerpt).read_bytes() if self.has(excerpt) else None
 
     def has(self, excerpt: Excerpt) -> bool:
         """Return True if `read` would find the excerpt."""
         try:
-            return self._is_young(self._path(excerpt).stat().st_mtime)
+            with self._path(excerpt).open("rb") as file:
+                status = os.fstat(file.fileno())
+                return self._is_young(status.st_mtime) and _has_length(
+                    file.read(_HEAD_BYTES), status.st_size
+                )
         except FileNotFoundError:
             return False
 
@@ -82,3 +87,12 @@ def open_excerpts(home: Home, *, max_mb: int, days: int) -> ExcerptFolder:
     return ExcerptFolder(
         folder=home.cache_dir / "excerpts", max_bytes=max_mb * 1_000_000, max_age_s=days * 86_400.0
     )
+
+
+def _has_length(head: bytes, size: int) -> bool:
+    """Return True if an MP3 is as long as its first frame states."""
+    found = _LENGTH.search(head)
+    tags = head.find(
+        b"\xff"
+    )  # an ID3 tag, whose lengths have no such byte, comes before the frames
+    return found is not None and size == tags + int.from_bytes(found[1])

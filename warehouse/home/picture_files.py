@@ -1,6 +1,7 @@
 """Small pictures stored as files up to a number and a total size. Any may be missing.
 
-An empty file says that there was no picture, so that nobody asks again at once.
+An empty file says that there was no picture, so that nobody asks again at once. A file that is no
+whole JPEG counts as missing, and is written again.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from warehouse.home.folder import Home
 FOLDER = "pictures"
 _SUFFIX = ".jpg"
 _ABSENT_S = 3600.0
+_BEGIN, _END = b"\xff\xd8", b"\xff\xd9"  # JPEG's markers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,9 @@ class PictureFolder:
             picture, written = path.read_bytes(), path.stat().st_mtime
         except FileNotFoundError:
             return None
-        return None if not picture and self.clock() - written > _ABSENT_S else picture
+        if not picture:
+            return None if self.clock() - written > _ABSENT_S else picture
+        return picture if picture.startswith(_BEGIN) and picture.endswith(_END) else None
 
     def delete_surplus(self) -> None:
         """Delete the oldest files until number and size fit."""

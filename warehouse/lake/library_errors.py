@@ -15,6 +15,9 @@ _HINT_OF_DAMAGE = (
     "restore the last backup with `sametrack restore` into a new DATA_HOME; "
     "no other file was changed, so keep this one to recover what is newer"
 )
+_HINT_OF_PERMISSION = (
+    "mount the disk for writing, and check the owner and the permissions of the files in DATA_HOME"
+)
 _FILE = re.compile(r"[A-Za-z0-9_.=-]+\.(?:parquet|duckdb)")
 _DAMAGES = {
     "file is not a database": "control.sqlite",
@@ -26,6 +29,13 @@ _DAMAGES = {
     "Invalid Parquet": None,
 }
 """What libraries say of a damaged or missing file, and its name where they do not say it."""
+_NO_PERMISSION = (
+    "attempt to write a readonly database",
+    "unable to open database file",
+    "Permission denied",
+    "Read-only file system",
+)
+"""What libraries and the system say of files on a read-only disk, or of another owner."""
 
 
 @contextmanager
@@ -44,6 +54,12 @@ def translate_errors(
         if damaged is not None:
             raise WarehouseUnavailableError(
                 f"{what} failed: {damaged} is damaged or missing", hint=_HINT_OF_DAMAGE
+            ) from error
+        if any(said in str(error) for said in _NO_PERMISSION):
+            raise WarehouseUnavailableError(
+                f"{what} failed: the disk is read-only, or the files may not be written",
+                hint=_HINT_OF_PERMISSION,
+                retry_after=retry_after,
             ) from error
         raise WarehouseUnavailableError(
             f"{what} failed ({type(error).__name__})", hint=_HINT, retry_after=retry_after

@@ -136,6 +136,11 @@ class VideoIndex:
         """Return what the index contains, or None if it may not be used."""
         return self._ask(lambda _database, about: about)
 
+    def is_intact(self) -> bool:
+        """Return True if it may be used and its structure is sound; reads the whole file."""
+        found = self._ask(lambda database, _: database.execute("pragma quick_check(1)").fetchone())
+        return found == ("ok",)
+
     def is_outdated(self, version: int) -> bool:
         """Return True if rows of that version may have been removed or changed since."""
         with self._lock:

@@ -87,7 +87,8 @@ _NEWEST = """
 def update_video_index(lake: Lake, *, anew: bool = False) -> int:
     """Update the video index to all settled rows; returns how many observations were added.
 
-    It is rebuilt from all rows if `anew` is set or rows were removed from the table.
+    It is rebuilt from all rows if `anew` is set, rows were removed from the table or its file is
+    damaged.
 
     Raises:
         CapacityExhaustedError: The disk is nearly full.
@@ -103,6 +104,8 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
         known = None if anew else index.about()
         if bound is None or (known is not None and known.bound >= bound):
             return 0
+        if known is not None and not index.is_intact():
+            known = None
         draft = index.path.with_name(f"{FILE}.{uuid4().hex}")
         about = IndexMetadata(FORMAT, lake.identity(VIDEOS_TABLE), version, bound)
         try:

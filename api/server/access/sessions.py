@@ -75,13 +75,19 @@ class Sessions:
 
 
 def open_session_key(folder: Path) -> bytes:
-    """Return the key of a data home. Of several processes that create it, one wins."""
+    """Return the key of a data home. Of several processes that create it, one wins.
+
+    A file of another length is damaged and replaced, since an empty key would sign for anybody.
+    """
     path = folder / KEY_FILE
+    if path.exists() and path.stat().st_size != KEY_BYTES:
+        path.unlink(missing_ok=True)
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=folder, prefix=KEY_FILE) as draft:  # mode 600
             draft.write(secrets.token_bytes(KEY_BYTES))
             draft.flush()
+            os.fsync(draft.fileno())  # before the link, which may reach the disk first
             with suppress(FileExistsError):
                 # A link appears with all of its content, and fails if another process was first.
                 os.link(draft.name, path)

@@ -2,12 +2,14 @@
 
 One file of entries per batch, mapped into memory, and the keys of the references. A key says what a
 reference was measured from. A search costs time for each batch, so a small batch is merged with the
-next one. Not here: measuring, the search.
+next one. The compiled loops trust the entries, so they have a checksum; a damaged index is built
+anew. Not here: measuring, the search.
 """
 
 import fcntl
 import json
 import os
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
+import structlog
+from numpy.typing import NDArray
 
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -27,12 +31,14 @@ from pipelines.audio.index.reference_index import (
 )
 
 _KEYS = "references.json"
-_LAYOUT = "2"
+_LAYOUT = "3"
 """Increased whenever the files of a folder are named or arranged otherwise."""
 INDEX_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{_LAYOUT}"
 """An index of another version is built anew, and may number its references otherwise."""
 _FULL_BATCH = 200
 """References; a batch of fewer is merged with the next one."""
+
+log = structlog.get_logger("audio")
 
 
 class IndexFolder:
@@ -47,6 +53,7 @@ class IndexFolder:
         self.keys: list[str] = []
         self._folder = folder
         self._batches: list[int] = []
+        self._checksums: list[int] = []
         if folder is not None and (folder / _KEYS).exists():
             self._load(folder)
 
@@ -103,9 +110,9 @@ class IndexFolder:
         with _locked(self._folder):
             if _stored(self._folder)["batches"] != self._batches:
                 raise OSError(f"{self._folder} was changed by another process")
-            batches = [*self._batches, len(keys)]
+            batches, checksums = [*self._batches, len(keys)], self._checksums
             if self._batches and self._batches[-1] < _FULL_BATCH:
-                batches[-2:] = [sum(batches[-2:])]
+                batches[-2:], checksums = [sum(batches[-2:])], checksums[:-1]
                 last = np.load(_entries_file(self._folder, self._batches))
                 entries = in_code_order(np.concatenate((last, entries)))
             # Entries come before the keys that name them: a process killed in between leaves a file
@@ -114,40 +121,64 @@ class IndexFolder:
             with part.open("wb") as file:
                 np.save(file, entries)
             part.replace(_entries_file(self._folder, batches))
-            self._batches = batches
-            part.write_text(
-                json.dumps({"version": INDEX_VERSION, "batches": self._batches, "keys": self.keys}),
-                encoding="utf-8",
+            self._batches, self._checksums = batches, [*checksums, _checksum(entries)]
+            stored = _Stored(
+                version=INDEX_VERSION, batches=batches, checksums=self._checksums, keys=self.keys
             )
+            part.write_text(json.dumps(stored), encoding="utf-8")
             part.replace(self._folder / _KEYS)
             _remove_others(self._folder, self._batches)
 
     def _load(self, folder: Path) -> None:
-        """Map the batches; what another version wrote is overwritten with the next references."""
+        """Map the batches; what is damaged or of another version is built anew."""
         with _locked(folder):
             stored = _stored(folder)
-            for number, count in enumerate(stored["batches"], start=1):
-                file = _entries_file(folder, stored["batches"][:number])
-                entries = np.load(file, mmap_mode="r")
-                assert entries.dtype == ENTRY, "written by this version"
-                self.index.add_entries(entries, count=count)
+            try:
+                mapped = [*_map_batches(folder, stored)]
+            except (OSError, EOFError, ValueError) as error:
+                log.warning("a damaged index of references is built anew", reason=str(error))
+                (folder / _KEYS).unlink()
+                return
+        for count, entries in zip(stored["batches"], mapped, strict=True):
+            self.index.add_entries(entries, count=count)
         self._batches, self.keys = stored["batches"], stored["keys"]
+        self._checksums = stored["checksums"]
 
 
 class _Stored(TypedDict):
-    """What the folder says: the version, the references of each batch, their keys."""
+    """What the folder says: version, number of references and checksum of each batch, all keys."""
 
     version: str
     batches: list[int]
+    checksums: list[int]
     keys: list[str]
 
 
 def _stored(folder: Path) -> _Stored:
-    nothing = _Stored(version=INDEX_VERSION, batches=[], keys=[])
+    """Return what the folder says; nothing if that is damaged or of another version."""
+    nothing = _Stored(version=INDEX_VERSION, batches=[], checksums=[], keys=[])
     if not (folder / _KEYS).exists():
         return nothing
-    stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
-    return stored if stored["version"] == INDEX_VERSION else nothing
+    try:
+        stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
+    except ValueError as error:
+        log.warning("a damaged index of references is built anew", reason=str(error))
+        return nothing
+    is_ours = stored.get("version") == INDEX_VERSION
+    return stored if is_ours and len(stored["keys"]) == sum(stored["batches"]) else nothing
+
+
+def _map_batches(folder: Path, stored: _Stored) -> Iterator[NDArray[np.void]]:
+    for number, checksum in enumerate(stored["checksums"], start=1):
+        file = _entries_file(folder, stored["batches"][:number])
+        entries = np.load(file, mmap_mode="r")
+        if entries.dtype != ENTRY or _checksum(entries) != checksum:
+            raise ValueError(f"{file.name} is not what was written")
+        yield entries
+
+
+def _checksum(entries: NDArray[np.void]) -> int:
+    return zlib.crc32(np.ascontiguousarray(entries).view(np.uint8))
 
 
 def _entries_file(folder: Path, batches: Sequence[int]) -> Path:

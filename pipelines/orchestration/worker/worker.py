@@ -412,6 +412,7 @@ def run_worker(settings: Settings) -> int:
 def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
+    control = open_control_store(settings)  # first: a process of the pool could not say what fails
     runs: ScanRunner = (
         RemoteScanRunner(settings) if settings.runs == "remote" else LocalScanRunner(settings)
     )
@@ -420,7 +421,7 @@ def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
         # Host and process id repeat: after a restart, and in containers.
         worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
         settings=settings,
-        control=open_control_store(settings),
+        control=control,
         instance=stack.enter_context(open_instance(home)),
         runs=runs,
         has_space=lambda: free_bytes(str(home.root)) >= settings.min_free_disk_mb * _MEGABYTE,

@@ -9,6 +9,7 @@ import pytest
 
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import WarehouseError
@@ -70,3 +71,10 @@ def test_a_damaged_file_is_named_with_what_to_do(
 
 def test_an_undamaged_store_is_read(home: Path) -> None:
     assert read(home)[0]["n"]
+
+
+def test_a_damaged_key_of_pseudonyms_is_no_other_key(home: Path) -> None:
+    (home / "pseudonyms.key").write_bytes(b"")
+    with pytest.raises(WarehouseError, match=r"pseudonyms\.key") as found:
+        open_pseudonyms(open_home(home.parent, home.name))
+    assert "sametrack restore" in (found.value.hint or "")

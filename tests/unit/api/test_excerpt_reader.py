@@ -15,6 +15,7 @@ from api.services.evidence.excerpt_reader import read_missing_excerpt
 from api.services.evidence.service import EvidenceService
 from api.services.reads.deadline import Deadline
 from pipelines.platform.reading import SoundFile
+from tests.made_sounds import made_mp3
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
 from warehouse.records.videos import UnavailableVideo
@@ -81,7 +82,7 @@ async def test_a_stored_excerpt_is_not_read_again(tmp_path: Path) -> None:
     service, platform = evidence(tmp_path), Platform(tmp_path, "b" * 64)
     missing = service.missing_excerpt(COMPARISON_ID, "candidate")
     assert missing is not None
-    service.store_excerpt(missing.excerpt, b"ID3 invented")
+    service.store_excerpt(missing.excerpt, made_mp3(b"invented"))
     await read(service, platform)
     assert platform.asked == []
 

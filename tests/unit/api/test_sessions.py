@@ -4,7 +4,7 @@ import stat
 from pathlib import Path
 
 from api.server.access.roles import Role
-from api.server.access.sessions import COOKIE, Sessions, open_session_key
+from api.server.access.sessions import COOKIE, KEY_BYTES, KEY_FILE, Sessions, open_session_key
 from api.server.access.tokens import TokenBook, holder_of
 
 READER = holder_of("look", Role.READ)
@@ -88,3 +88,12 @@ def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     kept = list((tmp_path / "home").iterdir())
     assert [path.name for path in kept] == ["session.key"]
     assert stat.S_IMODE(kept[0].stat().st_mode) == 0o600
+
+
+def test_a_damaged_key_is_replaced_and_opens_nothing(tmp_path: Path) -> None:
+    before = opened(tmp_path).issue(READER)
+    (tmp_path / KEY_FILE).write_bytes(b"")
+    sessions = opened(tmp_path)
+    assert sessions.find_in(carrying(before)) is None
+    assert sessions.find_in(carrying(sessions.issue(READER))) == READER
+    assert len(open_session_key(tmp_path)) == KEY_BYTES

@@ -1,12 +1,15 @@
 """Where numba keeps what it compiled, if the folder beside the source is read-only."""
 
 import os
+import pickle
 from pathlib import Path
 
 import pytest
 
 from pipelines.audio import compiled_cache
 from pipelines.audio.compiled_cache import VARIABLE, choose_cache
+
+INDEX, CODE = pickle.dumps("index"), pickle.dumps(b"code")
 
 
 @pytest.fixture(autouse=True)
@@ -21,8 +24,8 @@ def source(tmp_path: Path) -> Path:
     """A module with compiled code beside it."""
     compiled = tmp_path / "installed" / "__pycache__"
     compiled.mkdir(parents=True)
-    (compiled / "kernels.one.nbi").write_bytes(b"index")
-    (compiled / "kernels.one.nbc").write_bytes(b"code")
+    (compiled / "kernels.one.nbi").write_bytes(INDEX)
+    (compiled / "kernels.one.nbc").write_bytes(CODE)
     return tmp_path / "installed" / "kernels.py"
 
 
@@ -51,7 +54,7 @@ def test_under_a_read_only_root_what_is_compiled_is_copied_and_found_by_all_proc
     assert folder == tmp_path / f"sametrack-numba-{os.geteuid()}"
     assert folder.stat().st_mode & 0o077 == 0
     copied = {file.name: file.read_bytes() for file in folder.rglob("*.nb?")}
-    assert copied == {"kernels.one.nbi": b"index", "kernels.one.nbc": b"code"}
+    assert copied == {"kernels.one.nbi": INDEX, "kernels.one.nbc": CODE}
     monkeypatch.delenv(VARIABLE)
     choose_cache(source)
     assert os.environ[VARIABLE] == str(folder)
@@ -76,3 +79,19 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(
     choose_cache(source)
     assert os.environ[VARIABLE] != str(planted)
     assert list(planted.iterdir()) == []
+
+
+@pytest.mark.parametrize("damaged", [b"", CODE[:-3], b"garbage" * 10])
+@pytest.mark.parametrize("is_installation_writable", [True, False])
+def test_damaged_code_is_compiled_again(
+    source: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes, is_installation_writable: bool
+) -> None:
+    beside = source.parent / "__pycache__"
+    writable(monkeypatch, *([beside] if is_installation_writable else []))
+    choose_cache(source)
+    place = Path(os.environ.get(VARIABLE, beside))
+    for folder in (place, beside):
+        for file in folder.rglob("*.nbc"):
+            file.write_bytes(damaged)
+    choose_cache(source)
+    assert [file.name for file in place.rglob("*.nb?")] == ["kernels.one.nbi"]

@@ -94,10 +94,12 @@ class SoundCache:
         if score >= self.world.track_count:
             return play_base(self.world.seed, score)
         path = self.folder / f"base{score}.npy"
-        if not path.exists():
+        try:
+            pcm = np.load(path)
+        except (FileNotFoundError, EOFError, ValueError):  # not there, or damaged
             pcm = np.round(play_base(self.world.seed, score) * _SCALE).astype(np.int16)
             _write(path, _npy(pcm))
-        return np.asarray(np.load(path) / np.float32(_SCALE), dtype=np.float32)
+        return np.asarray(pcm / np.float32(_SCALE), dtype=np.float32)
 
 
 def _npy(values: np.ndarray) -> bytes:
