@@ -92,7 +92,5 @@ def open_excerpts(home: Home, *, max_mb: int, days: int) -> ExcerptFolder:
 def _has_length(head: bytes, size: int) -> bool:
     """Return True if an MP3 is as long as its first frame states."""
     found = _LENGTH.search(head)
-    tags = head.find(
-        b"\xff"
-    )  # an ID3 tag, whose lengths have no such byte, comes before the frames
+    tags = head.find(b"\xff")  # an ID3 tag comes before the frames; its lengths have no such byte
     return found is not None and size == tags + int.from_bytes(found[1])
