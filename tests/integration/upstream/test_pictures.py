@@ -123,7 +123,7 @@ def test_the_oldest_pictures_make_room(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, max_bytes=25, max_count=3)
     folder.delete_surplus()  # nothing is there yet
     for number in range(5):
-        folder.write(f"video {number}", bytes(7))
+        folder.write(f"video {number}", b"\xff\xd8\0\0\0\xff\xd9")
         path = next(p for p in folder.folder.iterdir() if p.stat().st_mtime > 10_000)
         os.utime(path, (number, number))
     folder.delete_surplus()
