@@ -1,4 +1,7 @@
-"""Which errors say that the server of a store is away: of the control store, or of Dagster."""
+"""Which errors say that a store is away: the control store, or Dagster's.
+
+A SQLite file that is locked, full or read-only counts, too: a later attempt may succeed.
+"""
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 

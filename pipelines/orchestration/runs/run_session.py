@@ -61,9 +61,6 @@ def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
     return scan
 
 
-_INCOMPLETE = frozenset({"failed", "lost"})
-
-
 def _is_of_a_job(run: DagsterRun) -> bool:
     """Whether the queue made this run; a repeated run has the tags of the one before it."""
     return ORIGIN_TAG in run.tags and run.parent_run_id is None
@@ -136,7 +133,7 @@ def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob)
     """Return how a launched job ended: without a failure, and without a result, as cancelled."""
     ended = current_scan.outcome()
     is_partial = ended.error is None and launched.selected <= session.state.steps.keys()
-    return ScanOutcome("cancelled") if ended.status in _INCOMPLETE and is_partial else ended
+    return ScanOutcome("cancelled") if ended.status in ("failed", "lost") and is_partial else ended
 
 
 def _job_of(control: ControlStore, run: DagsterRun) -> Job:
