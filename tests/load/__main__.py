@@ -2,7 +2,9 @@
 
 Each user asks, looks, and asks again, as a browser does; when a job ends, another begins. Once a
 minute a line says where the load stands; at the end tables say how long requests took, how they
-ended, and what the service and the worker held. Memory is fitted after the first fifth.
+ended, and what the service and the worker held. Every three minutes all rest until no request and
+no job is left: what is still held then is what would pile up. Memory at rest is fitted over time,
+after the first fifth.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx2
 from rich.console import Console
@@ -29,6 +32,9 @@ from warehouse.records.jobs import FINAL_STATUSES
 WARM_UP = 0.2
 GAUGE_EVERY_S = 10.0
 LINE_EVERY = 6
+REST_EVERY_S = 180.0
+REST_S = 12.0
+"""Longer than it takes to give freed memory back."""
 KEPT_OPEN_S = 4.0
 """Shorter than the service keeps a connection (`IDLE_TIMEOUT_S`), so that none ends while it is
 used: a browser repeats such a request, this client does not."""
@@ -45,11 +51,14 @@ class Load:
         self.base = base
         self.ends: dict[str, int] = {}
         self.gauges: dict[str, list[Gauge]] = {name: [] for name in watched}
+        self.rests: dict[str, list[Gauge]] = {name: [] for name in watched}
         self._watched = watched
         self._began = time.monotonic()
         self.until = self._began + minutes * 60
 
     async def run(self, users: int, jobs: int, bare: str) -> None:
+        """Let all live until the time is over."""
+        self.town.is_open.set()
         limits = httpx2.Limits(
             max_connections=users + jobs + 10, max_keepalive_connections=users,
             keepalive_expiry=KEPT_OPEN_S,
@@ -66,52 +75,71 @@ class Load:
                 group.create_task(User(client, self.town, self.tally, number).live(self.until))
             group.create_task(ask_bare(bare, self.tally, self.until))
             group.create_task(self._watch())
+            group.create_task(self._rest_together())
 
     async def _keep_a_job(self, client: httpx2.AsyncClient, number: int) -> None:
         chance = random.Random(number)
         while time.monotonic() < self.until:
-            body = {**PARAMETERS, "input": chance.choice(self.town.tracks), "verify_audio": False,
-                    "count": chance.randrange(10, 500)}  # fmt: skip
-            began = time.monotonic()
-            try:
-                answer = await client.post(JOBS, json=body)
-            except httpx2.HTTPError as error:
-                self.tally.add("start a job", time.monotonic() - began, type(error).__name__)
-                await asyncio.sleep(1)
-                continue
-            self.tally.add("start a job", time.monotonic() - began, str(answer.status_code))
-            if answer.status_code != 202:
-                await asyncio.sleep(1)
-                continue
+            async with self.town.working():
+                await self._run_a_job(client, chance)
+
+    async def _run_a_job(self, client: httpx2.AsyncClient, chance: random.Random) -> None:
+        body = {**PARAMETERS, "input": chance.choice(self.town.tracks), "verify_audio": False,
+                "count": chance.randrange(10, 500)}  # fmt: skip
+        began = time.monotonic()
+        try:
+            answer = await client.post(JOBS, json=body)
+            end = str(answer.status_code)
+        except httpx2.HTTPError as error:
+            end = type(error).__name__
+        self.tally.add("start a job", time.monotonic() - began, end)
+        if end == "202":
             await self._await_end(client, answer.json()["data"]["job_id"])
+        else:
+            await asyncio.sleep(1)
 
     async def _await_end(self, client: httpx2.AsyncClient, job_id: str) -> None:
         self.town.jobs.append(job_id)
-        status = "unfinished"
-        while status not in FINAL_STATUSES and time.monotonic() < self.until:
+        job: dict[str, Any] = {"status": "unfinished"}
+        while job["status"] not in FINAL_STATUSES and time.monotonic() < self.until:
             await asyncio.sleep(2)
             try:
-                status = (await client.get(f"{JOBS}/{job_id}")).json()["data"]["status"]
+                job = (await client.get(f"{JOBS}/{job_id}")).json()["data"]
             except (httpx2.HTTPError, KeyError, TypeError):
                 continue
-        self.ends[status] = self.ends.get(status, 0) + 1
+        error = job.get("error") or {}
+        end = " ".join(filter(None, (job["status"], error.get("type"))))
+        self.ends[end] = self.ends.get(end, 0) + 1
         if len(self.town.jobs) > 30:
             self.town.jobs.pop(0)
 
+    async def _rest_together(self) -> None:
+        while time.monotonic() + REST_EVERY_S < self.until:
+            await asyncio.sleep(REST_EVERY_S)
+            self.town.is_open.clear()
+            await self.town.is_quiet.wait()
+            await asyncio.sleep(REST_S)
+            await self._read_gauges(self.rests)
+            self._line("at rest", self.rests)
+            self.town.is_open.set()
+
+    async def _read_gauges(self, into: dict[str, list[Gauge]]) -> None:
+        for name, child in self._watched.items():
+            gauge = await asyncio.to_thread(read_gauge, child.process.pid, began=self._began)
+            into[name].append(gauge)
+
     async def _watch(self) -> None:
         while time.monotonic() < self.until:
-            for name, child in self._watched.items():
-                gauge = await asyncio.to_thread(read_gauge, child.process.pid, began=self._began)
-                self.gauges[name].append(gauge)
+            await self._read_gauges(self.gauges)
             if len(next(iter(self.gauges.values()))) % LINE_EVERY == 0:
-                self._line()
+                self._line("at work", self.gauges)
             await asyncio.sleep(GAUGE_EVERY_S)
 
-    def _line(self) -> None:
-        held = {name: f"{found[-1].pss_mb:.0f} MB, {found[-1].files} files, {found[-1].threads} "
-                      f"threads" for name, found in self.gauges.items()}  # fmt: skip
+    def _line(self, state: str, gauges: dict[str, list[Gauge]]) -> None:
+        held = {name: f"{found[-1].pss_mb:.1f} MB, {found[-1].files} files, {found[-1].threads} "
+                      f"threads" for name, found in gauges.items()}  # fmt: skip
         minutes = (time.monotonic() - self._began) / 60
-        console.print(f"{minutes:5.1f} min  {self.tally.ends.total():,} requests  {held}")
+        console.print(f"{minutes:5.1f} min  {self.tally.ends.total():,} requests  {state}: {held}")
 
     def show(self) -> None:
         """Print the tables."""
@@ -127,14 +155,15 @@ class Load:
             )  # fmt: skip
         console.print(times)
         held = Table(
-            "process", "memory MB, first to last", "slope MB/h", "files", "threads", "processes"
+            "process", "at rest", "memory MB", "slope MB/h", "files", "threads", "processes"
         )
-        for name, gauges in self.gauges.items():
-            warm = [one for one in gauges if one.at > WARM_UP * spent_s] or gauges
+        for name, gauges in self.rests.items():
+            warm = [one for one in gauges if one.at > WARM_UP * spent_s] or self.gauges[name]
             first, last = warm[0], warm[-1]
             slope, error = slope_mb_per_h(warm)
             held.add_row(
-                name, f"{first.pss_mb:.0f} to {last.pss_mb:.0f}", f"{slope:+.1f} ± {error:.1f}",
+                name, f"{len(warm)} times", f"{first.pss_mb:.0f} to {last.pss_mb:.0f}",
+                f"{slope:+.1f} ± {error:.1f}",
                 f"{first.files} to {last.files}", f"{first.threads} to {last.threads}",
                 f"{first.processes} to {last.processes}",
             )  # fmt: skip

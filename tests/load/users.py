@@ -6,7 +6,8 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import httpx2
@@ -33,11 +34,30 @@ class Tally:
 
 @dataclass
 class Town:
-    """What the users of one service know: tracks, accounts, and the jobs of the moment."""
+    """What the users of one service know: tracks, accounts, and the jobs of the moment.
+
+    All rest together while `is_open` is not set; `is_quiet` is set as soon as nobody is at work.
+    """
 
     tracks: Sequence[str]
     accounts: Sequence[str]
     jobs: list[str] = field(default_factory=list)
+    is_open: asyncio.Event = field(default_factory=asyncio.Event)
+    is_quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    at_work: int = 0
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """Wait for the end of a rest, then work."""
+        await self.is_open.wait()
+        self.at_work += 1
+        self.is_quiet.clear()
+        try:
+            yield
+        finally:
+            self.at_work -= 1
+            if not self.at_work:
+                self.is_quiet.set()
 
 
 class User:
@@ -53,10 +73,12 @@ class User:
     async def live(self, until: float) -> None:
         """Open the console, then look at one thing after the other."""
         await asyncio.sleep(self._chance.uniform(0, PAUSE_S[1]))
-        for path in ("/", "/console/app/main.js", "/console/style/page.css"):
-            await self._get("page", path)
+        async with self._town.working():
+            for path in ("/", "/console/app/main.js", "/console/style/page.css"):
+                await self._get("page", path)
         while time.monotonic() < until:
-            await self._look()
+            async with self._town.working():
+                await self._look()
             await asyncio.sleep(self._chance.uniform(*PAUSE_S))
 
     async def _look(self) -> None:

@@ -139,6 +139,19 @@ class JobClaimRows:
                     update(JOBS).where(JOBS.c.job_id == job_id).values(progress=document)
                 )
 
+    def set_queue_waiting_for_disk(self, is_full: bool) -> None:
+        """Record that all queued jobs wait for space on the disk, or that they no longer do."""
+        query = select(JOBS).where(JOBS.c.status == "queued").with_for_update()
+        with self._database.writing() as connection:
+            for row in connection.execute(query).mappings().all():
+                job = to_job(row)
+                if (job.progress.waiting_for == "disk") == is_full:
+                    continue
+                document = _waiting(job, "disk" if is_full else "worker")
+                connection.execute(
+                    update(JOBS).where(JOBS.c.job_id == job.job_id).values(progress=document)
+                )
+
     def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
         """Record a heartbeat of a worker and of the jobs it runs."""
         now = self._database.now()

@@ -5,19 +5,22 @@ complete; the star is views over all tables (`warehouse.models`). Queries are in
 over the folder would also read files that a compaction has replaced.
 """
 
+import math
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
 
+from warehouse.engine.mentioned_tables import mentions_of
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
@@ -64,6 +67,13 @@ _QUERY_MISTAKES = (
 )
 
 
+class _Look(NamedTuple):
+    """When a table was looked at: after how many refreshes, and at which time."""
+
+    refresh: int
+    at: float
+
+
 class Engine:
     """SQL queries over one lake. Thread-safe; one per process is enough.
 
@@ -86,7 +96,10 @@ class Engine:
         self.as_of = as_of
         self.video_index = VideoIndex(lake)
         self._listing = threading.Lock()
-        self._listed_at = float("-inf")
+        self._tables = {table.name: table for table in lake.tables}
+        self._refreshes = 0
+        self._looked_at = dict.fromkeys(self._tables, _Look(-1, -math.inf))
+        self._mentions = mentions_of(lake.tables)
         self._versions: dict[str, int] = {}
         self._complete_before: dict[str, datetime] = {}
         self._files: dict[str, tuple[str, ...]] = {}
@@ -104,6 +117,9 @@ class Engine:
         self._is_star_shown = False
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
+        if lake.is_remote:
+            for table in lake.tables:
+                self._show(table.name, _view(table, None, as_of))
         self.refresh()
         self._show_seen()
 
@@ -125,7 +141,7 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None, *, limit: int | None = None
     ) -> pa.Table:
         """Return the rows as an Arrow table, at most `limit` of them."""
-        self._relist_when_due()
+        self._relist_when_due(self._read_by(sql))
         with query_errors(), self._cursor() as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
@@ -154,7 +170,7 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of Arrow batches, for results that are too large for memory."""
-        self._relist_when_due()
+        self._relist_when_due(self._read_by(sql))
         with query_errors(), self._cursor() as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
@@ -167,13 +183,19 @@ class Engine:
 
     def refresh_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make all commits visible to relations of a cursor."""
-        self._relist_when_due()
+        self._relist_when_due(self._tables)
         self._register(cursor)
 
     def refresh(self) -> None:
-        """Make all commits so far visible."""
-        with self._listing:
-            self._relist()
+        """Make all commits so far visible.
+
+        Of an object store, where a look at a table is a request, each table is listed by the first
+        query that reads it.
+        """
+        self._refreshes += 1
+        if not self.lake.is_remote:
+            with self._listing:
+                self._relist(self._tables)
 
     def show_star(self) -> None:
         """Create the views of the star, which only users and exports ask for, once.
@@ -198,7 +220,7 @@ class Engine:
 
     def files(self, name: str) -> tuple[str, ...]:
         """Return the files a table is read from; URLs for an object store."""
-        self._relist_when_due()
+        self._relist_when_due((name,))
         return self._files.get(name, ())
 
     def close(self) -> None:
@@ -223,23 +245,31 @@ class Engine:
         for name, dataset in self._datasets.items():
             cursor.register(_alias(name), dataset)  # registrations belong to the cursor
 
-    def _relist_when_due(self) -> None:
-        if self._clock() - self._listed_at < RELIST_AFTER_S:
-            return
-        # While another thread refreshes the list, this one reads the views as they are.
-        if self._listing.acquire(blocking=False):
+    def _read_by(self, sql: str) -> Collection[str]:
+        """Return the tables to look at before a query: all, or those that it can read."""
+        return self._mentions(sql) if self.lake.is_remote else self._tables
+
+    def _relist_when_due(self, names: Collection[str]) -> None:
+        now = self._clock()
+        looks = {name: self._looked_at[name] for name in names}
+        outdated = [name for name, look in looks.items() if look.refresh < self._refreshes]
+        due = [name for name, look in looks.items() if now - look.at >= RELIST_AFTER_S]
+        # While another thread refreshes the list, this one reads the views as they are, unless a
+        # refresh was asked for since.
+        if (outdated or due) and self._listing.acquire(blocking=bool(outdated)):
             try:
-                self._relist()
+                self._relist({*outdated, *due})
             finally:
                 self._listing.release()
 
-    def _relist(self) -> None:
-        # The time before the listing: what is committed during it is listed next time.
-        started_at = self._clock()
-        for table in self.lake.tables:
-            if self.lake.version(table.name) != self._versions.get(table.name):
-                self._list(table)
-        self._listed_at = started_at
+    def _relist(self, names: Collection[str]) -> None:
+        # The time before the look: what is committed during it is seen next time.
+        look = _Look(self._refreshes, self._clock())
+        for name in names:
+            listing = self.lake.newer_listing(name, self._versions.get(name))
+            if listing is not None:
+                self._list(self._tables[name], listing)
+            self._looked_at[name] = look
         forgotten = self._files_read - sum(map(len, self._files.values()))
         # Arrow reads an object store, and cursors of notebooks keep the views that they have.
         if forgotten > FORGET_AFTER_FILES and not (self.lake.is_remote or self._has_open_cursor):
@@ -265,12 +295,11 @@ class Engine:
             cursor.execute(sql)
         self._views[name] = sql
 
-    def _list(self, table: Table) -> None:
+    def _list(self, table: Table, listing: TableListing) -> None:
         """Create the view of a table.
 
         An object store is read by Arrow; DuckDB would download an extension.
         """
-        listing = self.lake.listing(table.name)
         source = _scan(listing)
         if self.lake.is_remote and source is not None:
             # A new dictionary: other threads may be iterating over the old one.

@@ -12,11 +12,16 @@ from deltalake.exceptions import TableNotFoundError
 
 from warehouse.home.disk_space import free_bytes
 from warehouse.lake.schema_evolution import WORLD, check_marks
-from warehouse.lake.store import Lake, LakeHandle, TableListing, lake_root, storage_errors
+from warehouse.lake.store import (
+    OPENED_AT_ONCE,
+    Lake,
+    LakeHandle,
+    TableListing,
+    lake_root,
+    storage_errors,
+)
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import TABLES, Table
-
-_AT_ONCE = 8  # tables opened at the same time: each look at an object store waits for the network
 
 
 class ReadOnlyLake(Lake):
@@ -35,6 +40,11 @@ class ReadOnlyLake(Lake):
             return TableListing(-1, (), has_mixed_schemas=False)
         return super().listing(name)
 
+    def newer_listing(self, name: str, version: int | None) -> TableListing | None:
+        if name not in self._existing:
+            return None if version == -1 else self.listing(name)
+        return super().newer_listing(name, version)
+
     def version(self, name: str) -> int:
         return super().version(name) if name in self._existing else -1
 
@@ -52,7 +62,7 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
         WarehouseUnavailableError: The lake cannot be read.
     """
     root = lake_root(url)
-    with ThreadPoolExecutor(_AT_ONCE) as pool, storage_errors("opening the lake"):
+    with ThreadPoolExecutor(OPENED_AT_ONCE) as pool, storage_errors("opening the lake"):
         opened = dict(zip(TABLES, pool.map(lambda table: _open(root, table), TABLES), strict=True))
     existing = {table: delta for table, delta in opened.items() if delta is not None}
     if not existing:

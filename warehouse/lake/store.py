@@ -9,9 +9,11 @@ import fcntl
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -36,6 +38,7 @@ from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
 from warehouse.tables.contract import to_arrow
 
+OPENED_AT_ONCE = 8  # tables of an object store, where each look waits for the network
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 _UNSAFE_PATH_CHARS = frozenset(
@@ -141,13 +144,25 @@ class Lake:
         handle = self._handle(name)
         with handle.lock, storage_errors(f"listing {name}"):
             _refresh_if_changed(handle)
-            delta = handle.delta
-            files = delta.file_uris()
-            if not self.is_remote:
-                files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
-            return TableListing(
-                delta.version(), tuple(files), has_added_columns(delta), complete_before(delta)
-            )
+            return self._listing(handle.delta)
+
+    def newer_listing(self, name: str, version: int | None) -> TableListing | None:
+        """Return the newest version with its files; None if that is `version`.
+
+        Without news it costs two file lookups; in an object store one request.
+        """
+        handle = self._handle(name)
+        with handle.lock, storage_errors(f"listing {name}"):
+            _refresh_if_changed(handle)
+            return None if handle.delta.version() == version else self._listing(handle.delta)
+
+    def _listing(self, delta: DeltaTable) -> TableListing:
+        files = delta.file_uris()
+        if not self.is_remote:
+            files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
+        return TableListing(
+            delta.version(), tuple(files), has_added_columns(delta), complete_before(delta)
+        )
 
     def version(self, name: str) -> int:
         """Return the newest version; costs two file lookups if nothing has changed."""
@@ -183,10 +198,12 @@ class Lake:
             return None if None in counts else sum(counts)
 
     def dataset(self, name: str) -> pa.Table:
-        """Return the table as an Arrow dataset, for readers that cannot open its files."""
+        """Return the table as an Arrow dataset, for readers that cannot open its files.
+
+        Of the version that was listed last.
+        """
         handle = self._handle(name)
         with handle.lock, storage_errors(f"reading {name}"):
-            _update(handle)
             return handle.delta.to_pyarrow_dataset()
 
     def refresh(self) -> None:
@@ -343,17 +360,27 @@ def open_lake(
         WarehouseUnavailableError: The lake cannot be opened.
     """
     root = lake_root(url)
-    handles = {}
-    for table in tables:
-        path = f"{root}/{table.folder}"
-        with storage_errors(f"opening {table.name}"):
-            if not is_remote(root):
-                Path(path).mkdir(parents=True, exist_ok=True)
-            mtime_ns = _mtime_ns(path)  # before the opening: what is cleaned up meanwhile shows
-            handle = LakeHandle(table, path, open_table(path, table, world=world))
-            handle.log_mtime_ns = mtime_ns if mtime_ns >= 0 else _mtime_ns(path)
-            handles[table.name] = handle
+    handles = _open_handles(root, tables, world)
     return Lake(root, world, handles, free=free)
+
+
+def _open_handles(root: str, tables: Sequence[Table], world: str) -> dict[str, LakeHandle]:
+    opening = partial(_open_handle, root, world)
+    if not is_remote(root):
+        return {table.name: opening(table) for table in tables}
+    with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
+        return {handle.table.name: handle for handle in pool.map(opening, tables)}
+
+
+def _open_handle(root: str, world: str, table: Table) -> LakeHandle:
+    path = f"{root}/{table.folder}"
+    with storage_errors(f"opening {table.name}"):
+        if not is_remote(root):
+            Path(path).mkdir(parents=True, exist_ok=True)
+        mtime_ns = _mtime_ns(path)  # before the opening: what is cleaned up meanwhile shows
+        handle = LakeHandle(table, path, open_table(path, table, world=world))
+        handle.log_mtime_ns = mtime_ns if mtime_ns >= 0 else _mtime_ns(path)
+        return handle
 
 
 def lake_root(url: str) -> str:

@@ -67,7 +67,6 @@ CANCEL_GRACE_S = 30.0
 
 SPACE_EVERY_S = 5.0
 _MEGABYTE = 1024 * 1024
-MARKED_JOBS = 100
 PROCESS_GONE = "The process that ran this scan ended unexpectedly"
 _LOST_PROCESS = (ProcessExpired, BrokenPoolError, CancelledError)
 
@@ -139,7 +138,7 @@ class Worker:
     waiting: dict[str, str] = field(default_factory=dict)
     claims: dict[str, int] = field(default_factory=dict)
     has_space: Callable[[], bool] = lambda: True
-    _is_full: bool = False
+    _is_full: bool = True  # until the first look: jobs may be marked by an earlier worker
     _stepped_at: float | None = None
     _outage_began_at: float | None = None
     _beating: tuple[str, ...] = ()
@@ -239,10 +238,9 @@ class Worker:
     def _may_claim(self) -> bool:
         """Whether there is space for another scan; if not, the queued jobs say so."""
         if self._is_due("space", SPACE_EVERY_S):
-            self._is_full = not self.has_space()
-            for job in self.control.jobs(limit=MARKED_JOBS, status="queued"):
-                if self._is_full or job.progress.waiting_for == "disk":
-                    self.control.set_waiting_for(job.job_id, "disk" if self._is_full else "worker")
+            was_full, self._is_full = self._is_full, not self.has_space()
+            if self._is_full or was_full:  # once more when it is over; jobs are added meanwhile
+                self.control.set_queue_waiting_for_disk(self._is_full)
         return not self._is_full
 
     def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:

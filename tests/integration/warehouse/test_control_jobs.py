@@ -1,5 +1,6 @@
 """The life of job rows, on SQLite and on PostgreSQL."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -239,6 +240,24 @@ def test_a_job_that_has_ended_waits_for_nothing_any_more(control: ControlStore) 
     ended = control.job(created.job_id)
     control.set_waiting_for(created.job_id, "disk")
     assert control.job(created.job_id) == ended
+
+
+def test_the_whole_queue_waits_for_the_disk_and_no_longer(control: ControlStore) -> None:
+    for number in range(150):
+        control.create_or_join(new_job(f"{number}", job_id=f"{number}"))
+    started = control.claim("w")
+    assert started is not None
+
+    def waits() -> Counter[tuple[str, str | None]]:
+        jobs = control.jobs(limit=200)
+        return Counter((job.status, job.progress.waiting_for) for job in jobs)
+
+    before = waits()
+    control.set_queue_waiting_for_disk(True)
+    assert waits() == {("queued", "disk"): 149, ("running", started.progress.waiting_for): 1}
+    control.set_queue_waiting_for_disk(False)
+    assert waits() == before
+    assert before["queued", "worker"] == 149
 
 
 def test_completed_jobs_are_found_by_what_they_scanned(control: ControlStore, clock: Clock) -> None:

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.fake_clock import FakeClock
 from warehouse.engine import duckdb_engine
 from warehouse.engine.duckdb_engine import RELIST_AFTER_S, Engine
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake, TableListing, open_lake
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.tables import TABLES, Table
 
@@ -83,11 +84,38 @@ def test_rows_come_back_as_they_were_written(lake: Lake) -> None:
 def test_new_commits_are_seen_without_asking(lake: Lake) -> None:
     clock = FakeClock()
     engine = Engine(lake, clock=clock.monotonic)
+    assert engine.rows(COUNT) == [{"n": 0}]
     other = open_lake(lake.url, world="sandbox")
     other.append("raw.capture_items", items("a"))
     assert engine.rows(COUNT) == [{"n": 0}], "the log was read a moment ago"
     clock.advance(RELIST_AFTER_S)
     assert engine.rows(COUNT) == [{"n": 3}]
+
+
+class CountingLake:
+    """An address whose looks at tables are counted: in an object store each is a request."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self.looks: list[str] = []
+
+    def newer_listing(self, name: str, version: int | None) -> TableListing | None:
+        self.looks.append(name)
+        return self._lake.newer_listing(name, version)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lake, name)
+
+
+def test_of_an_object_store_only_the_tables_of_a_query_are_looked_at(tmp_path: Path) -> None:
+    lake = CountingLake(open_lake(f"file://{tmp_path}/lake", world="sandbox"))
+    clock = FakeClock()
+    engine = Engine(cast("Lake", lake), clock=clock.monotonic)
+    assert lake.looks == []
+    lake.append("raw.capture_items", items("a"))
+    assert engine.rows(COUNT) == [{"n": 3}]
+    assert engine.rows("select count(*) as n from seen.capture_items") == [{"n": 0}]
+    assert lake.looks == ["raw.capture_items", "raw.captures"]
 
 
 def test_refresh_sees_every_commit_at_once(lake: Lake) -> None:

@@ -180,6 +180,7 @@ def test_a_table_that_was_widened_without_a_version_refuses_by_its_contract(lake
 
 
 def stored_ids(lake: Lake) -> list[str]:
+    lake.listing(SONGS)
     return sorted(lake.dataset(SONGS).to_table()["song_id"].to_pylist())
 
 
@@ -274,9 +275,18 @@ def test_a_table_keeps_the_identity_that_it_was_given(lake: Lake) -> None:
     assert lake.identity(SONGS) == str(DeltaTable(lake.path(SONGS)).metadata().id)
 
 
-def test_a_dataset_holds_what_others_have_just_written(lake: Lake) -> None:
+def test_a_dataset_holds_what_was_there_when_the_table_was_listed(lake: Lake) -> None:
     opened(lake.url).append(SONGS, songs("1", "2"))
     assert stored_ids(lake) == ["1", "2"]
+    opened(lake.url).append(SONGS, songs("3"))
+    assert lake.dataset(SONGS).to_table().num_rows == 2
+
+
+def test_a_listing_is_returned_only_when_there_is_a_newer_version(lake: Lake) -> None:
+    assert lake.newer_listing(SONGS, None) == lake.listing(SONGS)
+    assert lake.newer_listing(SONGS, 0) is None
+    opened(lake.url).append(SONGS, songs("1"))
+    assert lake.newer_listing(SONGS, 0) == lake.listing(SONGS)
 
 
 class CrowdedLake(Lake):

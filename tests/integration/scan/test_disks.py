@@ -1,0 +1,93 @@
+"""Scans on a disk that turns read-only, and on one that is slow: a real file system each."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.disks import Disk, can_slow_down, has_loop_devices, open_disk
+from tests.stage import Stage, open_stage
+from warehouse.queries.results import read_result_document
+
+pytestmark = [
+    pytest.mark.soak,  # needs root
+    pytest.mark.skipif(not has_loop_devices(), reason="no loop devices, or not root"),
+]
+
+SEED, SIZE = 5, 0.1
+SCAN = {"candidate_limit": 15, "search_enabled": False}
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    with open_disk(tmp_path / "home") as mounted:
+        yield mounted
+
+
+def track_of(stage: Stage) -> str:
+    return str(stage.world("/_world/tracks")["tracks"][0]["music_id"])
+
+
+def ranking(stage: Stage, job_id: str) -> list[str]:
+    stage.engine.refresh()
+    document = read_result_document(stage.engine, job_id)
+    assert document is not None
+    return [video["aweme_id"] for video in document["aweme_list"]]
+
+
+def committed(stage: Stage) -> set[str]:
+    return {row["capture_id"] for row in stage.rows("select capture_id from raw.captures")}
+
+
+def test_a_scan_goes_on_after_its_disk_had_turned_read_only(
+    disk: Disk, tmp_path: Path, sound_cache: Path
+) -> None:
+    with open_stage(tmp_path, sound_cache) as stage:
+        stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
+        client = stage.start_api()
+        stage.start_worker()
+        track = track_of(stage)
+        whole = stage.ask(track, music_id=track, **SCAN)
+        assert stage.ended(whole).status == "completed"
+        expected = ranking(stage, whole)
+        assert expected
+        met = stage.ask(track, music_id=track, refresh=True, **SCAN)
+        stage.wait(lambda: stage.job(met).progress.detail_checked_count >= 4)
+        kept = committed(stage)
+        disk.turn_read_only()
+        stage.wait(lambda: client.get("/readyz").status_code == 503)
+        said = client.get("/readyz").text
+        assert "read-only" in said
+        assert client.get("/healthz").is_success
+        assert stage.worker is not None
+        worker = stage.worker
+        stage.wait(lambda: worker.exit_code() is not None)
+        assert "warehouse_unavailable" in worker.log_tail(), worker.log_tail()
+    disk.repair()
+    with open_stage(tmp_path, sound_cache) as stage:
+        assert kept <= committed(stage)
+        stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
+        stage.pronounce_worker_dead()
+        stage.start_worker()
+        ended = stage.ended(met)
+        assert ended.status == "completed", ended.error
+        assert ranking(stage, met) == expected
+        assert kept <= committed(stage)
+
+
+@pytest.mark.skipif(not can_slow_down(), reason="the kernel cannot slow a device down")
+def test_a_scan_completes_on_a_slow_disk(disk: Disk, tmp_path: Path, sound_cache: Path) -> None:
+    with open_stage(tmp_path, sound_cache) as stage:
+        stage.start_platform(seed=SEED, size=SIZE)
+        client = stage.start_api()
+        stage.start_worker(WORKER_LOST_AFTER_S="15")
+        track = track_of(stage)
+        whole = stage.ask(track, music_id=track, **SCAN)
+        assert stage.ended(whole).status == "completed"
+        disk.slow_down(reads_per_s=50, writes_per_s=20)
+        slow = stage.ask(track, music_id=track, refresh=True, **SCAN)
+        ended = stage.ended(slow, max_wait_s=1200)
+        assert ended.status == "completed", ended.error
+        assert ended.attempt == 1
+        assert ranking(stage, slow) == ranking(stage, whole)
+        assert client.get("/readyz").is_success

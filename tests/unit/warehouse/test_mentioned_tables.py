@@ -1,0 +1,42 @@
+"""Which tables a query can read."""
+
+import pytest
+
+from warehouse.engine.mentioned_tables import mentions_of
+from warehouse.tables import TABLES
+
+ALL = frozenset(table.name for table in TABLES)
+mentions = mentions_of(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("select * from raw.captures", {"raw.captures"}),
+        ('SELECT * FROM "raw" . "captures" AS c', {"raw.captures"}),
+        ("from seen.videos", {"raw.videos", "raw.captures"}),
+        ("select c.videos, c.coverage from raw.captures c", {"raw.captures"}),
+        ("from memory.raw.captures", {"raw.captures"}),
+        ("use raw; from captures", {"raw.captures"}),
+        ("from raw/* here */.captures", {"raw.captures"}),
+        ("from marts.track_videos", {"marts.confirmed_videos", "marts.job_results"}),
+        ("select 1", set()),
+        ("from query_table('raw.' || 'captures')", ALL),
+        ("from query('from raw.' || 'captures')", ALL),
+    ],
+)
+def test_a_query_reads_the_tables_that_it_names(sql: str, names: set[str]) -> None:
+    assert mentions(sql) == names
+
+
+def test_a_view_of_the_star_is_read_with_the_tables_and_views_below_it() -> None:
+    days = mentions("from marts.track_days")
+    assert days >= mentions("from marts.track_videos") | mentions("from marts.video_days")
+    assert days >= {"raw.videos", "raw.captures", "marts.confirmed_videos"}
+
+
+def test_tables_that_a_lake_does_not_have_are_not_looked_at() -> None:
+    few = [table for table in TABLES if table.name in {"raw.videos", "marts.job_results"}]
+    known = mentions_of(few)
+    assert known("from seen.videos join raw.captures using (capture_id)") == {"raw.videos"}
+    assert known("from marts.track_videos") == {"marts.job_results"}

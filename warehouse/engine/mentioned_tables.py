@@ -1,0 +1,47 @@
+"""Which tables a query can read, by the names in it.
+
+An object store is asked per table, so only the tables that a query may read are looked at. A name
+in a text or a comment counts too: that costs a request, while a missing table would cost its rows.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from warehouse.models import read_model
+from warehouse.tables import STAR, Table
+
+_NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
+"""A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
+_ANY_TABLE = frozenset({"query", "query_table"})
+"""Functions that read a table whose name is computed."""
+
+
+def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
+    """Return a function from a query to the names of the tables that it can read."""
+    reads = {table.name: frozenset({table.name}) for table in tables}
+    everything = frozenset(reads)
+    for table in tables:
+        if table.name.startswith("raw."):
+            seen = table.name.replace("raw.", "seen.")
+            reads[seen] = frozenset({table.name, "raw.captures"}) & everything
+    for view in STAR:  # in the order of their creation: one may read those before it
+        reads[view.name] = frozenset().union(*_mentioned(read_model(view), reads))
+    nouns: dict[str, frozenset[str]] = {}
+    for name, needed in reads.items():
+        noun = name.partition(".")[2]
+        nouns[noun] = nouns.get(noun, frozenset()) | needed
+    known = {**nouns, **reads, **dict.fromkeys(_ANY_TABLE, everything)}
+
+    @lru_cache(maxsize=512)
+    def mentions(sql: str) -> frozenset[str]:
+        return frozenset().union(*_mentioned(sql, known))
+
+    return mentions
+
+
+def _mentioned(sql: str, known: dict[str, frozenset[str]]) -> Iterator[frozenset[str]]:
+    for schema, word in _NAME.findall(sql.lower()):
+        found = known.get(f"{schema}.{word}" if schema else word)
+        if found is not None:
+            yield found
