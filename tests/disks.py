@@ -39,7 +39,11 @@ class Disk:
     folder: Path
 
     def turn_read_only(self) -> None:
-        """Do what ext4 does after an error of its device: writing fails, also to open files."""
+        """Do what ext4 does after an error of its device: writing fails, also to open files.
+
+        What was written before is on the disk.
+        """
+        _run("sync", "--file-system", str(self.folder))
         _run("mount", "-o", "remount,abort", str(self.folder))
 
     def repair(self) -> None:
@@ -67,13 +71,13 @@ class Disk:
 @contextmanager
 def open_disk(folder: Path, *, size_mb: int = 1024) -> Iterator[Disk]:
     """Mount an empty disk at a folder; unmounted with the block."""
+    folder.mkdir()
     image = folder.with_suffix(".ext4")
     with image.open("wb") as file:
         file.truncate(size_mb * 1_000_000)
     _run("mkfs.ext4", "-q", str(image))
     device = _run("losetup", "--find", "--show", str(image)).strip()
     assert re.fullmatch(r"/dev/loop\d+", device), device
-    folder.mkdir()
     disk = Disk(device, folder)
     try:
         _run("mount", device, str(folder))

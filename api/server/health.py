@@ -3,12 +3,13 @@
 A reason names an error class, never a path or an address.
 """
 
-import os
+import errno
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from api.schemas.base_models import HealthCheck, ReadinessReport, SurfaceState
 from api.schemas.extensions.doctor import DoctorReport
@@ -88,5 +89,14 @@ def probe_disk(folder: Path, *, min_free_mb: int) -> Callable[[], str | None]:
 
 
 def probe_writable(folder: Path) -> str | None:
-    """Return what is wrong if a folder may not be written, as on a read-only disk."""
-    return None if os.access(folder, os.W_OK) else "the data home is read-only for this process"
+    """Return what is wrong if a folder may not be written, as on a read-only disk.
+
+    It writes: a file system that went read-only after an error still grants the permission.
+    """
+    try:
+        with TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            return "the data home is read-only for this process"
+        return f"the data home cannot be written: {error.strerror}"

@@ -36,6 +36,8 @@ _NO_PERMISSION = (
     "Read-only file system",
 )
 """What libraries and the system say of files on a read-only disk, or of another owner."""
+_DISK_FAULTS = ("disk I/O error", "Input/output error")
+_HINT_OF_FAULT = "look at the system's log: the disk may be broken, or read-only since an error"
 
 
 @contextmanager
@@ -59,6 +61,12 @@ def translate_errors(
             raise WarehouseUnavailableError(
                 f"{what} failed: the disk is read-only, or the files may not be written",
                 hint=_HINT_OF_PERMISSION,
+                retry_after=retry_after,
+            ) from error
+        if any(said in str(error) for said in _DISK_FAULTS):
+            raise WarehouseUnavailableError(
+                f"{what} failed: the disk reports an error",
+                hint=_HINT_OF_FAULT,
                 retry_after=retry_after,
             ) from error
         raise WarehouseUnavailableError(

@@ -1,0 +1,22 @@
+"""What the probes of the disk say."""
+
+from pathlib import Path
+
+from api.server.health import probe_disk, probe_writable
+
+
+def test_a_folder_that_can_be_written_is_fine_and_stays_as_it_was(tmp_path: Path) -> None:
+    assert probe_writable(tmp_path) is None
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_is_gone_is_reported_without_its_path(tmp_path: Path) -> None:
+    said = probe_writable(tmp_path / "gone")
+    assert said == "the data home cannot be written: No such file or directory"
+
+
+def test_too_little_space_is_reported_in_megabytes(tmp_path: Path) -> None:
+    assert probe_disk(tmp_path, min_free_mb=0)() is None
+    said = probe_disk(tmp_path, min_free_mb=10**12)()
+    assert said is not None
+    assert said.endswith("MB free, 1000000000000 MB needed")
