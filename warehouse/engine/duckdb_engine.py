@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -47,6 +48,7 @@ FORGET_AFTER_FILES = 500
 anew. It has no other way to forget them below its limit of memory; one takes about 20 kB."""
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
+CAPTURES = "raw.captures"
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
 """Tables read without the `as of` filter: what was erased is erased from every time."""
 
@@ -68,10 +70,11 @@ _QUERY_MISTAKES = (
 
 
 class _Look(NamedTuple):
-    """When a table was looked at: after how many refreshes, and at which time."""
+    """When tables were looked at: in which listing, after how many refreshes, at which time."""
 
-    refresh: int
-    at: float
+    number: int = -1
+    refresh: int = -1
+    at: float = -math.inf
 
 
 class Engine:
@@ -98,7 +101,8 @@ class Engine:
         self._listing = threading.Lock()
         self._tables = {table.name: table for table in lake.tables}
         self._refreshes = 0
-        self._looked_at = dict.fromkeys(self._tables, _Look(-1, -math.inf))
+        self._numbers = count()
+        self._looked_at = dict.fromkeys(self._tables, _Look())
         self._mentions = mentions_of(lake.tables)
         self._versions: dict[str, int] = {}
         self._complete_before: dict[str, datetime] = {}
@@ -250,25 +254,40 @@ class Engine:
         return self._mentions(sql) if self.lake.is_remote else self._tables
 
     def _relist_when_due(self, names: Collection[str]) -> None:
-        now = self._clock()
         looks = {name: self._looked_at[name] for name in names}
-        outdated = [name for name, look in looks.items() if look.refresh < self._refreshes]
-        due = [name for name, look in looks.items() if now - look.at >= RELIST_AFTER_S]
-        # While another thread refreshes the list, this one reads the views as they are, unless a
-        # refresh was asked for since.
-        if (outdated or due) and self._listing.acquire(blocking=bool(outdated)):
+        of_captures = looks.get(CAPTURES, _Look())
+        # An observation that is older than the capture that completes it would be missing.
+        is_outdated = any(
+            look.refresh < self._refreshes or look.number < of_captures.number
+            for look in looks.values()
+        )
+        now = self._clock()
+        is_due = is_outdated or any(now - look.at >= RELIST_AFTER_S for look in looks.values())
+        # While another thread refreshes the list, this one reads the views as they are, unless
+        # they are outdated.
+        if is_due and self._listing.acquire(blocking=is_outdated):
             try:
-                self._relist({*outdated, *due})
+                self._relist(names)
             finally:
                 self._listing.release()
 
     def _relist(self, names: Collection[str]) -> None:
         # The time before the look: what is committed during it is seen next time.
-        look = _Look(self._refreshes, self._clock())
+        look = _Look(next(self._numbers), self._refreshes, self._clock())
+        news: dict[str, TableListing] = {}
+        datasets: dict[str, pa.Table] = {}
+        for name in self._tables:  # in this order: captures before what they complete
+            if name in names:
+                listing = self.lake.newer_listing(name, self._versions.get(name))
+                if listing is not None:
+                    news[name] = listing
+                    if self.lake.is_remote and listing.files:
+                        datasets[name] = self.lake.dataset(name)
+        # A new dictionary: other threads may be iterating over the old one.
+        self._datasets = {**self._datasets, **datasets}
+        for name, listing in news.items():
+            self._list(self._tables[name], listing)
         for name in names:
-            listing = self.lake.newer_listing(name, self._versions.get(name))
-            if listing is not None:
-                self._list(self._tables[name], listing)
             self._looked_at[name] = look
         forgotten = self._files_read - sum(map(len, self._files.values()))
         # Arrow reads an object store, and cursors of notebooks keep the views that they have.
@@ -302,8 +321,6 @@ class Engine:
         """
         source = _scan(listing)
         if self.lake.is_remote and source is not None:
-            # A new dictionary: other threads may be iterating over the old one.
-            self._datasets = {**self._datasets, table.name: self.lake.dataset(table.name)}
             source = f"from {_alias(table.name)}"
         self._show(table.name, _view(table, source, self.as_of))
         self._files_read += len(set(listing.files) - set(self._files.get(table.name, ())))
@@ -412,7 +429,7 @@ def _seen_views(tables: Sequence[Table], complete_before: Mapping[str, datetime 
     capture, so only later ones are checked.
     """
     by_name = {table.name: table for table in tables}
-    captures = by_name.pop("raw.captures", None)
+    captures = by_name.pop(CAPTURES, None)
     views = [
         f"create or replace view seen.{table.name.removeprefix('raw.')} as from {table.name} "
         f"where {_is_seen(complete_before[table.name])};"

@@ -115,7 +115,24 @@ def test_of_an_object_store_only_the_tables_of_a_query_are_looked_at(tmp_path: P
     lake.append("raw.capture_items", items("a"))
     assert engine.rows(COUNT) == [{"n": 3}]
     assert engine.rows("select count(*) as n from seen.capture_items") == [{"n": 0}]
-    assert lake.looks == ["raw.capture_items", "raw.captures"]
+    assert lake.looks == ["raw.capture_items", "raw.captures", "raw.capture_items"]
+
+
+def test_of_an_object_store_no_capture_is_seen_before_its_observations(tmp_path: Path) -> None:
+    lake = open_lake(f"file://{tmp_path}/lake", world="sandbox")
+    clock = FakeClock()
+    engine = Engine(lake, clock=clock.monotonic)
+    captures = "select count(*) as n from raw.captures"
+    assert engine.rows(captures) == [{"n": 0}]
+    clock.advance(RELIST_AFTER_S / 2)
+    assert engine.rows(COUNT) == [{"n": 0}]
+    lake.append("raw.capture_items", items("a"))
+    lake.append("raw.captures", [capture("a")])
+    clock.advance(RELIST_AFTER_S / 2)
+    assert engine.rows(captures) == [{"n": 1}]
+    assert engine.rows(COUNT) == [{"n": 0}], "looked at a moment ago"
+    seen = "select count(*) as n from seen.capture_items"
+    assert engine.rows(seen) == [{"n": 3}], "looked at again, because the capture is newer"
 
 
 def test_refresh_sees_every_commit_at_once(lake: Lake) -> None:
