@@ -3,17 +3,16 @@
 A reason names an error class, never a path or an address.
 """
 
-import errno
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from api.schemas.base_models import HealthCheck, ReadinessReport, SurfaceState
 from api.schemas.extensions.doctor import DoctorReport
 from api.server.platform_health import PlatformHealth
+from warehouse.home.disk_space import why_unwritable
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
 
 MEGABYTE = 1024 * 1024
@@ -89,14 +88,6 @@ def probe_disk(folder: Path, *, min_free_mb: int) -> Callable[[], str | None]:
 
 
 def probe_writable(folder: Path) -> str | None:
-    """Return what is wrong if a folder may not be written, as on a read-only disk.
-
-    It writes: a file system that went read-only after an error still grants the permission.
-    """
-    try:
-        with TemporaryFile(dir=folder):
-            return None
-    except OSError as error:
-        if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-            return "the data home is read-only for this process"
-        return f"the data home cannot be written: {error.strerror}"
+    """Return what is wrong if the data home cannot be written, as on a read-only disk."""
+    why = why_unwritable(folder)
+    return None if why is None else f"the data home: {why}"

@@ -1,10 +1,13 @@
-"""Free disk space: refuse to write before the disk is full.
+"""Free disk space: refuse to write before the disk is full; and whether a folder can be written.
 
 New jobs are refused much earlier (`MIN_FREE_DISK_MB`).
 """
 
+import errno
 import shutil
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
 
 from warehouse.records.errors import CapacityExhaustedError
 
@@ -18,6 +21,20 @@ type FreeBytes = Callable[[str], int]
 def free_bytes(folder: str) -> int:
     """Return the free bytes as reported by the file system."""
     return shutil.disk_usage(folder).free
+
+
+def why_unwritable(folder: Path) -> str | None:
+    """Return why a folder cannot be written; None if it can.
+
+    It writes: a file system that went read-only after an error still grants the permission.
+    """
+    try:
+        with TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            return "it is read-only for this process"
+        return f"it cannot be written ({error.strerror})"
 
 
 def check_free_space(folder: str, *, free: FreeBytes) -> None:

@@ -3,7 +3,6 @@
 Not here: the stores (`stores.py`), the orchestrator (`code_server.py`), the platform.
 """
 
-import os
 import shutil
 import socket
 import subprocess
@@ -18,6 +17,7 @@ import httpx2
 
 from pipelines.doctor.check_results import CheckResult, CheckState
 from warehouse.extras import EXTRAS, missing_libraries
+from warehouse.home.disk_space import why_unwritable
 
 LOOPBACK = "127.0.0.1"
 MEGABYTE = 1024 * 1024
@@ -78,8 +78,10 @@ def check_disk(folder: Path, *, min_free_mb: int) -> CheckResult:
     if free_mb < min_free_mb:
         advice = "free some space, choose another DATA_HOME, or lower MIN_FREE_DISK_MB"
         return CheckResult("disk", "fail", f"{says}, {min_free_mb:,} MB are needed", advice)
-    if not os.access(there, os.W_OK):
-        return CheckResult("disk", "fail", "DATA_HOME is not writable", "check its owner")
+    why = why_unwritable(there)
+    if why is not None:
+        advice = "check its owner, and the system's log for errors of the disk"
+        return CheckResult("disk", "fail", f"DATA_HOME: {why}", advice)
     return CheckResult("disk", "ok", f"{says} of {min_free_mb:,} MB needed")
 
 

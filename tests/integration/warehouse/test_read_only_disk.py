@@ -52,6 +52,15 @@ def read_only(data_home: Path) -> Iterator[Path]:
         path.chmod(path.stat().st_mode | 0o200)
 
 
+def test_the_doctor_says_that_a_home_cannot_be_written(read_only: Path) -> None:
+    ended = run_bound(
+        sametrack_command("doctor", "--no-upstream"),
+        PROFILE="sandbox", DATA_HOME=str(read_only), CONTROL_URL="", LAKE_URL="",
+    )  # fmt: skip
+    assert "DATA_HOME: it is read-only for this process" in " ".join(ended.stdout.split())
+    assert ended.returncode == 1
+
+
 @pytest.mark.parametrize("command", ["jobs", "serve", "worker"])
 def test_a_program_ends_with_a_named_error_on_a_read_only_home(
     read_only: Path, command: str
@@ -78,7 +87,7 @@ def test_a_home_that_turns_read_only_loses_nothing_and_works_again(
         assert line.startswith("warehouse_unavailable | ")
         assert READ_ONLY in line
         assert "DATA_HOME" in line
-    assert (meanwhile, again) == ("the data home is read-only for this process", "None")
+    assert (meanwhile, again) == ("the data home: it is read-only for this process", "None")
     home = open_home(data_home, "sandbox")
     with closing(Engine(open_lake(home.lake_url, world="sandbox"))) as engine:
         rows = engine.rows(

@@ -12,7 +12,7 @@ def test_a_folder_that_can_be_written_is_fine_and_stays_as_it_was(tmp_path: Path
 
 def test_a_folder_that_is_gone_is_reported_without_its_path(tmp_path: Path) -> None:
     said = probe_writable(tmp_path / "gone")
-    assert said == "the data home cannot be written: No such file or directory"
+    assert said == "the data home: it cannot be written (No such file or directory)"
 
 
 def test_too_little_space_is_reported_in_megabytes(tmp_path: Path) -> None:
