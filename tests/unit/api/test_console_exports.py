@@ -1,0 +1,30 @@
+"""The files that the console writes by itself have the columns of the service's files."""
+
+import re
+from pathlib import Path
+
+import api
+from api.services.exports.tables import _TABLES
+
+SOURCE = Path(api.__file__).parent / "console" / "app" / "parts" / "export.js"
+
+
+def names_in(constant: str, pattern: str) -> list[str]:
+    """The field names that a constant of the module lists, in order."""
+    found = re.search(rf"const {constant} = \[(.*?)\](?:\.map|;)", SOURCE.read_text(), re.DOTALL)
+    assert found is not None, f"{constant} is gone"
+    return re.findall(pattern, found[1])
+
+
+def columns_of(table: str) -> list[str]:
+    return [place.column.name for place in _TABLES[table][0]]
+
+
+def test_filtered_comparisons_have_the_columns_of_the_service() -> None:
+    assert names_in("PAIR_FIELDS", r'"(\w+)"') == columns_of("comparisons")
+
+
+def test_filtered_videos_have_columns_of_the_service() -> None:
+    names = names_in("VIDEO_FIELDS", r'\["(\w+)", \(row\)')
+    assert len(names) > 10
+    assert set(names) <= set(columns_of("videos"))
