@@ -271,6 +271,25 @@ def test_looking_again_reads_nothing_when_nothing_has_changed(
     assert len(updates) == 2  # every table, whatever the look-ups say
 
 
+def test_a_lake_is_made_where_no_folder_is_yet(tmp_path: Path) -> None:
+    lake = opened(str(tmp_path / "not" / "yet"))
+    lake.append(SONGS, songs("1"))
+    assert stored_ids(lake) == ["1"]
+
+
+@pytest.mark.parametrize("commits", [0, 2])
+def test_a_lake_that_was_just_opened_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: int
+) -> None:
+    for number in range(commits):
+        opened(str(tmp_path)).append(SONGS, songs(str(number)))
+    lake = opened(str(tmp_path))
+    updates: list[object] = []
+    monkeypatch.setattr(lake_module, "_update", updates.append)
+    assert lake.version(SONGS) == commits
+    assert updates == []
+
+
 def test_the_log_since_a_version_is_what_came_after_it(lake: Lake) -> None:
     for number in range(3):
         lake.append(SONGS, songs(str(number)), job_id=f"job-{number}")
