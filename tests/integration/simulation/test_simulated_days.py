@@ -11,6 +11,8 @@ from tests.simulation.lives import find_bug
 
 DAYS = 1.0
 FOUND_AT_ONCE = ("circuits open too early", "an equal request makes a second job")
+SEEDS = range(1, 41)
+"""One in five finds the rarer of the two; which, changes with every transaction of the product."""
 AT_LEAST = 20
 
 
@@ -28,7 +30,7 @@ def test_there_are_as_many_bugs_to_plant_as_are_promised() -> None:
 
 @pytest.mark.parametrize("bug", FOUND_AT_ONCE)
 def test_a_planted_bug_breaks_a_promise(bug: str) -> None:
-    assert find_bug(bug, seeds=range(1, 5), days=DAYS) is not None
+    assert find_bug(bug, seeds=SEEDS, days=DAYS) is not None
 
 
 def test_a_failing_seed_says_how_to_replay_it_and_fails_in_the_same_way_again() -> None:
