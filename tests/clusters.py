@@ -91,10 +91,13 @@ class OpenCluster:
 
 @contextmanager
 def open_cluster(**plan: Any) -> Iterator[OpenCluster]:
-    """Start a cluster and wait until it is ready; everything ends with the block."""
+    """Start a cluster and wait until it is ready; everything ends with the block.
+
+    Its sandbox stands still: results are compared, and a full hour may pass between them.
+    """
     with TemporaryDirectory() as folder, ChildProcessGroup() as process_group:
         Path(folder).chmod(0o711)  # PostgreSQL runs as another user where we are root
-        cluster = Cluster(ClusterPlan(folder=Path(folder), **plan))
+        cluster = Cluster(ClusterPlan(folder=Path(folder), calendar="fixed", **plan))
         cluster.start_stores(process_group)
         is_ready: list[bool] = []
         announce = lambda: is_ready.append(True)  # noqa: E731 -- as short as it is

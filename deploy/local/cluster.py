@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from api.cli.commands.system.up import UpConfig, services
 from api.cli.processes.child_processes import (
@@ -25,7 +26,10 @@ WORKER_LOST_AFTER_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterPlan:
-    """A cluster in one folder. `latency_ms` delays every answer of the sandbox."""
+    """A cluster in one folder. `latency_ms` delays every answer of the sandbox.
+
+    `calendar`: with `today` the sandbox's numbers grow at every full hour, with `fixed` never.
+    """
 
     folder: Path
     celery_workers: int = 3
@@ -33,6 +37,7 @@ class ClusterPlan:
     seed: int = 7
     size: float = 0.3
     latency_ms: int = 0
+    calendar: Literal["today", "fixed"] = "today"
     sound_cache: Path | None = None
     api_port: int = field(default_factory=find_port)
     dagster_port: int = field(default_factory=find_port)
@@ -70,6 +75,7 @@ class Cluster:
             "PROFILE": "sandbox",
             "DATA_HOME": str(plan.folder / "home"),
             "SANDBOX_PORT": str(plan.sandbox_port),
+            "SANDBOX_CALENDAR": plan.calendar,
             "API_PORT": str(plan.api_port),
             "CONTROL_URL": self.postgres.url("control", driver="postgresql+psycopg"),
             "DAGSTER_STORAGE_URL": self.postgres.url("dagster"),
