@@ -24,7 +24,7 @@ from pipelines.orchestration.dagster_compat import (
 _OPENING = 0x5361_6D65  # any number that nothing else locks
 KEPT_CONNECTIONS = 2
 MORE_CONNECTIONS = 20
-"""Those of a moment: Dagster reads from several threads, and nothing of ours waits for it."""
+"""Opened when Dagster uses several threads at once, and closed after use."""
 
 
 class ServerEventLogStorage(PostgresEventLogStorage):
@@ -46,8 +46,8 @@ def open_server_storage(
 ) -> ServerStorage:
     """Open a storage; one process at a time, because the first one makes its tables.
 
-    Dagster would connect anew for each statement. A run has some 300, and to connect costs 15 ms of
-    processor time. Kept connections are checked before use, so a restart of the server is not met.
+    Dagster would connect anew for each statement, which took most of the server's processor time.
+    Kept connections are checked before use, so that a restart of the server ends no statement.
     """
     with _one_at_a_time(url):
         opened = _KINDS[kind](url, inst_data=inst_data)

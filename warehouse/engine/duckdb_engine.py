@@ -21,7 +21,7 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
-from warehouse.engine.mentioned_tables import mentions_of
+from warehouse.engine.mentioned_tables import CAPTURES, mentions_of
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
@@ -48,7 +48,6 @@ FORGET_AFTER_FILES = 500
 anew. It has no other way to forget them below its limit of memory; one takes about 20 kB."""
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
-CAPTURES = "raw.captures"
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
 """Tables read without the `as of` filter: what was erased is erased from every time."""
 

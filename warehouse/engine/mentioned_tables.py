@@ -13,6 +13,7 @@ from warehouse.tables import STAR, Table
 
 _NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
 """A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
+CAPTURES = "raw.captures"
 _ANY_TABLE = frozenset({"query", "query_table"})
 """Functions that read a table whose name is computed."""
 
@@ -24,7 +25,7 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
     for table in tables:
         if table.name.startswith("raw."):
             seen = table.name.replace("raw.", "seen.")
-            reads[seen] = frozenset({table.name, "raw.captures"}) & everything
+            reads[seen] = frozenset({table.name, CAPTURES}) & everything
     for view in STAR:  # in the order of their creation: one may read those before it
         reads[view.name] = frozenset().union(*_mentioned(read_model(view), reads))
     nouns: dict[str, frozenset[str]] = {}
