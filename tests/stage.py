@@ -63,6 +63,7 @@ class Stage:
     stack: ExitStack
     port: int = field(default_factory=find_port)
     settings: dict[str, str] = field(default_factory=dict)
+    command_line: Callable[..., list[str]] = sametrack_command
     worker: Child | None = None
     platform: Child | None = None
 
@@ -224,7 +225,7 @@ class Stage:
         return self.process_group.start(
             Program(
                 name=command,
-                command=sametrack_command(command, *arguments),
+                command=self.command_line(command, *arguments),
                 log=self.root / f"{command}-{stamp}.log",
                 env=self._environment() | settings,
             )

@@ -4,7 +4,8 @@ Each user asks, looks, and asks again, as a browser does; when a job ends, anoth
 minute a line says where the load stands; at the end tables say how long requests took, how they
 ended, and what the service and the worker held. Every three minutes all rest until no request and
 no job is left: what is still held then is what would pile up. Memory at rest is fitted over time,
-after the first fifth.
+after the first fifth: that of the process and all that it started, with what their allocators keep,
+and what the process itself has in use, which shows a growth of less than a megabyte.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import random
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from api.cli.processes.child_processes import Child, Program, find_port
 from tests.chaos.faults import FAULTS
 from tests.chaos.proxy import open_proxy
 from tests.chaos.scans import PARAMETERS, SEED, SIZE, Weather
-from tests.load.gauges import Gauge, percentile, read_gauge, slope_mb_per_h
+from tests.load.gauges import Gauge, percentile, read_gauge, slope_per_h
+from tests.load.in_use import InUse, read_in_use_mb
 from tests.load.users import JOBS, TIMEOUT_S, Tally, Town, User, ask_bare
 from tests.stage import Stage, open_stage
 from warehouse.records.jobs import FINAL_STATUSES
@@ -45,7 +48,9 @@ console = Console(width=150)
 class Load:
     """A service under load: its users, its jobs, and what is read of its processes."""
 
-    def __init__(self, base: str, town: Town, watched: dict[str, Child], minutes: float) -> None:
+    def __init__(
+        self, base: str, town: Town, watched: dict[str, Child], root: Path, minutes: float
+    ) -> None:
         self.tally = Tally()
         self.town = town
         self.base = base
@@ -53,6 +58,7 @@ class Load:
         self.gauges: dict[str, list[Gauge]] = {name: [] for name in watched}
         self.rests: dict[str, list[Gauge]] = {name: [] for name in watched}
         self._watched = watched
+        self._root = root
         self._began = time.monotonic()
         self.until = self._began + minutes * 60
 
@@ -119,7 +125,7 @@ class Load:
             self.town.is_open.clear()
             await self.town.is_quiet.wait()
             await asyncio.sleep(REST_S)
-            await self._read_gauges(self.rests)
+            await self._read_rest()
             self._line("at rest", self.rests)
             self.town.is_open.set()
 
@@ -127,6 +133,13 @@ class Load:
         for name, child in self._watched.items():
             gauge = await asyncio.to_thread(read_gauge, child.process.pid, began=self._began)
             into[name].append(gauge)
+
+    async def _read_rest(self) -> None:
+        """Read what is in use, too: at work its collection of garbage would cost the users time."""
+        await self._read_gauges(self.rests)
+        for name, gauges in self.rests.items():
+            in_use_mb = await asyncio.to_thread(read_in_use_mb, self._root, name)
+            gauges[-1] = replace(gauges[-1], in_use_mb=in_use_mb)
 
     async def _watch(self) -> None:
         while time.monotonic() < self.until:
@@ -136,9 +149,8 @@ class Load:
             await asyncio.sleep(GAUGE_EVERY_S)
 
     def _line(self, state: str, gauges: dict[str, list[Gauge]]) -> None:
-        held = {name: f"{found[-1].pss_mb:.1f} MB, {found[-1].files} files, {found[-1].threads} "
-                      f"threads" for name, found in gauges.items()}  # fmt: skip
         minutes = (time.monotonic() - self._began) / 60
+        held = " · ".join(f"{name} {found[-1]}" for name, found in gauges.items())
         console.print(f"{minutes:5.1f} min  {self.tally.ends.total():,} requests  {state}: {held}")
 
     def show(self) -> None:
@@ -155,15 +167,20 @@ class Load:
             )  # fmt: skip
         console.print(times)
         held = Table(
-            "process", "at rest", "memory MB", "slope MB/h", "files", "threads", "processes"
-        )
+            "process", "at rest", "memory MB", "slope MB/h", "in use MB", "slope MB/h", "files",
+            "threads", "processes",
+        )  # fmt: skip
         for name, gauges in self.rests.items():
             warm = [one for one in gauges if one.at > WARM_UP * spent_s] or self.gauges[name]
             first, last = warm[0], warm[-1]
-            slope, error = slope_mb_per_h(warm)
+            at_s = [one.at for one in warm]
+            slope, error = slope_per_h(at_s, [one.pss_mb for one in warm])
+            used_slope, used_error = slope_per_h(at_s, [one.in_use_mb for one in warm])
             held.add_row(
                 name, f"{len(warm)} times", f"{first.pss_mb:.0f} to {last.pss_mb:.0f}",
                 f"{slope:+.1f} ± {error:.1f}",
+                f"{first.in_use_mb:.2f} to {last.in_use_mb:.2f}",
+                f"{used_slope:+.2f} ± {used_error:.2f}",
                 f"{first.files} to {last.files}", f"{first.threads} to {last.threads}",
                 f"{first.processes} to {last.processes}",
             )  # fmt: skip
@@ -174,6 +191,7 @@ class Load:
 def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: int) -> Load:
     """Start a service and a worker behind the proxy, and put them under load."""
     stage.port = proxy_port
+    stage.command_line = InUse(stage.root)
     stage.settings |= {
         "RATE_LIMIT_PER_S": "0", "WORKER_RUNS": "2", "DAILY_REQUEST_BUDGET": "100000000",
         "LISTENING_WORKERS": "1",
@@ -193,7 +211,7 @@ def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: 
         accounts=[one["sec_uid"] for one in platform.world("/_world/accounts")["accounts"]],
     )
     watched = {one.name: one for one in stage.process_group.children if one.name != "bare"}
-    load = Load(str(client.base_url), town, watched, options.minutes)
+    load = Load(str(client.base_url), town, watched, stage.root, options.minutes)
     asyncio.run(load.run(options.users, options.jobs, f"http://127.0.0.1:{port}"))
     return load
 

@@ -1,4 +1,4 @@
-"""What processes hold while a load runs: memory by share (PSS), open files, threads, processes."""
+"""What processes hold while a load runs: memory, open files, threads, processes."""
 
 import math
 import time
@@ -14,13 +14,22 @@ MIN_GAUGES = 3
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """One look at a process and what it started. `at` in seconds since the start."""
+    """One look at a process and what it started. `at` in seconds since the start.
+
+    `pss_mb` is memory by share (PSS) of all of them, `in_use_mb` what the process itself has in
+    use, which is read at rest only.
+    """
 
     at: float
     pss_mb: float
     files: int
     threads: int
     processes: int
+    in_use_mb: float = math.nan
+
+    def __str__(self) -> str:
+        in_use = "" if math.isnan(self.in_use_mb) else f" ({self.in_use_mb:.2f} in use)"
+        return f"{self.pss_mb:.0f} MB{in_use}, {self.files} files, {self.threads} threads"
 
 
 def read_gauge(pid: int, *, began: float) -> Gauge:
@@ -38,11 +47,11 @@ def read_gauge(pid: int, *, began: float) -> Gauge:
     return Gauge(time.monotonic() - began, pss / 1024**2, files, threads, processes)
 
 
-def slope_mb_per_h(gauges: Sequence[Gauge]) -> tuple[float, float]:
-    """Slope of the least-squares line through memory over time, and its standard error."""
-    if len({one.at for one in gauges}) < MIN_GAUGES:
+def slope_per_h(at_s: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
+    """Slope of the least-squares line through values over time, and its standard error."""
+    if len(set(at_s)) < MIN_GAUGES:
         return 0.0, math.inf
-    fitted = linregress([one.at for one in gauges], [one.pss_mb for one in gauges])
+    fitted = linregress(at_s, values)
     return float(fitted.slope) * HOUR_S, float(fitted.stderr) * HOUR_S
 
 

@@ -57,21 +57,20 @@ def translate_errors(
             raise WarehouseUnavailableError(
                 f"{what} failed: {damaged} is damaged or missing", hint=_HINT_OF_DAMAGE
             ) from error
-        if any(said in str(error) for said in _NO_PERMISSION):
-            raise WarehouseUnavailableError(
-                f"{what} failed: the disk is read-only, or the files may not be written",
-                hint=_HINT_OF_PERMISSION,
-                retry_after=retry_after,
-            ) from error
-        if any(said in str(error) for said in _DISK_FAULTS):
-            raise WarehouseUnavailableError(
-                f"{what} failed: the disk reports an error",
-                hint=_HINT_OF_FAULT,
-                retry_after=retry_after,
-            ) from error
+        problem, hint = _explain(error)
         raise WarehouseUnavailableError(
-            f"{what} failed ({type(error).__name__})", hint=_HINT, retry_after=retry_after
+            f"{what} failed{problem}", hint=hint, retry_after=retry_after
         ) from error
+
+
+def _explain(error: Exception) -> tuple[str, str]:
+    """What is wrong, as the end of a sentence, and what to do."""
+    text = str(error)
+    if any(said in text for said in _NO_PERMISSION):
+        return ": the disk is read-only, or the files may not be written", _HINT_OF_PERMISSION
+    if any(said in text for said in _DISK_FAULTS):
+        return ": the disk reports an error", _HINT_OF_FAULT
+    return f" ({type(error).__name__})", _HINT
 
 
 def find_damaged_file(error: Exception) -> str | None:

@@ -1,0 +1,48 @@
+"""What `make load` reads of a process: what is in use, and how fast it grows."""
+
+import math
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from tests.load.gauges import Gauge, slope_per_h
+from tests.load.in_use import InUse, in_use_bytes
+
+MB = 1024**2
+
+
+def test_what_is_kept_is_in_use_until_it_is_freed() -> None:
+    before = in_use_bytes()
+    kept = [np.ones(MB // 8) for _ in range(20)]
+    assert in_use_bytes() - before == pytest.approx(20 * MB, abs=MB)
+    kept.clear()
+    assert in_use_bytes() - before == pytest.approx(0, abs=MB)
+
+
+def test_what_the_database_keeps_is_in_use() -> None:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        before = in_use_bytes()
+        connection.sql("create table numbers as select random() as x from range(2_000_000)")
+        assert in_use_bytes() - before > 10 * MB
+
+
+def test_a_line_has_its_slope_and_no_error() -> None:
+    slope, error = slope_per_h([0.0, 1800.0, 3600.0, 5400.0], [100.0, 101.0, 102.0, 103.0])
+    assert (slope, error) == pytest.approx((2.0, 0.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("times", [[], [1.0], [1.0, 1.0, 2.0]])
+def test_two_moments_show_no_slope(times: list[float]) -> None:
+    assert slope_per_h(times, [1.0] * len(times)) == (0.0, math.inf)
+
+
+def test_a_gauge_tells_what_is_in_use_only_where_that_was_read() -> None:
+    gauge = Gauge(at=1.0, pss_mb=230.4, files=48, threads=36, processes=1)
+    assert str(gauge) == "230 MB, 48 files, 36 threads"
+
+
+def test_a_measured_command_is_the_command_behind_its_socket(tmp_path: Path) -> None:
+    line = InUse(tmp_path)("serve", "--port", "1")
+    assert line[-4:] == [str(tmp_path / "serve.socket"), "serve", "--port", "1"]
