@@ -38,7 +38,7 @@ from pipelines.audio.matching.search import (
     best_hypothesis,
     best_joint_hypothesis,
 )
-from pipelines.audio.matching.tone_agreement import tonal_balance
+from pipelines.audio.matching.tone_agreement import tone_agreement
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
     MatchThresholds,
@@ -303,7 +303,7 @@ def _judge_by_tones(
     segment: Segment, block: Block, match: PeakMatch, agreement: float, limits: MatchThresholds
 ) -> _JudgedBlock:
     """Weight the agreement by steady tones: a shared voice or crowd is not shared music."""
-    weight = tonal_weight(tonal_balance(match))
+    weight = tonal_weight(tone_agreement(match))
     judged = _judge_block(segment, block, weight * agreement, None)
     is_shared_voice = weight == 0.0 and _is_match(
         _judge_block(segment, block, agreement, None), limits

@@ -37,8 +37,9 @@ CLOSING = """## Known limits
   `shared_voice`, those slightly below the threshold `uncertain`; both need a manual review.
 - `likely_cover` is a hint with thresholds from the development part; it misses many covers.
 - If reference and candidate both contain loud speech, choose cleaner references.
-- A mash-up whose lead is the very recording shares steady tones with it, unlike a voice or a crowd,
-  and is accepted if the lead is loud. The same players' next take is rejected in windows of 6 s and
+- A mash-up whose lead is the very recording shares steady tones with it, unlike a voice or a crowd.
+  It is rejected where the other tones clearly do not agree in a band of the spectrum, but some whose
+  lead is loud are still accepted. The same players' next take is rejected in windows of 6 s and
   more, but a few seconds of it may pass as an excerpt.
 - The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
   twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Pieces of

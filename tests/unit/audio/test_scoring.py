@@ -18,6 +18,7 @@ from pipelines.audio.matching.scoring import (
     tonal_weight,
     trust_in_delay,
 )
+from pipelines.audio.matching.tone_agreement import ToneAgreement
 from warehouse.records.evidence import MatchThresholds, Segment
 
 LIMITS = MatchThresholds()
@@ -91,12 +92,26 @@ def test_a_room_that_turns_phases_cannot_leave_all_peaks_in_place() -> None:
 def test_tones_weigh_fully_where_recordings_lie_and_nothing_where_voices_do(
     balance: float, weight: float
 ) -> None:
-    assert tonal_weight(balance) == pytest.approx(weight)
+    assert tonal_weight(ToneAgreement(balance=balance, conflict=0.0)) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(
+    ("conflict", "weight"), [(0.0, 1.0), (0.45, 1.0), (0.5, 2 / 3), (0.6, 0.0), (0.73, 0.0)]
+)
+def test_tones_that_agree_in_one_band_alone_weigh_less_and_then_nothing(
+    conflict: float, weight: float
+) -> None:
+    assert tonal_weight(ToneAgreement(balance=1.3, conflict=conflict)) == pytest.approx(weight)
+
+
+def test_either_objection_of_the_tones_takes_its_part() -> None:
+    assert tonal_weight(ToneAgreement(balance=0.65, conflict=0.525)) == pytest.approx(0.25)
 
 
 def test_every_measured_recording_keeps_its_full_weight() -> None:
-    lowest_of_709_accepted_pairs = 0.84
-    assert tonal_weight(lowest_of_709_accepted_pairs) == 1.0
+    lowest_of_709_accepted_pairs, highest_of_400_blocks = 0.84, 0.42
+    tones = ToneAgreement(balance=lowest_of_709_accepted_pairs, conflict=highest_of_400_blocks)
+    assert tonal_weight(tones) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.matching.peak_agreement import PeakMatch
-from pipelines.audio.matching.tone_agreement import tonal_balance
+from pipelines.audio.matching.tone_agreement import tone_agreement
 from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band, Listener
 from warehouse.records.evidence import MatchThresholds
@@ -33,16 +33,20 @@ def test_the_same_voice_with_and_without_music_is_the_same_recording(
     assert compare_pair(hear(voice), scored, limits=LIMITS).verdict == "confirmed"
 
 
-def steady(seed: int, tones: int = 8) -> list[tuple[int, float]]:
+def steady(
+    seed: int, tones: int = 8, low: float = 300.0, high: float = 4000.0
+) -> list[tuple[int, float]]:
     """Held tones, each heard every fourth frame, (frame, hertz)."""
-    hertz = np.random.default_rng(seed).uniform(300, 4000, tones)
+    hertz = np.random.default_rng(seed).uniform(low, high, tones)
     return [(frame, float(tone)) for frame in range(0, 240, 4) for tone in hertz]
 
 
-def fleeting(seed: int, count: int = 300) -> list[tuple[int, float]]:
+def fleeting(
+    seed: int, count: int = 300, low: float = 300.0, high: float = 4000.0
+) -> list[tuple[int, float]]:
     """Peaks that never come again."""
     numbers = np.random.default_rng(seed)
-    return [(int(numbers.integers(240)), float(numbers.uniform(300, 4000))) for _ in range(count)]
+    return [(int(numbers.integers(240)), float(numbers.uniform(low, high))) for _ in range(count)]
 
 
 def match(reference: list[tuple[int, float]], candidate: list[tuple[int, float]]) -> PeakMatch:
@@ -57,26 +61,73 @@ def _peaks(found: list[tuple[int, float]]) -> Peaks:
     )
 
 
+def balance_of(overlaid: PeakMatch) -> float:
+    return tone_agreement(overlaid).balance
+
+
+def conflict_of(overlaid: PeakMatch) -> float:
+    return tone_agreement(overlaid).conflict
+
+
 def test_shared_tones_under_different_voices_weigh_fully() -> None:
-    assert tonal_balance(match(steady(1) + fleeting(2), steady(1) + fleeting(3))) > 1
+    assert balance_of(match(steady(1) + fleeting(2), steady(1) + fleeting(3))) > 1
 
 
 def test_a_shared_voice_over_different_tones_weighs_nothing() -> None:
-    assert tonal_balance(match(steady(1) + fleeting(2), steady(4) + fleeting(2))) < 0.3
+    assert balance_of(match(steady(1) + fleeting(2), steady(4) + fleeting(2))) < 0.3
 
 
 def test_a_voice_that_one_sound_carries_alone_is_not_held_against_it() -> None:
-    assert tonal_balance(match(fleeting(2), steady(4) + fleeting(2))) > 0.8
+    assert balance_of(match(fleeting(2), steady(4) + fleeting(2))) > 0.8
 
 
 def test_a_few_steady_peaks_decide_nothing() -> None:
     few, other = [(frame, 500.0) for frame in (0, 8, 16)], [(frame, 700.0) for frame in (0, 8, 16)]
-    assert tonal_balance(match(fleeting(2) + few, fleeting(2) + other)) > 0.7
+    assert balance_of(match(fleeting(2) + few, fleeting(2) + other)) > 0.7
 
 
 @pytest.mark.parametrize("sound", [[], fleeting(9)])
 def test_where_nothing_agrees_nothing_is_held_against_it(sound: list[tuple[int, float]]) -> None:
-    assert tonal_balance(match(fleeting(2), sound)) == pytest.approx(1.0, abs=0.5)
+    assert balance_of(match(fleeting(2), sound)) == pytest.approx(1.0, abs=0.5)
+
+
+BASS, MELODY = (60.0, 500.0), (1100.0, 2000.0)
+
+
+def sung(seed: int, bass: int) -> list[tuple[int, float]]:
+    """A melody over chords, each with a seed of its own."""
+    return steady(seed, 8, *MELODY) + steady(bass, 8, *BASS)
+
+
+def test_a_melody_over_other_chords_is_in_conflict_although_most_tones_agree() -> None:
+    mash_up = match(sung(1, bass=2), sung(1, bass=3))
+    assert balance_of(mash_up) > 0.8
+    assert conflict_of(mash_up) > 0.6
+
+
+def test_the_same_melody_over_the_same_chords_is_in_no_conflict() -> None:
+    assert conflict_of(match(sung(1, bass=2), sung(1, bass=2))) == 0.0
+
+
+def test_a_voice_that_hides_the_chords_is_no_conflict() -> None:
+    talked_over = steady(1, 8, *MELODY) + fleeting(3, 200, *BASS)
+    assert conflict_of(match(sung(1, bass=2), talked_over)) < 0.4
+
+
+def test_chords_that_a_small_speaker_does_not_play_are_no_conflict() -> None:
+    assert conflict_of(match(sung(1, bass=2), steady(1, 8, *MELODY))) == 0.0
+
+
+def test_a_few_other_notes_are_no_conflict() -> None:
+    few, others = ([(frame, hertz) for frame in range(0, 76, 4)] for hertz in (210.0, 340.0))
+    melody = steady(1, 8, *MELODY)
+    assert conflict_of(match(melody + few, melody + others)) == 0.0
+
+
+def test_where_no_steady_tone_agrees_no_band_stands_out() -> None:
+    low, high = ([(frame, hertz) for frame in range(0, 240, 2)] for hertz in (1200.0, 1500.0))
+    assert conflict_of(match(low, high)) == 0.0
+    assert conflict_of(match(low, [])) == 0.0
 
 
 def test_a_cover_is_called_one_and_another_song_is_not(band: Band, hear: Listener) -> None:
