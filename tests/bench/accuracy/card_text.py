@@ -38,7 +38,7 @@ CLOSING = """## Known limits
 - `likely_cover` is a hint with thresholds from the development part; it misses many covers.
 - If reference and candidate both contain loud speech, choose cleaner references.
 - A mash-up whose lead is the very recording shares steady tones with it, unlike a voice or a crowd.
-  It is rejected where the other tones clearly do not agree in a band of the spectrum, but some whose
+  It is rejected where the other tones clearly disagree in a band of the spectrum, but some whose
   lead is loud are still accepted. The same players' next take is rejected in windows of 6 s and
   more, but a few seconds of it may pass as an excerpt.
 - The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
