@@ -94,6 +94,11 @@ def _balance(is_steady: NDArray[np.bool_], is_hit: NDArray[np.bool_]) -> float:
 
 
 def _conflict(sides: Sequence[_Side]) -> float:
+    """Return the largest (1 - r / max r) s over all bands.
+
+    r is the share of a band's steady peaks that agree, the larger of both sounds; s the share of
+    steady ones among its peaks, the smaller of both.
+    """
     everything = np.array([side.by_band(np.ones_like(side.is_hit)) for side in sides])
     steady = np.array([side.by_band(side.is_steady) for side in sides])
     hits = np.array([side.by_band(side.is_steady & side.is_hit) for side in sides])
