@@ -2,7 +2,7 @@
 
 Each user asks, looks, and asks again, as a browser does; when a job ends, another begins. Once a
 minute a line says where the load stands; at the end tables say how long requests took, how they
-ended, and what the service and the worker held. Every three minutes all rest until no request and
+ended, and what the service and the worker held. Every two minutes all rest until no request and
 no job is left: what is still held then is what would pile up. Memory at rest is fitted over time,
 after the first fifth: that of the process and all that it started, with what their allocators keep,
 and what the process itself has in use, which shows a growth of less than a megabyte.
@@ -35,7 +35,7 @@ from warehouse.records.jobs import FINAL_STATUSES
 WARM_UP = 0.2
 GAUGE_EVERY_S = 10.0
 LINE_EVERY = 6
-REST_EVERY_S = 180.0
+REST_EVERY_S = 120.0
 REST_S = 12.0
 """Longer than it takes to give freed memory back."""
 KEPT_OPEN_S = 4.0

@@ -3,9 +3,9 @@
 Memory by share (PSS) holds also what allocators keep for the next request, which at rest varies by
 tens of megabytes. A growth of a megabyte an hour is seen only in what is in use. Started as
 `python -m tests.load.in_use SOCKET …`, this runs `sametrack …` and tells whoever connects to the
-Unix socket what is in use after a collection of garbage, and after the engine has opened its
-database anew, as it does whenever the database keeps the footers of 500 files that are gone: up to
-then they are 30 MB more, or less.
+Unix socket what is in use once all bounded caches are empty and the garbage is collected. Full,
+they differ by megabytes from one rest to the next: the footers of up to 500 files that are gone
+alone take up to 30 MB, and 32 results of jobs as much.
 """
 
 import ctypes
@@ -25,12 +25,16 @@ import _duckdb
 import pyarrow as pa
 
 from api.cli.main import main
+from api.server.middleware.response_cache import ResponseCache
+from api.services.job_responses import JobResponses
+from pipelines.scan.service.result_cache import ResultCache
 from warehouse.engine.duckdb_engine import Engine
 
 WITH_ALL_IN_ONE_HEAP = {"PYTHONMALLOC": "malloc"}
 """Python's objects are in the heap of the C library, which says what is in use."""
 MB = 1024.0**2
-_ENGINES: WeakSet[Engine] = WeakSet()
+_CACHES: WeakSet[Any] = WeakSet()
+"""All objects of `_EMPTY` in this process."""
 
 
 class _MallocInfo(ctypes.Structure):
@@ -71,9 +75,8 @@ def _socket(folder: Path, command: str) -> Path:
 
 def in_use_bytes() -> int:
     """Heap of the C library, heap of DuckDB, and Arrow's pool."""
-    for engine in _ENGINES:
-        with engine._listing:
-            engine._reopen()
+    for cache in _CACHES:
+        _EMPTY[type(cache)](cache)
     gc.collect()
     return _heap_bytes() + _database_bytes() + int(pa.total_allocated_bytes())
 
@@ -98,14 +101,36 @@ def _database_bytes() -> int:
     return found.value
 
 
-def _remember_engines() -> None:
-    begin = Engine.__init__
+def _forget_files(engine: Engine) -> None:
+    """Open the database anew, as it does whenever it keeps too many footers."""
+    with engine._listing:
+        engine._reopen()
 
-    def begin_and_remember(engine: Engine, *arguments: Any, **options: Any) -> None:
-        begin(engine, *arguments, **options)
-        _ENGINES.add(engine)
 
-    patch.object(Engine, "__init__", begin_and_remember).start()
+def _forget_responses(cache: ResponseCache) -> None:
+    cache._kept.clear()
+    cache._size = 0
+
+
+_EMPTY: dict[type[Any], Callable[[Any], None]] = {
+    Engine: _forget_files,
+    ResponseCache: _forget_responses,
+    JobResponses: lambda cache: cache._kept.clear(),
+    ResultCache: lambda cache: cache._kept.clear(),
+}
+
+
+def _remember_caches() -> None:
+    for kind in _EMPTY:
+        patch.object(kind, "__init__", _remembering(kind.__init__)).start()
+
+
+def _remembering(begin: Callable[..., None]) -> Callable[..., None]:
+    def begin_and_remember(cache: object, *arguments: Any, **options: Any) -> None:
+        begin(cache, *arguments, **options)
+        _CACHES.add(cache)
+
+    return begin_and_remember
 
 
 def _answer_always(listener: socket.socket, look: Callable[[], int]) -> None:
@@ -118,7 +143,7 @@ def _answer_always(listener: socket.socket, look: Callable[[], int]) -> None:
 if __name__ == "__main__":
     for name in WITH_ALL_IN_ONE_HEAP:
         os.environ.pop(name)  # what this process starts is as users have it
-    _remember_engines()
+    _remember_caches()
     place, *arguments = sys.argv[1:]
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(place)
