@@ -4,6 +4,7 @@ For integration tests and benches.
 """
 
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
@@ -122,6 +123,12 @@ class Stage:
                 return False
 
         wait_for(is_up)
+
+    def run(self, command: str, *arguments: str) -> None:
+        """Run a command of `sametrack` to its end; it must succeed."""
+        environment = os.environ | self._environment()
+        line = sametrack_command(command, *arguments)
+        subprocess.run(line, env=environment, check=True, stdout=subprocess.DEVNULL)
 
     def stopwatch(self, job_id: str) -> dict[str, float]:
         """Where the time of a scan went, as its run says."""

@@ -2,10 +2,11 @@
 
 Each user asks, looks, and asks again, as a browser does; when a job ends, another begins. Once a
 minute a line says where the load stands; at the end tables say how long requests took, how they
-ended, and what the service and the worker held. Every two minutes all rest until no request and
-no job is left: what is still held then is what would pile up. Memory at rest is fitted over time,
-after the first fifth: that of the process and all that it started, with what their allocators keep,
-and what the process itself has in use, which shows a growth of less than a megabyte.
+ended, and what the service and the worker held. Every two minutes all rest until no request and no
+job is left, and the lake is maintained: what is still held then is what would pile up. Memory at
+rest is fitted over time, after the first fifth: that of the process and all that it started, with
+what their allocators keep, and what the process itself has in use, which shows a growth of less
+than a megabyte.
 """
 
 import argparse
@@ -14,7 +15,9 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +52,13 @@ class Load:
     """A service under load: its users, its jobs, and what is read of its processes."""
 
     def __init__(
-        self, base: str, town: Town, watched: dict[str, Child], root: Path, minutes: float
+        self,
+        base: str,
+        town: Town,
+        watched: dict[str, Child],
+        root: Path,
+        tidy_up: Callable[[], object],
+        minutes: float,
     ) -> None:
         self.tally = Tally()
         self.town = town
@@ -59,6 +68,7 @@ class Load:
         self.rests: dict[str, list[Gauge]] = {name: [] for name in watched}
         self._watched = watched
         self._root = root
+        self._tidy_up = tidy_up
         self._began = time.monotonic()
         self.until = self._began + minutes * 60
 
@@ -124,6 +134,7 @@ class Load:
             await asyncio.sleep(REST_EVERY_S)
             self.town.is_open.clear()
             await self.town.is_quiet.wait()
+            await asyncio.to_thread(self._tidy_up)
             await asyncio.sleep(REST_S)
             await self._read_rest()
             self._line("at rest", self.rests)
@@ -210,8 +221,9 @@ def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: 
         tracks=[one["music_id"] for one in platform.world("/_world/tracks?counts=0")["tracks"]],
         accounts=[one["sec_uid"] for one in platform.world("/_world/accounts")["accounts"]],
     )
+    tidy_up = partial(stage.run, "maintain")
     watched = {one.name: one for one in stage.process_group.children if one.name != "bare"}
-    load = Load(str(client.base_url), town, watched, stage.root, options.minutes)
+    load = Load(str(client.base_url), town, watched, stage.root, tidy_up, options.minutes)
     asyncio.run(load.run(options.users, options.jobs, f"http://127.0.0.1:{port}"))
     return load
 
