@@ -11,11 +11,12 @@ than a megabyte.
 
 import argparse
 import asyncio
+import math
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -185,18 +186,27 @@ class Load:
             warm = [one for one in gauges if one.at > WARM_UP * spent_s] or self.gauges[name]
             first, last = warm[0], warm[-1]
             at_s = [one.at for one in warm]
-            slope, error = slope_per_h(at_s, [one.pss_mb for one in warm])
-            used_slope, used_error = slope_per_h(at_s, [one.in_use_mb for one in warm])
             held.add_row(
-                name, f"{len(warm)} times", f"{first.pss_mb:.0f} to {last.pss_mb:.0f}",
-                f"{slope:+.1f} ± {error:.1f}",
-                f"{first.in_use_mb:.2f} to {last.in_use_mb:.2f}",
-                f"{used_slope:+.2f} ± {used_error:.2f}",
+                name, f"{len(warm)} times",
+                *_fitted(at_s, [one.pss_mb for one in warm], digits=0),
+                *_fitted(at_s, [one.in_use_mb for one in warm], digits=2),
                 f"{first.files} to {last.files}", f"{first.threads} to {last.threads}",
                 f"{first.processes} to {last.processes}",
             )  # fmt: skip
         console.print(held)
         console.print(f"{spent_s / 60:.1f} minutes; jobs: {self.ends}")
+
+
+def _fitted(at_s: Sequence[float], held_mb: Sequence[float], *, digits: int) -> tuple[str, str]:
+    """The first and last of some values, and their slope with its error, as cells of a table."""
+    if math.isnan(held_mb[0]):
+        return "not read", ""
+    slope, error = slope_per_h(at_s, held_mb)
+    digits_of_slope = max(1, digits)
+    return (
+        f"{held_mb[0]:.{digits}f} to {held_mb[-1]:.{digits}f}",
+        f"{slope:+.{digits_of_slope}f} ± {error:.{digits_of_slope}f}",
+    )
 
 
 def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: int) -> Load:

@@ -10,6 +10,7 @@ alone take up to 30 MB, and 32 results of jobs as much.
 
 import ctypes
 import gc
+import math
 import os
 import socket
 import sys
@@ -66,15 +67,23 @@ def read_in_use_mb(folder: Path, command: str) -> float:
     """Ask a command that was started so, in megabytes."""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(str(_socket(folder, command)))
-        return int(line.makefile("rb").read()) / MB
+        return float(line.makefile("rb").read()) / MB
 
 
 def _socket(folder: Path, command: str) -> Path:
     return folder / f"{command}.socket"
 
 
-def in_use_bytes() -> int:
-    """Heap of the C library, heap of DuckDB, and Arrow's pool."""
+def can_tell() -> bool:
+    """Whether the C library (glibc from 2.33 on) and DuckDB's heap say what is in use."""
+    libraries = {None: "mallinfo2", _duckdb.__file__: "duckdb_je_mallctl"}
+    return all(hasattr(ctypes.CDLL(file), name) for file, name in libraries.items())
+
+
+def in_use_bytes() -> float:
+    """Heap of the C library, heap of DuckDB, and Arrow's pool; not a number where none can tell."""
+    if not can_tell():
+        return math.nan
     for cache in _CACHES:
         _EMPTY[type(cache)](cache)
     gc.collect()
@@ -133,11 +142,11 @@ def _remembering(begin: Callable[..., None]) -> Callable[..., None]:
     return begin_and_remember
 
 
-def _answer_always(listener: socket.socket, look: Callable[[], int]) -> None:
+def _answer_always(listener: socket.socket, look: Callable[[], float]) -> None:
     while True:
         line, _ = listener.accept()
         with line:
-            line.sendall(b"%d" % look())
+            line.sendall(str(look()).encode())
 
 
 if __name__ == "__main__":
