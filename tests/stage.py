@@ -222,10 +222,10 @@ class Stage:
         return open_instance(self.home)
 
     def processes(self, *, with_word: str) -> list[psutil.Process]:
-        """Processes below the worker whose command line holds a word."""
+        """Processes below the worker whose command line holds a word; one that ends has none."""
         assert self.worker is not None
         below = psutil.Process(self.worker.process.pid).children(recursive=True)
-        return [one for one in below if any(with_word in part for part in one.cmdline())]
+        return [one for one in below if any(with_word in part for part in _command_line(one))]
 
     def _start(self, command: str, arguments: list[str], **settings: str) -> Child:
         stamp = datetime.now(UTC).strftime("%H%M%S%f")
@@ -263,6 +263,13 @@ class Stage:
         except httpx2.HTTPError:
             return False
         return True
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:  # zombies, too
+        return []
 
 
 @contextmanager
