@@ -102,7 +102,7 @@ def tonal_weight(tones: ToneAgreement) -> float:
     0 if only a voice or a crowd over different music agrees, or one part of a song over another. On
     the development part of the benchmark, none of 709 accepted pairs of the same recording has a
     balance below 0.84; two of 34 pairs with a shared voice or crowd lie above 0.7. On 20 tracks of
-    other seeds, 400 blocks of the same recording, under voices and in rooms, have a conflict of at
+    other seeds, 362 blocks of the same recording, under voices and in rooms, have a conflict of at
     most 0.42, and three of seven mash-ups that were confirmed without it one of 0.61 or more.
     """
     conflict = _between(tones.conflict, _ONE_SONG, _TWO_SONGS)
