@@ -31,7 +31,7 @@ from tests.chaos.faults import FAULTS
 from tests.chaos.proxy import open_proxy
 from tests.chaos.scans import PARAMETERS, SEED, SIZE, Weather
 from tests.load.gauges import Gauge, percentile, read_gauge, slope_per_h
-from tests.load.in_use import InUse, read_in_use_mb
+from tests.load.in_use import measured_command, read_in_use_mb
 from tests.load.users import JOBS, TIMEOUT_S, Tally, Town, User, ask_bare
 from tests.stage import Stage, open_stage
 from warehouse.records.jobs import FINAL_STATUSES
@@ -212,7 +212,7 @@ def _fitted(at_s: Sequence[float], held_mb: Sequence[float], *, digits: int) -> 
 def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: int) -> Load:
     """Start a service and a worker behind the proxy, and put them under load."""
     stage.port = proxy_port
-    stage.command_line = InUse(stage.root)
+    stage.command_line = partial(measured_command, stage.root)
     stage.settings |= {
         "RATE_LIMIT_PER_S": "0", "WORKER_RUNS": "2", "DAILY_REQUEST_BUDGET": "100000000",
         "LISTENING_WORKERS": "1",

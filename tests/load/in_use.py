@@ -4,8 +4,8 @@ Memory by share (PSS) holds also what allocators keep for the next request, whic
 tens of megabytes. A growth of a megabyte an hour is seen only in what is in use. Started as
 `python -m tests.load.in_use SOCKET …`, this runs `sametrack …` and tells whoever connects to the
 Unix socket what is in use once all bounded caches are empty and the garbage is collected. Full,
-they differ by megabytes from one rest to the next: the footers of up to 500 files that are gone
-alone take up to 30 MB, and 32 results of jobs as much.
+they differ from one rest to the next: by 30 to 40 MB with the footers that the database keeps, by
+some megabytes with the results and responses of jobs.
 """
 
 import ctypes
@@ -15,7 +15,6 @@ import os
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -50,17 +49,11 @@ class _MallocInfo(ctypes.Structure):
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class InUse:
-    """The command lines of `sametrack` that tell what they have in use at sockets in a folder."""
-
-    folder: Path
-
-    def __call__(self, command: str, *arguments: str) -> list[str]:
-        place = _socket(self.folder, command)
-        variables = [f"{name}={value}" for name, value in WITH_ALL_IN_ONE_HEAP.items()]
-        module = [sys.executable, "-m", "tests.load.in_use", str(place)]
-        return ["env", *variables, *module, command, *arguments]
+def measured_command(folder: Path, command: str, *arguments: str) -> list[str]:
+    """Return a command line of `sametrack` that tells what it has in use, at a socket."""
+    variables = [f"{name}={value}" for name, value in WITH_ALL_IN_ONE_HEAP.items()]
+    module = [sys.executable, "-m", "tests.load.in_use", str(_socket(folder, command))]
+    return ["env", *variables, *module, command, *arguments]
 
 
 def read_in_use_mb(folder: Path, command: str) -> float:
@@ -142,11 +135,11 @@ def _remembering(begin: Callable[..., None]) -> Callable[..., None]:
     return begin_and_remember
 
 
-def _answer_always(listener: socket.socket, look: Callable[[], float]) -> None:
+def _answer_always(listener: socket.socket) -> None:
     while True:
         line, _ = listener.accept()
         with line:
-            line.sendall(str(look()).encode())
+            line.sendall(str(in_use_bytes()).encode())
 
 
 if __name__ == "__main__":
@@ -157,6 +150,6 @@ if __name__ == "__main__":
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(place)
     listener.listen()
-    Thread(target=_answer_always, args=(listener, in_use_bytes), daemon=True).start()
+    Thread(target=_answer_always, args=(listener,), daemon=True).start()
     sys.argv = ["sametrack", *arguments]
     main()

@@ -302,13 +302,13 @@ def _harmonic_share(match: PeakMatch, block: Block) -> float:
 def _judge_by_tones(
     segment: Segment, block: Block, match: PeakMatch, agreement: float, limits: MatchThresholds
 ) -> _JudgedBlock:
-    """Weight the agreement by steady tones: a shared voice or crowd is not shared music."""
+    """Weight the agreement by steady tones: a shared voice, crowd or part is not shared music."""
     weight = tonal_weight(tone_agreement(match))
     judged = _judge_block(segment, block, weight * agreement, None)
-    is_shared_voice = weight == 0.0 and _is_match(
+    is_other_music = weight == 0.0 and _is_match(
         _judge_block(segment, block, agreement, None), limits
     )
-    return replace(judged, objection=TONES_DIFFER) if is_shared_voice else judged
+    return replace(judged, objection=TONES_DIFFER) if is_other_music else judged
 
 
 def _blocks(

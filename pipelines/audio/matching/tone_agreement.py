@@ -38,7 +38,7 @@ class ToneAgreement:
             or more for the same recording, whatever is mixed over it, and for a shared voice that
             is alone in one of the sounds; 0 to 0.7 if both sounds have different tones.
         conflict: How much less often they agree in one band than in another, 0 to 1, times the
-            share of steady peaks there. At most 0.42 for the same recording; up to 0.73 where two
+            share of steady peaks there. At most 0.41 for the same recording; up to 0.72 where two
             songs share one part of several. A voice that hides the tones of a band is no conflict:
             most of its peaks are fleeting.
     """
@@ -57,7 +57,11 @@ def tone_agreement(match: PeakMatch) -> ToneAgreement:
         reference.frames, reference.hertz, heard.frames, heard.hertz, match.lag, TOLERANCE_HZ
     )
     sides = [
-        _Side(peaks.hertz, _steady(peaks), _hits(len(peaks.frames), places))
+        _Side(
+            np.searchsorted(_BANDS_HZ, peaks.hertz),
+            _steady(peaks),
+            _hits(len(peaks.frames), places),
+        )
         for peaks, places in ((reference, pairs[:, 0]), (heard, pairs[:, 1]))
     ]
     balance = max(_balance(side.is_steady, side.is_hit) for side in sides)
@@ -66,16 +70,11 @@ def tone_agreement(match: PeakMatch) -> ToneAgreement:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The peaks of one sound (n,): which are steady, and which agree with the other sound's."""
+    """The peaks of one sound (n,): their bands, which are steady, which agree with the other's."""
 
-    hertz: NDArray[np.float32]
+    bands: NDArray[np.int64]
     is_steady: NDArray[np.bool_]
     is_hit: NDArray[np.bool_]
-
-    def by_band(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Count the chosen peaks of each band."""
-        bands = np.searchsorted(_BANDS_HZ, self.hertz[chosen])
-        return np.bincount(bands, minlength=len(_BANDS_HZ) + 1)
 
 
 def _between(peaks: Peaks, first: int, last: int) -> Peaks:
@@ -99,9 +98,9 @@ def _conflict(sides: Sequence[_Side]) -> float:
     r is the share of a band's steady peaks that agree, the larger of both sounds; s the share of
     steady ones among its peaks, the smaller of both.
     """
-    everything = np.array([side.by_band(np.ones_like(side.is_hit)) for side in sides])
-    steady = np.array([side.by_band(side.is_steady) for side in sides])
-    hits = np.array([side.by_band(side.is_steady & side.is_hit) for side in sides])
+    everything = np.array([_by_band(side.bands) for side in sides])
+    steady = np.array([_by_band(side.bands[side.is_steady]) for side in sides])
+    hits = np.array([_by_band(side.bands[side.is_steady & side.is_hit]) for side in sides])
     usual = hits.sum(axis=1, keepdims=True) / np.maximum(1, steady.sum(axis=1, keepdims=True))
     rates = np.max((hits + _PRIOR_COUNT * usual) / (steady + _PRIOR_COUNT), axis=0)
     if rates.max() == 0.0:
@@ -109,6 +108,10 @@ def _conflict(sides: Sequence[_Side]) -> float:
     shares = np.min(steady / np.maximum(1, everything), axis=0)
     shares[steady.min(axis=0) < _FEWEST_STEADY] = 0.0
     return float(np.max((1 - rates / rates.max()) * shares))
+
+
+def _by_band(bands: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.bincount(bands, minlength=len(_BANDS_HZ) + 1)
 
 
 def _steady(peaks: Peaks) -> NDArray[np.bool_]:

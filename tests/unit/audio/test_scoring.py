@@ -109,7 +109,7 @@ def test_either_objection_of_the_tones_takes_its_part() -> None:
 
 
 def test_every_measured_recording_keeps_its_full_weight() -> None:
-    lowest_of_709_accepted_pairs, highest_of_362_blocks = 0.84, 0.42
+    lowest_of_709_accepted_pairs, highest_of_362_blocks = 0.84, 0.41
     tones = ToneAgreement(balance=lowest_of_709_accepted_pairs, conflict=highest_of_362_blocks)
     assert tonal_weight(tones) == 1.0
 

@@ -1,6 +1,7 @@
 """What `make load` reads of a process: what is in use, and how fast it grows."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.load.gauges import Gauge, slope_per_h
-from tests.load.in_use import InUse, can_tell, in_use_bytes
+from tests.load.in_use import can_tell, in_use_bytes, measured_command
 
 MB = 1024**2
 needs_figures = pytest.mark.skipif(not can_tell(), reason="no library says what is in use")
@@ -44,8 +45,10 @@ def test_two_moments_show_no_slope(times: list[float]) -> None:
 def test_a_gauge_tells_what_is_in_use_only_where_that_was_read() -> None:
     gauge = Gauge(at=1.0, pss_mb=230.4, files=48, threads=36, processes=1)
     assert str(gauge) == "230 MB, 48 files, 36 threads"
+    read = replace(gauge, in_use_mb=125.884)
+    assert str(read) == "230 MB (125.88 in use), 48 files, 36 threads"
 
 
 def test_a_measured_command_is_the_command_behind_its_socket(tmp_path: Path) -> None:
-    line = InUse(tmp_path)("serve", "--port", "1")
+    line = measured_command(tmp_path, "serve", "--port", "1")
     assert line[-4:] == [str(tmp_path / "serve.socket"), "serve", "--port", "1"]
