@@ -6,7 +6,6 @@ scan's own time.
 """
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -29,6 +28,7 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
+from warehouse.control.database import tune_sqlite
 from warehouse.extras import need_extra
 from warehouse.home.folder import open_home
 from warehouse.records.errors import WarehouseUnavailableError
@@ -208,14 +208,5 @@ class HomeArtifactStorage(HomeStorage, LocalArtifactStorage):
 
 def _open_engine(conn_string: str) -> Engine:
     engine = create_engine(conn_string, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
-    event.listen(engine, "connect", _trust_the_log)
+    event.listen(engine, "connect", lambda connection, _record: tune_sqlite(connection))
     return engine
-
-
-def _trust_the_log(connection: sqlite3.Connection, _record: object) -> None:
-    """Do not wait for the disk on commit.
-
-    In WAL mode a killed process loses nothing; a power failure loses the last events at most,
-    never the file.
-    """
-    connection.execute("pragma synchronous=normal").close()

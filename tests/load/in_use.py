@@ -5,7 +5,8 @@ tens of megabytes. A growth of a megabyte an hour is seen only in what is in use
 `python -m tests.load.in_use SOCKET …`, this runs `sametrack …` and tells whoever connects to the
 Unix socket what is in use once all bounded caches are empty and the garbage is collected. Full,
 they differ from one rest to the next: by 30 to 40 MB with the footers that the database keeps, by
-some megabytes with the results and responses of jobs.
+some megabytes with the results and responses of jobs, and with the pages of SQLite that each pooled
+connection keeps.
 """
 
 import ctypes
@@ -23,6 +24,7 @@ from weakref import WeakSet
 
 import _duckdb
 import pyarrow as pa
+import sqlalchemy
 
 from api.cli.main import main
 from api.server.middleware.response_cache import ResponseCache
@@ -119,6 +121,7 @@ _EMPTY: dict[type[Any], Callable[[Any], None]] = {
     ResponseCache: _forget_responses,
     JobResponses: lambda cache: cache._kept.clear(),
     ResultCache: lambda cache: cache._kept.clear(),
+    sqlalchemy.Engine: lambda engine: engine.dispose(),
 }
 
 

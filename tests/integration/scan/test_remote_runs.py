@@ -1,10 +1,10 @@
 """Scans that the orchestrator launches itself: code server, web server, daemon and worker.
 
-Those that disturb nothing share one orchestrator, whose storages and whose control store are in
-PostgreSQL.
+They share one orchestrator, whose storages and whose control store are in PostgreSQL.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,24 +39,31 @@ def town(
         yield orchestrator
 
 
-@pytest.fixture
-def on_server(
-    tmp_path: Path, sound_cache: Path, postgres_urls: Iterator[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Stage]:
-    """The same for one test, which kills."""
-    urls = {"CONTROL_URL": next(postgres_urls), "DAGSTER_STORAGE_URL": next(postgres_urls)}
-    monkeypatch.setenv("DAGSTER_STORAGE_URL", urls["DAGSTER_STORAGE_URL"])
-    with open_stage(tmp_path, sound_cache, settings=urls) as built:
-        yield built
+@dataclass(frozen=True)
+class Scanned:
+    """A track, and two jobs that asked for it in other words."""
+
+    track: dict[str, Any]
+    job_id: str
+    twin_id: str
 
 
-def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(town: Orchestrator) -> None:
+@pytest.fixture(scope="module")
+def scanned(town: Orchestrator) -> Scanned:
     stage = town.stage
     track = stage.world("/_world/tracks")["tracks"][0]
     job_id = stage.ask(track["prose"], candidate_limit=15)
     twin_id = stage.ask(track["share_link"], candidate_limit=15)
     for job in (stage.ended(job_id), stage.ended(twin_id)):
         assert job.status == "completed", job.error
+    return Scanned(track, job_id, twin_id)
+
+
+def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
+    town: Orchestrator, scanned: Scanned
+) -> None:
+    stage = town.stage
+    job_id, twin_id = scanned.job_id, scanned.twin_id
     rows = stage.rows(
         "select confirmed_count from marts.job_results where job_id in ($one, $other)",
         one=job_id,
@@ -69,7 +76,7 @@ def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(town: Orchestrato
         (run,) = [run for run in instance.get_runs() if run.run_id in {job_id, twin_id}]
         assert run.status == DagsterRunStatus.SUCCESS
         assert run.job_name == "scan"
-        assert run.tags["dagster/partition"] == f"music:{track['music_id']}"
+        assert run.tags["dagster/partition"] == f"music:{scanned.track['music_id']}"
 
 
 def _ended(instance: Any, *job_ids: str) -> bool:
@@ -78,10 +85,10 @@ def _ended(instance: Any, *job_ids: str) -> bool:
 
 
 def test_a_track_is_scanned_from_the_launchpad_and_one_asset_made_again_without_a_request(
-    town: Orchestrator,
+    town: Orchestrator, scanned: Scanned
 ) -> None:
     stage = town.stage
-    track = town.add_track(stage.world("/_world/tracks")["tracks"][2]["music_id"])
+    track = town.add_track(scanned.track["music_id"])
     whole = town.launch(track, job="scan")
     assert town.ended(whole) == "SUCCESS", town.errors(whole)
     job = stage.job(whole)
@@ -107,24 +114,25 @@ def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DAGSTER_STORAGE_URL", "")  # `town` may have set it
-    assert_it_goes_on(stage, tmp_path)
+    stage.start_platform(seed=5, size=0.1)
+    start_orchestrator(stage, tmp_path)
+    stage.start_worker(RUNS="remote")
+    assert_it_goes_on(stage)
 
 
 def test_a_remote_run_that_is_killed_goes_on_with_all_stores_in_postgresql(
-    on_server: Stage, tmp_path: Path
+    town: Orchestrator,
 ) -> None:
-    assert_it_goes_on(on_server, tmp_path)
-    assert not list(on_server.home.dagster_dir.rglob("*.db"))
-    with on_server.instance() as instance:
+    stage = town.stage
+    assert_it_goes_on(stage)
+    assert not list(stage.home.dagster_dir.rglob("*.db"))
+    with stage.instance() as instance:
         assert isinstance(instance.run_storage, PostgresRunStorage)
 
 
-def assert_it_goes_on(stage: Stage, folder: Path) -> None:
+def assert_it_goes_on(stage: Stage) -> None:
     """Kill the process of a remote run while it reads details: the job goes on in another run."""
-    stage.start_platform(seed=5, size=0.1)
-    start_orchestrator(stage, folder)
-    stage.start_worker(RUNS="remote")
-    music_id = stage.world("/_world/tracks")["tracks"][0]["music_id"]
+    music_id = stage.world("/_world/tracks")["tracks"][1]["music_id"]
     stage.hold("slides_info", after=8)
     job_id = stage.ask(music_id, music_id=music_id, candidate_limit=15)
     stage.wait(lambda: len(journaled(stage, job_id)) == 8)
