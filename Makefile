@@ -29,7 +29,8 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # run, and printed as a seed.
 PYTEST_ARGS = -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER))
 PYTEST = $(BIN)/python $(PYTEST_ARGS)
-MEASURED = $(BIN)/coverage run
+# An absolute file, because some tests start commands in a folder of their own.
+MEASURED = COVERAGE_FILE=$(CURDIR)/.coverage_data/data $(BIN)/coverage run
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
