@@ -9,6 +9,7 @@ No test fails because a machine is slow: generated examples have no deadline.
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders | None:
     return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Write what was measured: xdist kills a process that takes ten seconds to end."""
+    coverage = sys.modules.get("coverage")
+    measured = coverage.Coverage.current() if coverage else None
+    if measured is not None:
+        measured.stop()
+        measured.save()
 
 
 def _turn(item: pytest.Item) -> int:
