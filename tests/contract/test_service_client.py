@@ -57,10 +57,11 @@ def client_of(test_client: TestClient, **connection: Any) -> Client:
     return Client(Connection(base_url=HERE, **connection), transport=test_client._transport)
 
 
-def answering(*responses: httpx2.Response | Exception) -> tuple[Client, list[str], list[float]]:
-    """A client whose service gives these answers in turn; what was asked, and the pauses."""
+def in_turn(
+    responses: tuple[httpx2.Response | Exception, ...],
+) -> tuple[httpx2.MockTransport, list[str]]:
+    """A service that gives these answers in turn, and what it was asked."""
     asked: list[str] = []
-    pauses: list[float] = []
     turn = iter(responses)
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -70,8 +71,27 @@ def answering(*responses: httpx2.Response | Exception) -> tuple[Client, list[str
             raise found
         return found
 
-    client = Client(transport=httpx2.MockTransport(answer), sleep=pauses.append)
-    return client, asked, pauses
+    return httpx2.MockTransport(answer), asked
+
+
+def answering(*responses: httpx2.Response | Exception) -> tuple[Client, list[str], list[float]]:
+    """A client whose service gives these answers in turn; what was asked, and the pauses."""
+    transport, asked = in_turn(responses)
+    pauses: list[float] = []
+    return Client(transport=transport, sleep=pauses.append), asked, pauses
+
+
+def answering_twin(
+    *responses: httpx2.Response | Exception,
+) -> tuple[AsyncClient, list[str], list[float]]:
+    """The same for the client that is awaited."""
+    transport, asked = in_turn(responses)
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    return AsyncClient(transport=transport, sleep=pause), asked, pauses
 
 
 def refusal(status: int, kind: str, *, retry_after: float | None = None) -> httpx2.Response:
@@ -258,6 +278,57 @@ def test_all_pages_of_a_list_are_walked_and_a_standing_cursor_ends_the_walk() ->
     with closing(client):
         assert len(list(client.each_hashtag_video("12345"))) == 4
     assert len(asked) == 2
+
+
+async def test_the_awaiting_twin_polls_where_no_stream_is_to_be_had() -> None:
+    queued = {"job_id": "j", "status": "queued"}
+    lost = httpx2.ReadError("lost", request=httpx2.Request("GET", HERE))
+    client, asked, pauses = answering_twin(
+        lost, good(queued), good({**queued, "status": "completed"})
+    )
+    async with client:
+        assert (await client.wait("j"))["status"] == "completed"
+    assert asked[0].endswith("/j/events")
+    assert (len(asked), pauses) == (3, [1.0])
+
+
+async def test_the_awaiting_twin_gives_up_waiting_when_it_was_told_to() -> None:
+    queued = good({"job_id": "j", "status": "queued"})
+    client, _, _ = answering_twin(refusal(503, "capacity_exhausted"), queued)
+    async with client:
+        with pytest.raises(WaitTimeoutError, match="did not end within"):
+            await client.wait("j", timeout_s=0.5)
+
+
+async def test_the_awaiting_twin_repeats_a_read_and_no_more_often_than_the_other() -> None:
+    client, asked, pauses = answering_twin(
+        refusal(429, "local_rate_limit", retry_after=2), good({})
+    )
+    async with client:
+        assert (await client.jobs()).status == 200
+    assert (len(asked), pauses) == (2, [2])
+    lost = [httpx2.ConnectError("no", request=httpx2.Request("GET", HERE)) for _ in range(3)]
+    client, asked, pauses = answering_twin(*lost)
+    async with client:
+        with pytest.raises(ConnectionFailedError, match="ConnectError"):
+            await client.jobs()
+    assert (len(asked), pauses) == (3, [0.2, 0.4])
+    client, asked, _ = answering_twin(refusal(404, "job_not_found"))
+    async with client:
+        with pytest.raises(MissingError):
+            await client.job("none")
+    assert len(asked) == 1
+
+
+async def test_the_awaiting_twin_walks_all_pages() -> None:
+    pages = (page(range(2), 2, has_more=True), page(range(2, 3), 3, has_more=False))
+    async with answering_twin(*pages, *pages, *pages)[0] as client:
+        for videos in (
+            client.each_user_post("u"),
+            client.each_music_video(MUSIC_ID),
+            client.each_hashtag_video("12345"),
+        ):
+            assert [video["aweme_id"] async for video in videos] == ["0", "1", "2"]
 
 
 def test_each_operation_of_the_interface_has_a_method() -> None:

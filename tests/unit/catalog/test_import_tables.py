@@ -119,19 +119,65 @@ def test_what_only_calls_itself_a_spreadsheet_is_refused() -> None:
         parse_table(b"PK\x03\x04 and nothing", name="songs.xlsx")
 
 
+def changed(data: bytes, part: str, before: bytes, after: bytes) -> bytes:
+    """The same spreadsheet with other text in one of its parts."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(made, "w") as other:
+        for name in archive.namelist():
+            text = archive.read(name)
+            if name == part:
+                assert before in text
+                text = text.replace(before, after, 1)
+            other.writestr(name, text)
+    return made.getvalue()
+
+
 def test_a_spreadsheet_that_declares_entities_is_refused() -> None:
-    changed = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(spreadsheet(["x"]))) as before,
-        zipfile.ZipFile(changed, "w") as after,
-    ):
-        for name in before.namelist():
-            text = before.read(name)
-            if name == "xl/workbook.xml":
-                text = text.replace(b"?>", b'?><!DOCTYPE a [<!ENTITY b "c">]>', 1)
-            after.writestr(name, text)
+    declaring = changed(
+        spreadsheet(["x"]), "xl/workbook.xml", b"?>", b'?><!DOCTYPE a [<!ENTITY b "c">]>'
+    )
     with pytest.raises(InvalidParameterError, match="document type"):
-        parse_table(changed.getvalue(), name="songs.xlsx")
+        parse_table(declaring, name="songs.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after", "why"),
+    [
+        ("xl/workbook.xml", b"<sheet ", b"<other ", "it has no sheet"),
+        ("xl/_rels/workbook.xml.rels", b'Id="rId1"', b'Id="rId9"', "its sheet is missing"),
+        ("xl/worksheets/sheet1.xml", b"<sheetData>", b"<a>" * 200 + b"<sheetData>", "each other"),
+        ("xl/worksheets/sheet1.xml", b"<v>0</v>", b"<v>7</v>", "index out of range"),
+    ],
+)
+def test_a_spreadsheet_that_cannot_be_read_says_what_is_wrong(
+    part: str, before: bytes, after: bytes, why: str
+) -> None:
+    with pytest.raises(InvalidParameterError, match=why) as met:
+        parse_table(changed(spreadsheet(["x"]), part, before, after), name="songs.xlsx")
+    assert met.value.hint == "Save it as XLSX or CSV again"
+
+
+def test_a_spreadsheet_with_too_many_texts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.catalog.sources.spreadsheet.MAX_CELLS", 2)
+    with pytest.raises(InvalidParameterError, match="more than 2 texts"):
+        parse_table(spreadsheet(["a", "b", "c"]), name="songs.xlsx")
+
+
+def test_the_spreadsheets_of_other_programs_are_read() -> None:
+    """Texts within cells, cells and rows without a place, an absolute part, yes or no."""
+    sheet = "xl/worksheets/sheet1.xml"
+    data = spreadsheet(["track", True], ["x", False])
+    data = changed(data, sheet, b'r="A2" t="s"><v>1</v>', b't="inlineStr"><is><t>y</t></is>')
+    data = changed(data, sheet, b'<row r="2"', b"<row")
+    data = changed(data, "xl/_rels/workbook.xml.rels", b'"worksheets', b'"/xl/worksheets')
+    data = changed(data, "xl/styles.xml", b"cellXfs", b"otherXfs")
+    data = changed(data, "xl/styles.xml", b"/cellXfs", b"/otherXfs")
+    assert list(read_first_sheet(data, name="songs.xlsx")) == [
+        (1, ["track", "yes"]),
+        (2, ["y", "no"]),
+    ]
+    empty = changed(data, sheet, b"<is><t>y</t></is>", b"")
+    assert list(read_first_sheet(empty, name="songs.xlsx"))[1] == (2, ["", "no"])
 
 
 @pytest.mark.parametrize("name", ["songs.xls", "songs.ods"])

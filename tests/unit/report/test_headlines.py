@@ -101,3 +101,63 @@ def test_a_title_shows_the_numbers_of_its_message(language: str) -> None:
     )
     assert "61 %" in title
     assert "3" in title
+
+
+def test_the_leader_is_named_with_the_second_unless_they_are_equal() -> None:
+    rows = [{"who": "a", "n": 2}, {"who": "b", "n": None}, {"who": "c", "n": 5}]
+    found = headlines.leader(rows, "who", "n")
+    assert found is not None
+    assert found.values == {"name": "c", "value": 5, "second": "a", "second_value": 2}
+    assert headlines.leader([*rows, {"who": "d", "n": 5}], "who", "n") is None
+    assert headlines.leader(rows[:2], "who", "n") is None
+
+
+def test_of_each_name_the_last_known_value_and_the_lower_median_are_taken() -> None:
+    table = pa.Table.from_pylist(
+        [
+            {"who": "a", "day": 3, "n": None},
+            {"who": "a", "day": 2, "n": 7},
+            {"who": "b", "day": 1, "n": 4},
+            {"who": "a", "day": 1, "n": 1},
+        ]
+    )
+    assert headlines.latest(table, "who", "day", "n") == [
+        {"who": "b", "day": 1, "n": 4},
+        {"who": "a", "day": 2, "n": 7},
+    ]
+    assert headlines.medians(table, "who", "n") == [{"who": "a", "n": 1}, {"who": "b", "n": 4}]
+
+
+def limits(*changes: tuple[int, int], used: int | None, top: int = 5) -> pa.Table:
+    """Tested limits 0, 1, 2 …, each with what came into the Top N and what went."""
+    return pa.Table.from_pylist(
+        [
+            {"limit": at, "is_usual": at == used, "top_count": top, "came": came, "went": went}
+            for at, (came, went) in enumerate(changes)
+        ]
+    )
+
+
+def test_a_limit_is_stable_as_far_as_its_neighbours_change_nothing() -> None:
+    tested = limits((1, 1), (0, 0), (0, 0), (0, 0), (0, 1), (0, 0), used=2)
+    found = headlines.stable_range(tested, "limit")
+    assert found is not None
+    assert (found.form, found.values) == ("range", {"low": 1, "high": 3, "used": 2})
+    alone = headlines.stable_range(limits((1, 0), (0, 0), (0, 1), used=1), "limit")
+    assert alone is not None
+    assert (alone.form, alone.values) == ("point", {"low": 1, "high": 1, "used": 1})
+    whole = headlines.stable_range(limits((0, 0), (0, 0), (0, 0), used=0), "limit")
+    assert whole is not None
+    assert whole.values == {"low": 0, "high": 2, "used": 0}
+
+
+@pytest.mark.parametrize(
+    "tested",
+    [
+        pytest.param(limits((0, 0), (0, 0), (0, 0), used=None), id="none in use"),
+        pytest.param(limits((0, 0), (0, 0), used=0), id="too few"),
+        pytest.param(limits((0, 0), (0, 0), (0, 0), used=1, top=0), id="nothing ranked"),
+    ],
+)
+def test_no_range_is_said_of_too_little(tested: pa.Table) -> None:
+    assert headlines.stable_range(tested, "limit") is None

@@ -113,7 +113,14 @@ def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: Platform
 
 
 LONG = "x" * 64
-HOSTS = LinkHosts(scheme="https", share=("a.example",), short=("s.example",), gone_query="gone=1")
+HOSTS = LinkHosts(
+    scheme="https",
+    share=("a.example",),
+    short=("s.example",),
+    gone_query="gone=1",
+    service=("m.example",),
+    service_short=("q.example",),
+)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +181,17 @@ HOSTS = LinkHosts(scheme="https", share=("a.example",), short=("s.example",), go
         ("a.example/user/MS4wLjABAAAAabcd", LinkTarget("user", "MS4wLjABAAAAabcd")),
         (f"a.example/user/MS4wLjABAAAA{'x' * 200}", LinkTarget("user", f"MS4wLjABAAAA{'x' * 200}")),
         (f"a.example/user/MS4wLjABAAAA{'x' * 201}", None),
+        # the music service: its pages name what they show twice, its short links have a letter
+        (f"m.example/any/share/track?track_id={ID}", LinkTarget("service_track", ID)),
+        (f"m.example/any/track?track_id={ID}", None),
+        (f"m.example/share/track?album_id={ID}", None),
+        ("m.example/share/track?track_id=1234", None),
+        (f"m.example/share/other?other_id={ID}", None),
+        ("m.example/", None),
+        ("q.example/s/abcd/x", LinkTarget("short", "abcd", "https://q.example/s/abcd/")),
+        ("q.example/t/abcd", None),
+        ("q.example/s/abc", None),
+        ("q.example/s", None),
         # the first link of use wins; a collection only where there is none
         (f"a.example/video/{ID} a.example/music/99999", LinkTarget("video", ID)),
         (f"a.example/mix/{ID} a.example/trends?trends_id=99999", LinkTarget("trends", "99999")),
