@@ -15,9 +15,10 @@ import math
 import os
 import socket
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 from unittest.mock import patch
 from weakref import WeakSet
@@ -35,8 +36,10 @@ from warehouse.engine.duckdb_engine import Engine
 WITH_ALL_IN_ONE_HEAP = {"PYTHONMALLOC": "malloc"}
 """Python's objects are in the heap of the C library, which says what is in use."""
 MB = 1024.0**2
+READINGS = 5
 _CACHES: WeakSet[Any] = WeakSet()
 """All objects of `_EMPTY` in this process."""
+_MADE_OR_READ = Lock()
 
 
 class _MallocInfo(ctypes.Structure):
@@ -59,10 +62,18 @@ def measured_command(folder: Path, command: str, *arguments: str) -> list[str]:
 
 
 def read_in_use_mb(folder: Path, command: str) -> float:
-    """Ask a command that was started so, in megabytes."""
+    """Ask a command that was started so, in megabytes.
+
+    The least of several readings: a thread that is at work, such as one that lists files, has
+    something in use for a moment.
+    """
+    return min(_ask(_socket(folder, command)) for _ in range(READINGS)) / MB
+
+
+def _ask(place: Path) -> float:
     with socket.socket(socket.AF_UNIX) as line:
-        line.connect(str(_socket(folder, command)))
-        return float(line.makefile("rb").read()) / MB
+        line.connect(str(place))
+        return float(line.makefile("rb").read())
 
 
 def _socket(folder: Path, command: str) -> Path:
@@ -79,7 +90,9 @@ def in_use_bytes() -> float:
     """Heap of the C library, heap of DuckDB, and Arrow's pool; not a number where none can tell."""
     if not can_tell():
         return math.nan
-    for cache in _CACHES:
+    with _MADE_OR_READ:
+        caches = list(_CACHES)
+    for cache in caches:
         _EMPTY[type(cache)](cache)
     gc.collect()
     return _heap_bytes() + _database_bytes() + int(pa.total_allocated_bytes())
@@ -138,7 +151,8 @@ def _remember_caches() -> None:
 def _remembering(begin: Callable[..., None]) -> Callable[..., None]:
     def begin_and_remember(cache: object, *arguments: Any, **options: Any) -> None:
         begin(cache, *arguments, **options)
-        _CACHES.add(cache)
+        with _MADE_OR_READ:
+            _CACHES.add(cache)
 
     return begin_and_remember
 
@@ -147,7 +161,16 @@ def _answer_always(listener: socket.socket) -> None:
     while True:
         line, _ = listener.accept()
         with line:
-            line.sendall(str(in_use_bytes()).encode())
+            line.sendall(str(_read_once()).encode())
+
+
+def _read_once() -> float:
+    """What is in use; more than all other readings if a store was closed meanwhile."""
+    try:
+        return in_use_bytes()
+    except Exception:  # whatever it is: the next reading tells, or all fail and say why
+        traceback.print_exc()
+        return math.inf
 
 
 if __name__ == "__main__":
