@@ -168,7 +168,7 @@ def _read_once() -> float:
     """What is in use; more than all other readings if a store was closed meanwhile."""
     try:
         return in_use_bytes()
-    except Exception:  # whatever it is: the next reading tells, or all fail and say why
+    except Exception:  # noqa: BLE001  # whatever it is: another reading tells, or all say why
         traceback.print_exc()
         return math.inf
 
