@@ -1,0 +1,48 @@
+"""What is stopped and removed when a parent was killed, and what is not when it ended well."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from api.cli.processes.parent_watchdog import read_registered, signal_group, terminate_groups
+
+STUBBORN = (
+    "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    "print('ready', flush=True); signal.pause()"
+)
+OBEDIENT = "import signal; print('ready', flush=True); signal.pause()"
+
+
+def said(*lines: str) -> Callable[[], str]:
+    """The lines that a parent wrote before its end."""
+    turn = iter(f"{line}\n" for line in lines)
+    return lambda: next(turn, "")
+
+
+def test_what_is_registered_at_the_end_is_to_be_stopped() -> None:
+    lines = said("+12", "+34", "~/a folder", "-12", "~/b", "unknown", "-56")
+    assert read_registered(lines) == ({34}, ["/a folder", "/b"])
+
+
+def test_nothing_is_to_be_done_after_a_good_end() -> None:
+    assert read_registered(said("+12", "~/a", "done")) == (set(), [])
+
+
+@pytest.mark.parametrize(("code", "ended_by"), [(OBEDIENT, 15), (STUBBORN, 9)])
+def test_a_group_is_asked_to_end_and_then_killed(code: str, ended_by: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", code], stdout=subprocess.PIPE, start_new_session=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        terminate_groups({child.pid}, grace_s=0.3)
+        assert child.wait() == -ended_by
+    assert not signal_group(child.pid, 0)
+
+
+def test_a_group_that_is_gone_costs_no_time() -> None:
+    with subprocess.Popen([sys.executable, "-S", "-c", ""], start_new_session=True) as child:
+        child.wait()
+    terminate_groups({child.pid}, grace_s=3600)
