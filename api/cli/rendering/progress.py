@@ -95,10 +95,8 @@ class ScanDisplay:
         if self._console.is_terminal:
             self._live.update(self._block(job, stage))
         elif stage != self._last_stage:
-            self._console.print(
-                f"{monotonic() - self._begun_at:6.1f} s  {stage}  {format_counts(job)}",
-                soft_wrap=True,
-            )
+            line = f"{monotonic() - self._begun_at:6.1f} s  {stage}  {format_counts(job)}"
+            self._console.print(line.rstrip(), soft_wrap=True)
         self._last_stage = stage
 
     def _block(self, job: Document, stage: str) -> Group:
