@@ -138,3 +138,30 @@ def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:
     assert listed["status"] == "waiting"
     assert "waiting" in run("runs", "songs").output
     assert run("digest", "songs").exit_code == 1
+
+
+def test_without_a_list_it_is_said_how_to_make_one(run: Run) -> None:
+    assert "no watchlists yet" in run("list").output
+
+
+def test_a_person_reads_what_was_done(run: Run) -> None:
+    tried = run("apply", "lists.yaml", "--dry-run", file=FILE).output
+    assert "added     songs" in tried
+    assert "dry run: nothing was changed" in tried
+    assert "dry run" not in run("apply", "lists.yaml").output
+    changed = FILE.replace("every: daily", "every: weekly")
+    assert "changed   songs (every)" in run("apply", "lists.yaml", file=changed).output
+    assert "songs disabled · weekly · paused" in run("disable", "songs").output
+    started = run("run", "songs").output
+    assert "waiting" in started
+    assert "2 scans submitted; the digest follows" in started
+    assert "no digest yet" in run("digest", "songs").output
+    assert shown(run("remove", "people", "--json"))["name"] == "people"
+    assert "songs removed" in run("remove", "songs").output
+
+
+def test_a_file_that_is_no_text_is_said(run: Run, home: Path) -> None:
+    (home / "lists.yaml").write_bytes(b"\xff\xfe\x00")
+    failed = run("apply", "lists.yaml")
+    assert failed.exit_code == 2
+    assert "lists.yaml cannot be read: not UTF-8" in failed.output
