@@ -171,3 +171,28 @@ def test_a_report_is_written_where_it_is_asked_for(run: Run, tmp_path: Path) -> 
     assert "Paper Boats" in (tmp_path / path).read_text()
     for option in ("--format", "--language"):
         assert run("report", "songs", option, "docx").exit_code == 2
+
+
+def test_catalogues_are_listed_for_a_person_and_a_program(run: Run) -> None:
+    assert "no catalogues yet" in run("list").output
+    assert shown(run("list", "--json")) == []
+    run("import", "songs", "songs.csv")
+    text = run("list").stdout
+    assert text.splitlines()[-2].split()[:3] == ["songs", "2", "2"]
+    assert [one["name"] for one in shown(run("list", "--json"))] == ["songs"]
+
+
+def test_an_unknown_state_is_refused_with_those_that_exist(run: Run) -> None:
+    run("import", "songs", "songs.csv")
+    refused = run("status", "songs", "--state", "lost")
+    assert refused.exit_code == 2
+    assert all(state in " ".join(refused.output.split()) for state in TRACK_STATES)
+
+
+def test_no_more_problems_are_printed_than_a_person_reads(run: Run, tmp_path: Path) -> None:
+    lines = [f"nowhere {number}" for number in range(60)] + [FIRST] * 60
+    (tmp_path / "long.txt").write_text("\n".join(lines))
+    text = run("import", "songs", "long.txt", "--dry-run").stdout
+    assert "dry run: nothing was stored" in text
+    assert "more problems: --json names all" in text
+    assert "more duplicates: --json names all" in text

@@ -1,12 +1,15 @@
 """What is stopped and removed when a parent was killed, and what is not when it ended well."""
 
+import io
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from api.cli.processes.parent_watchdog import read_registered, signal_group, terminate_groups
+from api.cli.processes.parent_watchdog import main, read_registered, signal_group, terminate_groups
 
 STUBBORN = (
     "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
@@ -46,3 +49,15 @@ def test_a_group_that_is_gone_costs_no_time() -> None:
     with subprocess.Popen([sys.executable, "-S", "-c", ""], start_new_session=True) as child:
         child.wait()
     terminate_groups({child.pid}, grace_s=3600)
+
+
+def test_it_outlives_the_signals_of_its_parent_and_removes_its_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ignored: list[int] = []
+    monkeypatch.setattr(signal, "signal", lambda number, _: ignored.append(number))
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"~{tmp_path / 'kept'}\n~{tmp_path / 'none'}\n"))
+    (tmp_path / "kept" / "more").mkdir(parents=True)
+    main()
+    assert not (tmp_path / "kept").exists()
+    assert {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} == set(ignored)

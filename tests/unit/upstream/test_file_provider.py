@@ -172,3 +172,25 @@ def test_the_line_of_any_value_is_that_of_its_first_letter(value: Any, data: Any
         value = value[path[-1]]
     line = text.split("\n")[find_line(text, path) - 1]
     assert json.dumps(value, ensure_ascii=False)[0] in line
+
+
+async def test_an_account_is_found_by_its_handle_however_it_is_written(source: Any) -> None:
+    users = json.dumps([{"sec_uid": "a", "unique_id": "Some.Name"}, {"sec_uid": "b"}])
+    provider = source(users, None)
+    for handle in ("@some.name", "Some.Name", "SOME.NAME"):
+        assert (await provider.fetch_account_by_handle(handle)).value.sec_uid == "a"
+    with pytest.raises(UnresolvedIdError, match="no account with this handle"):
+        await provider.fetch_account_by_handle("other")
+
+
+async def test_what_the_files_do_not_name_is_refused(source: Any) -> None:
+    provider = source()
+    with pytest.raises(UnresolvedIdError, match="no such account"):
+        await provider.fetch_account("unknown")
+    with pytest.raises(UnresolvedIdError, match="carries the hashtag 999"):
+        await provider.fetch_hashtag("999")
+    with pytest.raises(ProviderUnsupportedError):
+        await provider.fetch_trend("12345")
+    missing = (await provider.fetch_video("999")).value
+    assert isinstance(missing, UnavailableVideo)
+    assert missing.filter_reason == "not_in_file"
