@@ -316,3 +316,38 @@ def test_an_empty_warehouse_knows_nobody(workshop: Any) -> None:
         pytest.raises(InvalidParameterError, match="no account was seen"),
     ):
         subjects.choose_account(engine, "")
+
+
+def test_stems_are_drawn_where_time_and_count_are_known() -> None:
+    days = [date(2026, 9, 1), date(2026, 9, 2), None]
+    chart = PLOTS.stems(pa.table({"x": days, "y": pa.array([3, None, 5])}), x="x", y="y")
+    assert chart is not None
+    drawn = chart.to_json()
+    assert "2026-09-01" in drawn
+    assert '"y": 3' in drawn
+    assert '"y": 5' not in drawn
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_several_values_are_drawn_over_a_limit_unless_all_are_zero(is_log: bool) -> None:
+    def drawn(came: int) -> plots.Plot:
+        return PLOTS.steps(
+            pa.table({"limit": [0.1, 0.2], "came": [came, 0], "went": [0, 0]}),
+            x="limit", values=("came", "went"), line=0.15,
+            titles=("match_threshold", "count"), is_log=is_log,
+        )  # fmt: skip
+
+    chart = drawn(2)
+    assert chart is not None
+    assert ('"type": "log"' in chart.to_json()) == is_log
+    assert drawn(0) is None
+
+
+def test_equal_names_are_told_apart_by_their_numbers() -> None:
+    names = ["a" * 60 + "1", "a" * 60 + "2", None]
+    chart = PLOTS.spread(pa.table({"z": names, "y": [3, 2, 1]}), label="z", value="y")
+    assert chart is not None
+    drawn = chart.to_json()
+    assert '"1. aaa' in drawn
+    assert '"2. aaa' in drawn
+    assert '"3. ' not in drawn

@@ -50,6 +50,22 @@ def test_librosa_measures_the_same_pair_beside_the_matcher(sounds: Path, tmp_pat
         picture.verify()
 
 
+def test_what_is_printed_names_each_limit_and_both_implementations(
+    sounds: Path, tmp_path: Path
+) -> None:
+    pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "song.mp3")
+    text = explain(*pair, "--librosa", "--out", tmp_path / "deep" / "pair.svg")
+    assert "confirmed" in text
+    assert "not met" not in text
+    assert "matcher" in text
+    assert "librosa" in text
+    assert "the same place" in text
+    assert "written" in text
+    assert (tmp_path / "deep" / "pair.svg").exists()
+    other = ("--reference", sounds / "song.m4a", "--candidate", sounds / "other.m4a")
+    assert "not met" in explain(*other)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
