@@ -1,7 +1,7 @@
 """Accounts and their metrics from the sources: files, and works that are not read in time."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,11 @@ from api.services.reads.metrics import read_metrics
 from pipelines.platform.providers.mock.provider import open_world
 from pipelines.sandbox.world.content.videos import VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
-from warehouse.records.errors import VerificationDemandedError
+from warehouse.records.errors import (
+    ProviderUnsupportedError,
+    SametrackError,
+    VerificationDemandedError,
+)
 
 VIDPLAT = "/api/v1/vidplat"
 APP = f"{VIDPLAT}/app/v3"
@@ -42,9 +46,11 @@ def shown() -> list[Any]:
     )
 
 
-async def metrics(desk: Desk, *, count: int = 3, deadline: Deadline | None = None) -> Any:
+async def metrics(
+    desk: Desk, *, count: int = 3, deadline: Deadline | None = None, window: TimeWindow = WINDOW
+) -> Any:
     answer = await read_metrics(
-        desk.sources, SEC, window=WINDOW, count=count, deadline=deadline or without_end()
+        desk.sources, SEC, window=window, count=count, deadline=deadline or without_end()
     )
     return answer.document
 
@@ -81,6 +87,41 @@ async def test_one_refused_detail_leaves_them_incomplete(desk: Desk) -> None:
     found = await metrics(desk)
     assert found["statistics_complete"] is False
     assert found["analyzed_count"] > 0
+
+
+@pytest.fixture
+def later_pages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Callable[[SametrackError], None]:
+    """Let every page of posts after the first meet an error."""
+
+    def meet_an_error(error: SametrackError) -> None:
+        meet = desk.script.meet
+
+        async def meet_later(question: str, *about: Any) -> None:
+            if question == "fetch_author_page" and about[1]:
+                raise error
+            await meet(question, *about)
+
+        monkeypatch.setattr(desk.script, "meet", meet_later)
+
+    return meet_an_error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_complete"),
+    [
+        (VerificationDemandedError("no", surface="user_posts"), False),
+        # a source of first screens has no other page: that is no refusal
+        (ProviderUnsupportedError("one page alone"), True),
+    ],
+)
+async def test_the_first_page_counts_where_later_ones_cannot_be_read(
+    desk: Desk, later_pages: Any, error: SametrackError, is_complete: bool
+) -> None:
+    later_pages(error)
+    all_works = TimeWindow(days=3650, end=WINDOW.end)
+    found = await metrics(desk, count=100, window=all_works)
+    assert 0 < found["analyzed_count"] < len(shown())
+    assert found["statistics_complete"] is is_complete
 
 
 async def test_nothing_but_refusals_is_told_as_one(desk: Desk) -> None:
