@@ -16,6 +16,7 @@ from pipelines.reports.figures import plots, subjects, thresholds, tracks
 from pipelines.reports.figures.display import show_table
 from pipelines.reports.figures.header import ReportFacts, show_facts
 from pipelines.reports.figures.plots import ReportPlots
+from pipelines.reports.figures.report import NotebookReport
 from pipelines.reports.notebook_run import _to_error
 from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
@@ -351,3 +352,42 @@ def test_equal_names_are_told_apart_by_their_numbers() -> None:
     assert '"1. aaa' in drawn
     assert '"2. aaa' in drawn
     assert '"3. ' not in drawn
+
+
+@pytest.fixture
+def piece() -> NotebookReport:
+    """A report that reads nothing and writes nothing."""
+    nothing: Any = None
+    return NotebookReport(
+        name="track", engine=nothing, warehouse=nothing, moment=None, tables=None, texts=TEXTS,
+        plots=PLOTS,
+    )  # fmt: skip
+
+
+def test_a_range_of_days_is_one_day_where_both_are_equal(piece: NotebookReport) -> None:
+    first, last = date(2026, 9, 1), date(2026, 9, 3)
+    assert piece.span(first, last, empty="page.no_error_sheet") == "2026-09-01 – 2026-09-03"
+    assert piece.span(first, first, empty="page.no_error_sheet") == "2026-09-01"
+    nothing = piece.span(None, None, empty="page.no_error_sheet")
+    assert nothing == TEXTS.text("page.no_error_sheet")
+
+
+def test_a_parameter_outside_its_limits_names_them(piece: NotebookReport) -> None:
+    assert piece.within("top", 10, 1, 50) == 10
+    for value in (0, 51):
+        with pytest.raises(InvalidParameterError, match=f"top: {value} is not between 1 and 50"):
+            piece.within("top", value, 1, 50)
+
+
+def test_two_tables_of_one_name_are_a_mistake_of_the_report(piece: NotebookReport) -> None:
+    found = pa.table({"n": [1]})
+    shown = piece.table("accounts", found)
+    assert "sha256" in shown.html
+    with pytest.raises(InvalidParameterError, match="two tables named accounts"):
+        piece.table("accounts", found)
+
+
+def test_a_chart_without_anything_to_draw_is_a_sentence(piece: NotebookReport) -> None:
+    shown = piece.chart("accounts", None)
+    assert TEXTS.text("track.charts.accounts.empty") in shown.html
+    assert "<svg" not in shown.html

@@ -25,6 +25,8 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
         ("every 15 minutes", "*/15 * * * *"),
         ("every 60 minutes", "0 * * * *"),
         ("every minute", "* * * * *"),
+        ("every 1 minute", "* * * * *"),
+        ("every 1 hour", "0 * * * *"),
         ("every monday at 08:05", "5 8 * * 1"),
         ("weekly on sunday", "0 0 * * 0"),
         ("weekdays at 9:00", "0 9 * * 1-5"),
