@@ -104,7 +104,9 @@ def test_a_title_shows_the_numbers_of_its_message(language: str) -> None:
 
 
 def test_the_leader_is_named_with_the_second_unless_they_are_equal() -> None:
-    rows = [{"who": "a", "n": 2}, {"who": "b", "n": None}, {"who": "c", "n": 5}]
+    rows: list[dict[str, Any]] = [
+        {"who": "a", "n": 2}, {"who": "b", "n": None}, {"who": "c", "n": 5},
+    ]  # fmt: skip
     found = headlines.leader(rows, "who", "n")
     assert found is not None
     assert found.values == {"name": "c", "value": 5, "second": "a", "second_value": 2}
