@@ -39,7 +39,6 @@ from warehouse.records.jobs import FINAL_STATUSES
 WARM_UP = 0.2
 GAUGE_EVERY_S = 10.0
 LINE_EVERY = 6
-REST_EVERY_S = 120.0
 REST_S = 12.0
 """Longer than it takes to give freed memory back."""
 KEPT_OPEN_S = 4.0
@@ -60,6 +59,7 @@ class Load:
         root: Path,
         tidy_up: Callable[[], object],
         minutes: float,
+        rest_every_s: float,
     ) -> None:
         self.tally = Tally()
         self.town = town
@@ -70,6 +70,7 @@ class Load:
         self._watched = watched
         self._root = root
         self._tidy_up = tidy_up
+        self._rest_every_s = rest_every_s
         self._began = time.monotonic()
         self.until = self._began + minutes * 60
 
@@ -131,8 +132,8 @@ class Load:
             self.town.jobs.pop(0)
 
     async def _rest_together(self) -> None:
-        while time.monotonic() + REST_EVERY_S < self.until:
-            await asyncio.sleep(REST_EVERY_S)
+        while time.monotonic() + self._rest_every_s < self.until:
+            await asyncio.sleep(self._rest_every_s)
             self.town.is_open.clear()
             await self.town.is_quiet.wait()
             await asyncio.to_thread(self._tidy_up)
@@ -233,7 +234,10 @@ def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: 
     )
     tidy_up = partial(stage.run, "maintain")
     watched = {one.name: one for one in stage.process_group.children if one.name != "bare"}
-    load = Load(str(client.base_url), town, watched, stage.root, tidy_up, options.minutes)
+    load = Load(
+        str(client.base_url), town, watched, stage.root, tidy_up, options.minutes,
+        options.rest_every_s,
+    )  # fmt: skip
     asyncio.run(load.run(options.users, options.jobs, f"http://127.0.0.1:{port}"))
     return load
 
@@ -250,6 +254,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=10)
     parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--rest-every-s", type=float, default=120.0, help="work between rests")
     parser.add_argument("--share", type=float, default=0.02, help="share of faulty responses")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sounds", default="", help="keep rendered sounds in this folder")
