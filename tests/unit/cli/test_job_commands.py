@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from api.cli.commands import jobs
 from api.cli.commands.jobs import app
 from api.cli.rendering.progress import ScanDisplay, describe_stage, format_counts
 from pipelines.parameters.scan import scan_parameters
@@ -28,6 +29,7 @@ def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ControlStore:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(jobs.out, "_width", 160)  # the width of a terminal that shows all columns
     return open_control(open_home(tmp_path, "sandbox").control_url, world="sandbox")
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -33,15 +34,21 @@ def test_nothing_is_to_be_done_after_a_good_end() -> None:
     assert read_registered(said("+12", "~/a", "done")) == (set(), [])
 
 
-@pytest.mark.parametrize(("code", "ended_by"), [(OBEDIENT, 15), (STUBBORN, 9)])
-def test_a_group_is_asked_to_end_and_then_killed(code: str, ended_by: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "grace_s", "ended_by"),
+    [(OBEDIENT, 3600.0, signal.SIGTERM), (STUBBORN, 0.0, signal.SIGKILL)],
+)
+def test_a_group_is_asked_to_end_and_then_killed(code: str, grace_s: float, ended_by: int) -> None:
     with subprocess.Popen(
         [sys.executable, "-S", "-c", code], stdout=subprocess.PIPE, start_new_session=True
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"ready\n"
-        terminate_groups({child.pid}, grace_s=0.3)
-        assert child.wait() == -ended_by
+        waiting = Thread(target=child.wait)  # a group that nobody waits for seems to be alive
+        waiting.start()
+        terminate_groups({child.pid}, grace_s=grace_s)
+        waiting.join()
+        assert child.returncode == -ended_by
     assert not signal_group(child.pid, 0)
 
 
@@ -49,6 +56,7 @@ def test_a_group_that_is_gone_costs_no_time() -> None:
     with subprocess.Popen([sys.executable, "-S", "-c", ""], start_new_session=True) as child:
         child.wait()
     terminate_groups({child.pid}, grace_s=3600)
+    assert not signal_group(child.pid, 0)
 
 
 def test_it_outlives_the_signals_of_its_parent_and_removes_its_folders(
