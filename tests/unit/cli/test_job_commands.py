@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from api.cli.commands import jobs
 from api.cli.commands.jobs import app
 from api.cli.rendering.progress import ScanDisplay, describe_stage, format_counts
+from api.cli.terminal import out
 from pipelines.parameters.scan import scan_parameters
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.folder import open_home
@@ -29,7 +29,7 @@ def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ControlStore:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
-    monkeypatch.setattr(jobs.out, "_width", 160)  # the width of a terminal that shows all columns
+    monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
     return open_control(open_home(tmp_path, "sandbox").control_url, world="sandbox")
 
 
