@@ -180,9 +180,20 @@ class Stage:
             for worker_id in self.control.live_workers(HOUR_S):
                 past.beat(worker_id, running)
 
-    def hold(self, surface: str, *, after: int) -> None:
-        """Let the platform answer so many requests of a surface, and leave the next unanswered."""
+    def hold(self, surface: str, *, after: int) -> Callable[[], bool]:
+        """Let the platform answer so many requests of a surface, and leave the next unanswered.
+
+        Returns a look that says whether one of them has come. How many calls are journaled by then
+        says less: one that needs a second request may still wait for it.
+        """
+        answered = self.asked(surface) + after
         self.fault(surface=surface, kind="timeout", nth=after + 1, times=0, seconds=PATIENCE_S)
+        return lambda: self.asked(surface) > answered
+
+    def asked(self, surface: str) -> int:
+        """How many requests of a surface the platform has received."""
+        counted: int = self.world("/_world/access-log/summary")["surfaces"].get(surface, 0)
+        return counted
 
     def ask(self, text: str, *, music_id: str | None = None, **parameters: object) -> str:
         """Put a job into the queue; returns its id."""

@@ -11,6 +11,7 @@ than a megabyte.
 
 import argparse
 import asyncio
+import contextlib
 import math
 import random
 import sys
@@ -32,7 +33,7 @@ from tests.chaos.proxy import open_proxy
 from tests.chaos.scans import PARAMETERS, SEED, SIZE, Weather
 from tests.load.gauges import Gauge, percentile, read_gauge, slope_per_h
 from tests.load.in_use import measured_command, read_in_use_mb
-from tests.load.users import JOBS, TIMEOUT_S, Tally, Town, User, ask_bare
+from tests.load.users import JOBS, OWN, TIMEOUT_S, Tally, Town, User, ask_bare
 from tests.stage import Stage, open_stage
 from warehouse.records.jobs import FINAL_STATUSES
 
@@ -40,7 +41,9 @@ WARM_UP = 0.2
 GAUGE_EVERY_S = 10.0
 LINE_EVERY = 6
 REST_S = 12.0
-"""Longer than it takes to give freed memory back."""
+"""Longer than it takes to give freed memory back, and than the service keeps an idle thread."""
+AFTERMATH_S = 1.0
+"""Long enough for threads that were told to end."""
 KEPT_OPEN_S = 4.0
 """Shorter than the service keeps a connection (`IDLE_TIMEOUT_S`), so that none ends while it is
 used: a browser repeats such a request, this client does not."""
@@ -93,7 +96,7 @@ class Load:
                 group.create_task(User(client, self.town, self.tally, number).live(self.until))
             group.create_task(ask_bare(bare, self.tally, self.until))
             group.create_task(self._watch())
-            group.create_task(self._rest_together())
+            group.create_task(self._rest_together(client))
 
     async def _keep_a_job(self, client: httpx2.AsyncClient, number: int) -> None:
         chance = random.Random(number)
@@ -131,16 +134,23 @@ class Load:
         if len(self.town.jobs) > 30:
             self.town.jobs.pop(0)
 
-    async def _rest_together(self) -> None:
+    async def _rest_together(self, client: httpx2.AsyncClient) -> None:
         while time.monotonic() + self._rest_every_s < self.until:
             await asyncio.sleep(self._rest_every_s)
             self.town.is_open.clear()
             await self.town.is_quiet.wait()
             await asyncio.to_thread(self._tidy_up)
             await asyncio.sleep(REST_S)
+            await self._end_idle_threads(client)
             await self._read_rest()
             self._line("at rest", self.rests)
             self.town.is_open.set()
+
+    async def _end_idle_threads(self, client: httpx2.AsyncClient) -> None:
+        """The pool of the service ends its idle threads, a megabyte each, with its next request."""
+        with contextlib.suppress(httpx2.HTTPError):
+            await client.get(f"{OWN}/jobs?limit=1")
+        await asyncio.sleep(AFTERMATH_S)
 
     async def _read_gauges(self, into: dict[str, list[Gauge]]) -> None:
         for name, child in self._watched.items():

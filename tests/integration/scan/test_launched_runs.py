@@ -30,32 +30,23 @@ def partition(town: Orchestrator, number: int) -> str:
     return town.add_track(track["music_id"])
 
 
-REQUESTS = "/_world/access-log/requests?limit=10000"
-
-
-def requests(stage: Stage, surface: str) -> int:
-    entries = stage.world(REQUESTS)["requests"]
-    return sum(one["surface"] == surface for one in entries)
-
-
 def test_a_run_that_was_terminated_goes_on_from_its_failure_without_asking_again(
     town: Orchestrator,
 ) -> None:
     stage, track = town.stage, partition(town, 1)
-    stage.hold("slides_info", after=requests(stage, "slides_info") + 4)
+    is_held = stage.hold("slides_info", after=8)
     first = town.launch(track, job="scan")
-    stage.wait(
-        lambda: stage.control.job(first) and stage.job(first).progress.stage == "video_details"
-    )
+    stage.wait(is_held)
+    stage.wait(lambda: stage.job(first).progress.stage == "video_details")
     town.terminate(first)
     assert town.ended(first) in {"CANCELED", "FAILURE"}
     assert stage.job(first).status == "cancelled"
     stage.settle()
-    read = requests(stage, "music_info")
+    read = stage.asked("music_info")
     second = town.retry(first)
     assert town.ended(second) == "SUCCESS", town.errors(second)
     assert stage.job(second).status == "completed"
-    assert requests(stage, "music_info") == read
+    assert stage.asked("music_info") == read
     result = "select count(*) as n from marts.candidates where job_id = $id"
     assert stage.rows(result, id=second)[0]["n"] > 0
 

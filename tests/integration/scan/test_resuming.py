@@ -178,9 +178,9 @@ def first_after_listening(requests: Requests) -> tuple[str, int]:
 def test_a_scan_killed_while_it_reads_details_goes_on_with_the_same_result(
     calm: Undisturbed, stage: Stage
 ) -> None:
-    stage.hold("slides_info", after=8)
+    is_held = stage.hold("slides_info", after=8)
     job_id = ask(stage, calm.music_id, count=3)
-    stage.wait(lambda: journaled(stage, job_id, "video_page") == 8)
+    stage.wait(is_held)
     stage.wait(lambda: ("candidates", None) in checkpoints(stage, job_id))
     kill_everything(stage)
     assert_it_goes_on(stage, job_id, calm)
