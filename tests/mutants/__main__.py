@@ -76,7 +76,8 @@ def _chosen(options: argparse.Namespace) -> dict[str, list[Mutant]]:
         random.Random(options.seed).shuffle(mutants)
     kept = list(islice(counting, options.sample))
     if options.sample is None and len(mutants) - len(kept) < len(equivalent):
-        sys.exit("equivalent.toml has an entry that fits no mutant")
+        unfit = [e for e in equivalent if not any(e.is_of(mutant) for mutant in mutants)]
+        sys.exit("\n".join(f"equivalent.toml: fits no mutant: {e.path}: {e.after}" for e in unfit))
     return {path: ours for path in paths if (ours := [m for m in kept if m.path == path])}
 
 
