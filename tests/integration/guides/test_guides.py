@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,6 @@ from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.evidence import ALGORITHM
 
-DESCRIPTION = read_description()
 LINE: Any = build_command(command_line)
 ALL = commands()
 SPOKEN_OF = [one for one in mentioned() if not has_placeholder(words_of(one.text)[:1])]
@@ -232,8 +232,13 @@ def _is_described(request: Request) -> bool:
     return is_known and has_body == ("requestBody" in described)
 
 
+@cache
+def _description() -> Any:
+    return read_description()
+
+
 def _described(request: Request) -> Any:
-    for path, methods in DESCRIPTION["paths"].items():
+    for path, methods in _description()["paths"].items():
         pattern = re.sub(r"\\{[a-z_]+\\}", "[^/]+", re.escape(path))
         if re.fullmatch(pattern, request.path):
             return methods[request.method.lower()]

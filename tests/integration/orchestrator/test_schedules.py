@@ -9,7 +9,7 @@ import pytest
 from dagster import (
     DagsterInstance,
     DefaultScheduleStatus,
-    ScheduleDefinition,
+    RepositoryDefinition,
     build_schedule_context,
 )
 
@@ -21,24 +21,28 @@ from pipelines.settings import Settings
 from warehouse.lake.store import open_lake
 
 NAMES = [rhythm.name for rhythm in SCHEDULES]
+ALL = (*NAMES, "chart")
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
-REPOSITORY = build_definitions().get_repository_def()
+@pytest.fixture(scope="module")
+def repository() -> RepositoryDefinition:
+    return build_definitions().get_repository_def()
 
 
-def schedules() -> list[ScheduleDefinition]:
-    return list(REPOSITORY.schedule_defs)
+def test_these_are_all_schedules(repository: RepositoryDefinition) -> None:
+    assert {one.name for one in repository.schedule_defs} == {f"{name}_schedule" for name in ALL}
 
 
-@pytest.mark.parametrize("schedule", schedules(), ids=lambda one: one.name)
+@pytest.mark.parametrize("name", ALL)
 def test_a_schedule_rests_by_itself_and_launches_when_it_is_tried(
-    schedule: ScheduleDefinition,
+    name: str, repository: RepositoryDefinition
 ) -> None:
+    schedule = repository.get_schedule_def(f"{name}_schedule")
     assert schedule.default_status == DefaultScheduleStatus.STOPPED
     with DagsterInstance.ephemeral() as instance:
         context = build_schedule_context(
-            instance=instance, repository_def=REPOSITORY, scheduled_execution_time=NOW
+            instance=instance, repository_def=repository, scheduled_execution_time=NOW
         )
         requests = schedule.evaluate_tick(context).run_requests
     assert requests
@@ -54,8 +58,8 @@ def test_the_setting_of_a_schedule_names_its_hours(name: str) -> None:
         assert str(schedule.cron_schedule).endswith(cron)
 
 
-def test_no_two_schedules_begin_in_the_same_minute() -> None:
-    minutes = [str(one.cron_schedule).split()[0] for one in schedules()]
+def test_no_two_schedules_begin_in_the_same_minute(repository: RepositoryDefinition) -> None:
+    minutes = [str(one.cron_schedule).split()[0] for one in repository.schedule_defs]
     assert len(set(minutes)) == len(minutes)
 
 

@@ -1,0 +1,112 @@
+"""A run that follows another meets what that one read, refusals too; what another release wrote is
+read again.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pipelines.captures.recording.attempts import CaptureAttempt
+from pipelines.captures.recording.journal import ScanJournal
+from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.captures.recording.recorded_call import RecordedCall, pack_call
+from pipelines.captures.session import Captures
+from tests.integration.captures.conftest import video
+from tests.integration.captures.test_links_elsewhere import GONE, OneVideo
+from warehouse.records.errors import AudioUnavailableError, ForbiddenError
+from warehouse.records.videos import Track, VideoDetail
+
+JOB = "a job"
+NOW = datetime.now(UTC)
+TRACK = Track(music_id="12345", surface="music_info", observed_at=NOW)
+REQUEST = CaptureRequest(kind="track", surface="music_info", entity_id="12345")
+
+Begin = Callable[..., Captures]
+
+
+@pytest.fixture
+def source() -> OneVideo:
+    return OneVideo()
+
+
+@pytest.fixture
+def run(begin: Begin, stores: Any) -> Callable[[int], Captures]:
+    """The captures of one run of the job."""
+
+    def run(number: int) -> Captures:
+        journal = ScanJournal(stores.control, JOB, run_number=number, checkpoint=0)
+        return begin(job_id=JOB, journal=journal)
+
+    return run
+
+
+def of_another_release(document: bytes) -> bytes:
+    changed = document.replace(b'"revision":"', b'"revision":"x')
+    assert changed != document
+    return changed
+
+
+async def test_a_refusal_is_met_again_without_asking_and_with_its_cost(
+    run: Callable[[int], Captures], source: OneVideo, stores: Any
+) -> None:
+    source.error = ForbiddenError("no", surface="music_info", status=403)
+    async with run(1) as first:
+        with pytest.raises(ForbiddenError):
+            await first.track("12345")
+    async with run(2) as second:
+        with pytest.raises(ForbiddenError) as met:
+            await second.track("12345")
+        assert second.requests_used == first.requests_used == 1
+    assert met.value.to_document() == source.error.to_document()
+    assert len(source.asked) == 1
+    assert stores.rows("select outcome from raw.captures") == [{"outcome": "upstream_forbidden"}]
+
+
+async def test_what_was_read_without_sharing_is_given_to_the_next_run_too(
+    run: Callable[[int], Captures], source: OneVideo
+) -> None:
+    source.found = GONE
+    detail = VideoDetail(video=video(GONE.aweme_id, "video_page"))
+    for number in (1, 2):
+        async with run(number) as captures:
+            with pytest.raises(AudioUnavailableError, match="no longer available"):
+                await captures.sound(detail)
+            assert captures.requests_used == 1
+    assert source.asked == [("video_page", GONE.aweme_id)]
+
+
+async def test_a_call_that_another_release_recorded_is_made_again(
+    run: Callable[[int], Captures], source: OneVideo, stores: Any
+) -> None:
+    journal = ScanJournal(stores.control, JOB, run_number=1, checkpoint=0)
+    known = pack_call(RecordedCall(observed_at=NOW, request_count=7, value=TRACK))
+    await journal.record(REQUEST.key, of_another_release(known))
+    async with run(2) as captures:
+        assert (await captures.track("12345")).music_id == "12345"
+        assert captures.requests_used == 1
+    assert source.asked == [("music_info", "12345")]
+
+
+async def test_lost_captures_are_restored_but_those_of_another_release(
+    run: Callable[[int], Captures], source: OneVideo, stores: Any
+) -> None:
+    journal = ScanJournal(stores.control, JOB, run_number=1, checkpoint=0)
+    attempts = [
+        CaptureAttempt(
+            surface="music_info", entity_id=name, observed_at=NOW, outcome="ok", request_count=1
+        )
+        for name in ("read", "foreign")
+    ]
+    for attempt in attempts:
+        document = pack_call(RecordedCall(observed_at=NOW, attempt=attempt))
+        if attempt.entity_id == "foreign":
+            document = of_another_release(document)
+        await journal.record(attempt.entity_id, document, capture_id=attempt.capture_id)
+    async with run(2) as captures:
+        assert captures.requests_used == 0
+    rows = stores.rows("select entity_id, capture_id from raw.captures")
+    assert [row["entity_id"] for row in rows] == ["read"]
+    assert rows[0]["capture_id"] != attempts[0].capture_id
+    assert source.asked == []

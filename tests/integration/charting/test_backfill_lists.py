@@ -1,0 +1,94 @@
+"""The list of issues that a back-fill begins with: refused, without dates, or all that is read."""
+
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.captures.chart import ChartCaptures
+from pipelines.charts.backfill import Backfill
+from pipelines.charts.rules.backfill_plan import BackfillResult
+from pipelines.charts.rules.history import LISTED_FOR_S, read_span
+from pipelines.platform.providers import build_chart_provider
+from tests.fake_clock import FakeClock
+from tests.reads import Desk, open_reads
+from warehouse.records.errors import ChartUnavailableError, ForbiddenError
+
+FEW_DAYS = ("2022-01-01", "2022-01-03")
+
+
+@pytest.fixture
+def reads(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path) as desk:
+        yield desk
+
+
+def backfill(reads: Desk, **options: Any) -> Backfill:
+    given: dict[str, Any] = {"open_chart": lambda _cancelled: reads.sources.chart()}
+    return Backfill(engine=reads.engine, store=reads.control, **given | options)
+
+
+async def filled(reads: Desk, days: tuple[str, str], **options: Any) -> BackfillResult:
+    return await backfill(reads, **options).run(read_span(*days))
+
+
+class Undated:
+    """A chart that lists its issues without their days."""
+
+    def __init__(self, chart: Any) -> None:
+        self.name, self.aclose = chart.name, chart.aclose
+        self._chart = chart
+
+    async def fetch_issues(self) -> Any:
+        reading = await self._chart.fetch_issues()
+        issues = tuple(replace(issue, chart_date=None) for issue in reading.value.issues)
+        return replace(reading, value=replace(reading.value, issues=issues))
+
+
+async def test_an_old_list_serves_while_the_chart_refuses_a_newer_one(reads: Desk) -> None:
+    known = await filled(reads, FEW_DAYS)
+    reads.script.asked.clear()
+    reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
+    later = FakeClock(datetime.now(UTC) + timedelta(seconds=LISTED_FOR_S + 3600))
+    days = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
+    beyond = await filled(reads, days, clock=later)
+    assert ("fetch_issues",) in reads.script.asked
+    assert (beyond.was_listed, beyond.ending, beyond.error) == (False, "completed", None)
+    assert (beyond.new_count, beyond.last, beyond.is_cut) == (1, known.latest, True)
+
+
+async def test_an_old_list_is_read_again_where_the_range_goes_beyond_it(reads: Desk) -> None:
+    known = await filled(reads, FEW_DAYS)
+    later = FakeClock(datetime.now(UTC) + timedelta(seconds=LISTED_FOR_S + 3600))
+    days = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
+    assert (await filled(reads, days, clock=later)).was_listed
+
+
+async def test_a_list_without_any_day_cannot_be_filled(reads: Desk) -> None:
+    sources = reads.sources
+
+    def open_chart(_cancelled: object) -> AbstractAsyncContextManager[ChartCaptures]:
+        inner: Any = build_chart_provider(
+            sources.settings, sources.profile, control=sources.control
+        )
+        provider: Any = Undated(inner)
+        return ChartCaptures(
+            provider=provider, lake=reads.engine.lake, engine=reads.engine, control=reads.control
+        )
+
+    with pytest.raises(ChartUnavailableError) as met:
+        await filled(reads, FEW_DAYS, open_chart=open_chart)
+    assert met.value.reason == "no_dates"
+    assert reads.rows("select * from raw.chart_songs") == []
+
+
+async def test_one_cancelled_after_the_list_reads_no_issue(reads: Desk) -> None:
+    ended = await filled(reads, FEW_DAYS, cancelled=lambda: True)
+    assert (ended.ending, ended.new_count, ended.was_listed) == ("cancelled", 0, True)
+    assert ended.left_count == ended.issue_count > 0
+    assert reads.script.asked == [("fetch_issues",)]
+    assert (await filled(reads, FEW_DAYS)).new_count == ended.issue_count

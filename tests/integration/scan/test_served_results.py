@@ -1,0 +1,124 @@
+"""A job is served by a stored result only if that satisfies it and can be read."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.runtime import Runtime
+from pipelines.scan.service.stored_results import LeaseOutcome, acquire_scan_lease, serve_stored
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.packing import pack_document
+from warehouse.lake.store import Lake, open_lake
+from warehouse.queries.results import read_result_document
+from warehouse.records.jobs import Job
+
+KEY = "the same scan"
+WANTED = ScanParameters(candidate_limit=50)
+
+
+@dataclass
+class Stores:
+    """The part of a runtime that serving needs."""
+
+    control: ControlStore
+    lake: Lake
+    engine: Engine
+    settings: Any = field(default_factory=lambda: SimpleNamespace(result_cache_ttl=3600))
+
+    @property
+    def runtime(self) -> Runtime:
+        return cast("Runtime", self)
+
+    def running(self, text: str) -> Job:
+        new = NewJob(
+            kind="scan", input=text, target=text, music_id="1", parameters={}, fingerprint=text,
+            scan_key=KEY, origin="cli", priority=100,
+        )  # fmt: skip
+        self.control.create_or_join(new)
+        job = self.control.claim("worker")
+        assert job is not None
+        return job
+
+    def completed(self, text: str, document: dict[str, Any] | None) -> Job:
+        """A job that has ended; without a document its result is lost."""
+        job = self.running(text)
+        if document is not None:
+            row = {
+                "job_id": job.job_id, "document": pack_document(document), "music_id": "1",
+                "confirmed_count": 0, "algorithm": "a",
+            }  # fmt: skip
+            self.lake.append("marts.job_results", [row], job_id=job.job_id)
+        until = datetime.now(UTC) + timedelta(days=1)
+        self.control.finish(job.job_id, "completed", expires_at=until)
+        self.engine.refresh()
+        return job
+
+    def result_of(self, job: Job) -> Any:
+        self.engine.refresh()
+        return read_result_document(self.engine, job.job_id)
+
+
+def document_of(candidate_limit: int) -> dict[str, Any]:
+    """A result as deep as this; the track has no more videos."""
+    return {
+        "music_id": "1", "confirmed_count": 0, "algorithm": "a", "ranked": [],
+        "parameters": ScanParameters(candidate_limit=candidate_limit).to_document(),
+        "sources_ended_by_exhaustion": {"music": False, "search": True, "accounts": True},
+        "keyword": "a search ranks nothing",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    home = open_home(tmp_path, "sandbox")
+    lake = open_lake(home.lake_url, world="sandbox")
+    with (
+        closing(open_control(home.control_url, world="sandbox")) as control,
+        closing(Engine(lake)) as engine,
+    ):
+        yield Stores(control, lake, engine)
+
+
+def test_results_that_are_lost_or_not_deep_enough_are_passed_over(stores: Stores) -> None:
+    stores.completed("lost", None)
+    stores.completed("shallow", document_of(20))
+    job = stores.running("job")
+    assert not serve_stored(stores.runtime, job, KEY, WANTED)
+    assert stores.result_of(job) is None
+    stores.completed("deep", document_of(60))
+    assert serve_stored(stores.runtime, job, KEY, WANTED)
+    assert stores.result_of(job) == document_of(60)
+
+
+def test_an_equal_job_whose_result_is_lost_leaves_the_scan_to_the_next_one(stores: Stores) -> None:
+    job = stores.running("job")
+    twin = stores.completed("twin", None)
+    assert stores.control.acquire_lease("scan:key", twin.job_id, 60)
+    found = acquire_scan_lease(stores.runtime, job, "key", waited_for=twin.job_id)
+    assert found == LeaseOutcome()
+    assert stores.control.lease_holder("scan:key") == job.job_id
+
+
+def test_a_lease_that_is_given_back_meanwhile_is_asked_for_again(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, twin = stores.running("job"), stores.running("twin")
+    stores.control.acquire_lease("scan:key", twin.job_id, 60)
+    holder_of = stores.control.lease_holder
+
+    def give_back(name: str) -> str | None:
+        stores.control.release_leases(twin.job_id)
+        return holder_of(name)
+
+    monkeypatch.setattr(stores.control, "lease_holder", give_back)
+    assert acquire_scan_lease(stores.runtime, job, "key") == LeaseOutcome()
+    assert holder_of("scan:key") == job.job_id
