@@ -252,7 +252,8 @@ class Captures:
         songs = self._music_service()
         request = CaptureRequest(kind="song", surface="service_track", entity_id=track_id)
         # Its audio has an expiring URL, so the page is never shared with another process.
-        return (await self._call_recorder.anew(request, songs.fetch_song(track_id))).value
+        call = partial(songs.fetch_song, track_id)
+        return (await self._call_recorder.anew(request, call)).value
 
     async def song_list(self, surface: str, list_id: str) -> ServiceSongList:
         """Capture the songs of a playlist, an album or an artist of the music service.
@@ -262,7 +263,7 @@ class Captures:
         """
         songs = self._music_service()
         request = CaptureRequest(kind="song", surface=surface, entity_id=list_id)
-        call = songs.fetch_song_list(surface, list_id)
+        call = partial(songs.fetch_song_list, surface, list_id)
         return (await self._call_recorder.anew(request, call)).value
 
     async def song_sound(self, song: ServiceSong) -> SoundFile:
@@ -271,7 +272,7 @@ class Captures:
         Raises:
             AudioUnavailableError: The page has no audio, or its URL has expired.
         """
-        call = self._music_service().download_song(song, self._sounds_dir)
+        call = partial(self._music_service().download_song, song, self._sounds_dir)
         return await self._call_recorder.sound(song.track_id, call)
 
     async def walk_music(
@@ -361,7 +362,7 @@ class Captures:
                     raise
         aweme_id = detail.video.aweme_id
         found = await self._call_recorder.anew(
-            _video_request(aweme_id), self._provider.fetch_video(aweme_id)
+            _video_request(aweme_id), partial(self._provider.fetch_video, aweme_id)
         )
         self._read[aweme_id] = (found.observed_at, found.value)
         if isinstance(found.value, UnavailableVideo):
@@ -465,7 +466,8 @@ class Captures:
 
     async def _download(self, detail: VideoDetail) -> SoundFile:
         return await self._call_recorder.sound(
-            detail.video.aweme_id, self._provider.download_sound(detail, self._sounds_dir)
+            detail.video.aweme_id,
+            partial(self._provider.download_sound, detail, self._sounds_dir),
         )
 
     async def _walk(self, surface: str, fetch: FetchPage, steps: ListWalkState) -> ListWalk:

@@ -132,14 +132,13 @@ class CallRecorder:
             await asyncio.shield(self._sharing.give_back(lease))
 
     async def anew[T: CapturedValue](
-        self, question: CaptureRequest, call: ProviderCall[Reading[T]]
+        self, question: CaptureRequest, ask: Callable[[], ProviderCall[Reading[T]]]
     ) -> CaptureResult[T]:
         """Read the source without sharing, for values that are never stored: expiring URLs."""
         recorded = self._take(question.key)
         if recorded is not None:
-            call.close()
             return _result_of(recorded)
-        return await self._read(question, call, None)
+        return await self._read(question, ask(), None)
 
     async def link(self, url: str, call: ProviderCall[LinkTarget]) -> LinkTarget:
         """Resolve a short link."""
@@ -161,15 +160,14 @@ class CallRecorder:
         )
         return target
 
-    async def sound(self, aweme_id: str, call: ProviderCall[SoundFile]) -> SoundFile:
+    async def sound(self, aweme_id: str, ask: Callable[[], ProviderCall[SoundFile]]) -> SoundFile:
         """Download a sound. It is not archived as a payload: the file is the caller's."""
         recorded = self._take_sound(aweme_id)
         if recorded is not None and recorded.file is not None:
-            call.close()
             return recorded.file
         key = sound_key(aweme_id)
         with open_call_trace() as call_trace:
-            file = await self._run(call_trace, "media", aweme_id, call, key=key)
+            file = await self._run(call_trace, "media", aweme_id, ask(), key=key)
         attempt = CaptureAttempt(
             surface="media",
             entity_id=aweme_id,

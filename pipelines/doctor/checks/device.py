@@ -32,6 +32,11 @@ _IN_THE_WAY = {
     "login": "the app asks for a login at once: it shows nothing to guests on this device",
     "verification": "the app demands verification: solve nothing here, try another day",
 }
+_NOT_YET = {
+    "loading": ("the app only loads", "look at its network connection, then run the doctor again"),
+    "dialog": ("the app shows only a dialog", "close it on the device, then run the doctor again"),
+}
+"""What an app shows before it shows a guest anything: what is said of it, and what to do."""
 
 
 def device_checks(
@@ -154,6 +159,10 @@ class _Looks:
             kind = await _shown(phone, layout)
         if kind in _IN_THE_WAY:
             self._stop(NAMES[4], f"the app shows a {kind} prompt", _IN_THE_WAY[kind])
+        if kind in _NOT_YET:
+            says, hint = _NOT_YET[kind]
+            self._found[NAMES[4]] = CheckResult(NAMES[4], "warn", says, hint)
+            return
         self._good(NAMES[4], "the app starts, and asks a guest for nothing")
 
     def _known_app(self) -> App | None:
@@ -183,7 +192,7 @@ async def _shown(phone: Phone, layout: Layout) -> str:
             kind = kind_of(parse_tree(await phone.dump()), layout)
         except (NotIdleError, TreeError):
             kind = "other"  # something plays, which is no prompt
-        if kind not in {"loading", "dialog"}:
+        if kind not in _NOT_YET:
             break
         await MACHINE_CLOCK.sleep(_DUMP_EVERY_S)
     return kind

@@ -19,7 +19,7 @@ from warehouse.records.errors import AudioUnavailableError, ForbiddenError
 from warehouse.records.videos import Track, VideoDetail
 
 JOB = "a job"
-NOW = datetime.now(UTC)
+NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 TRACK = Track(music_id="12345", surface="music_info", observed_at=NOW)
 REQUEST = CaptureRequest(kind="track", surface="music_info", entity_id="12345")
 
@@ -74,6 +74,19 @@ async def test_what_was_read_without_sharing_is_given_to_the_next_run_too(
             with pytest.raises(AudioUnavailableError, match="no longer available"):
                 await captures.sound(detail)
             assert captures.requests_used == 1
+    assert source.asked == [("video_page", GONE.aweme_id)]
+
+
+async def test_a_refusal_of_what_is_read_without_sharing_is_met_again_too(
+    run: Callable[[int], Captures], source: OneVideo
+) -> None:
+    """The call that a run would have made is not begun: one never awaited would be a warning."""
+    source.error = ForbiddenError("no", surface="video_page", status=403)
+    detail = VideoDetail(video=video(GONE.aweme_id, "video_page"))
+    for number in (1, 2):
+        async with run(number) as captures:
+            with pytest.raises(ForbiddenError):
+                await captures.sound(detail)
     assert source.asked == [("video_page", GONE.aweme_id)]
 
 

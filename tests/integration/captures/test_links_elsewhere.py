@@ -145,7 +145,7 @@ async def test_a_song_whose_music_id_was_seen_is_known_without_a_request(
 ) -> None:
     seen = row(
         "raw.tracks", music_id="7500000000000000001", surface="music_info", data_provider="mock",
-        observed_at=datetime.now(UTC), service_track_id=SONG_ID,
+        observed_at=datetime(2026, 11, 20, tzinfo=UTC), service_track_id=SONG_ID,
     )  # fmt: skip
     stores.lake.append("raw.tracks", [seen])
     stores.engine.refresh()

@@ -46,7 +46,7 @@ def test_a_capture_whose_rows_are_not_there_cannot_be_restored(
     request = CaptureRequest(kind=kind, surface="any", entity_id="12345")
     capture = {
         "capture_id": "lost", "outcome": "ok", "entity_id": "12345", "surface": "any",
-        "observed_at": datetime.now(UTC), "cursor_in": None,
+        "observed_at": datetime(2026, 11, 20, tzinfo=UTC), "cursor_in": None,
     }  # fmt: skip
     assert restore_value(stores.engine, request, capture) is None
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ import pytest
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts.backfill import Backfill
 from pipelines.charts.rules.backfill_plan import BackfillResult
-from pipelines.charts.rules.history import LISTED_FOR_S, read_span
+from pipelines.charts.rules.history import read_span
 from pipelines.platform.providers import build_chart_provider
 from tests.fake_clock import FakeClock
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import ChartUnavailableError, ForbiddenError
 
 FEW_DAYS = ("2022-01-01", "2022-01-03")
+MUCH_LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -53,9 +54,8 @@ async def test_an_old_list_serves_while_the_chart_refuses_a_newer_one(reads: Des
     known = await filled(reads, FEW_DAYS)
     reads.script.asked.clear()
     reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
-    later = FakeClock(datetime.now(UTC) + timedelta(seconds=LISTED_FOR_S + 3600))
     days = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
-    beyond = await filled(reads, days, clock=later)
+    beyond = await filled(reads, days, clock=FakeClock(MUCH_LATER, is_held=True))
     assert ("fetch_issues",) in reads.script.asked
     assert (beyond.was_listed, beyond.ending, beyond.error) == (False, "completed", None)
     assert (beyond.new_count, beyond.last, beyond.is_cut) == (1, known.latest, True)
@@ -63,9 +63,8 @@ async def test_an_old_list_serves_while_the_chart_refuses_a_newer_one(reads: Des
 
 async def test_an_old_list_is_read_again_where_the_range_goes_beyond_it(reads: Desk) -> None:
     known = await filled(reads, FEW_DAYS)
-    later = FakeClock(datetime.now(UTC) + timedelta(seconds=LISTED_FOR_S + 3600))
     days = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
-    assert (await filled(reads, days, clock=later)).was_listed
+    assert (await filled(reads, days, clock=FakeClock(MUCH_LATER, is_held=True))).was_listed
 
 
 async def test_a_list_without_any_day_cannot_be_filled(reads: Desk) -> None:

@@ -34,6 +34,10 @@ class ScriptedApp:
         self._platform = platform
         self._script = script
         self._log = log
+        self.install()
+
+    def install(self) -> None:
+        """As new: its dialog was not closed yet."""
         self._screens: list[At] = [At()]
         self._loading = 0
         self._is_dialog_closed = False
@@ -52,6 +56,8 @@ class ScriptedApp:
             return
         if found["kind"] == "music":
             self._screens.append(self._track(found["id"]))
+        elif self._platform.world.video_of_id(found["id"]) is None:
+            self._screens.append(At(name="missing"))
         else:
             self._show(At(name="work", works=(found["id"],), is_playing=True))
 

@@ -50,7 +50,7 @@ class SimulatedPhone:
         self.log.clear()
         self._away = 0
         self.is_losing_dump = False
-        self._app.start()
+        self._app.install()
 
     def is_there(self) -> bool:
         """False while it is away; every request that finds it so brings it nearer."""
@@ -91,7 +91,11 @@ class SimulatedPhone:
         command = self._commands.get(words[0])
         if command is None:
             return f"/system/bin/sh: {words[0]}: inaccessible or not found\n", _NOT_FOUND
-        return command([word.replace("$?", str(last)) for word in words[1:]])
+        operands = [word.replace("$?", str(last)) for word in words[1:]]
+        try:
+            return command(operands)
+        except (IndexError, ValueError):
+            return f"Error: Invalid arguments for command: {words[0]}\n", _WRONG
 
     def _am(self, words: Sequence[str]) -> Said:
         link, package = _after(words, "-d"), _after(words, "-p")

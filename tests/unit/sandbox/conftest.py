@@ -1,0 +1,23 @@
+"""A small world and its platform in this process, with no server and no sound."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pipelines.sandbox.server.addresses import SandboxUrls
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.world import SandboxWorld
+
+
+@pytest.fixture(scope="session")
+def world() -> SandboxWorld:
+    return SandboxWorld(5, 0.1)
+
+
+@pytest.fixture
+def platform(world: SandboxWorld, tmp_path: Path) -> Iterator[SandboxPlatform]:
+    made = SandboxPlatform(world, cache_dir=tmp_path, addresses=SandboxUrls(1))
+    with closing(made):
+        yield made

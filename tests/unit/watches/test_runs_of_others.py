@@ -1,0 +1,153 @@
+"""Runs of watchlists that another process holds, has not begun or takes over, and runs whose jobs
+are lost or deleted.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, override
+
+import pytest
+
+from pipelines.scan.service.service import ScanJob
+from pipelines.watchlists.run import HOLD_S, WatchlistRunner
+from pipelines.watchlists.schedule import to_cron
+from tests.watching import PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
+from warehouse.control import ControlStore, open_control
+from warehouse.records.watchlists import WatchlistRun
+
+OTHER = "another process"
+
+
+class Recovering(FakeDesk):
+    """A service that ends a job whose worker is lost when it is asked about it."""
+
+    @override
+    def job(self, job_id: str) -> ScanJob:
+        found = super().job(job_id).job
+        if found.status == "running":
+            lost: dict[str, object] = {"type": "internal", "detail": "lost", "hint": None}
+            self.control.finish(job_id, "failed", error=lost)
+        return super().job(job_id)
+
+
+class Recipient:
+    """Notes the digests that it is sent."""
+
+    def __init__(self) -> None:
+        self.notified: list[str] = []
+
+    def notify(self, digest: Any) -> None:
+        self.notified.append(digest["run_id"])
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def control(tmp_path: Path, clock: Clock) -> Iterator[ControlStore]:
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=clock)) as control:
+        control.create_watchlist(PLAN, to_cron(PLAN.every))
+        yield control
+
+
+@pytest.fixture
+def desk(control: ControlStore, clock: Clock) -> FakeDesk:
+    return Recovering(control, Songs(clock))
+
+
+@pytest.fixture
+def watcher(control: ControlStore, desk: FakeDesk, tmp_path: Path) -> WatchlistRunner:
+    return build_watcher(control, desk, tmp_path / "digests")
+
+
+def due_run(watcher: WatchlistRunner, clock: Clock) -> str:
+    clock.now += timedelta(hours=6)
+    (run_id,) = watcher.take_due()
+    return run_id
+
+
+def stored(control: ControlStore, run_id: str) -> WatchlistRun:
+    found = control.watch_run(run_id)
+    assert found is not None
+    return found
+
+
+def test_a_run_that_another_process_concludes_is_left_to_it(
+    watcher: WatchlistRunner, control: ControlStore, clock: Clock
+) -> None:
+    run_id = due_run(watcher, clock)
+    watcher.begin(run_id)
+    assert control.hold_run(run_id, OTHER, ttl_s=HOLD_S) is not None
+    assert watcher.conclude(run_id) is None
+    assert (stored(control, run_id).status, stored(control, run_id).digest) == ("waiting", None)
+    assert control.release_run(run_id, OTHER, status="waiting")
+
+
+def test_a_run_that_has_not_begun_is_not_concluded_and_is_free_again(
+    watcher: WatchlistRunner, control: ControlStore, clock: Clock
+) -> None:
+    run_id = due_run(watcher, clock)
+    run = watcher.conclude(run_id)
+    assert run is not None
+    assert (run.status, run.digest) == ("due", None)
+    assert [one.run_id for one in watcher.not_begun()] == [run_id]
+
+
+def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
+    control: ControlStore, desk: FakeDesk, clock: Clock, tmp_path: Path
+) -> None:
+    recipient = Recipient()
+
+    def overtaken(_job_id: str) -> dict[str, str | None]:
+        if control.hold_run(run_id, OTHER, ttl_s=HOLD_S) is None:
+            clock.now += timedelta(seconds=HOLD_S)
+            assert control.hold_run(run_id, OTHER, ttl_s=HOLD_S) is not None
+        return {}
+
+    slow = build_watcher(
+        control, desk, tmp_path / "digests", notifier=recipient, gone_videos=overtaken
+    )
+    run_id = due_run(slow, clock)
+    slow.begin(run_id)
+    run = slow.conclude(run_id)
+    assert run is not None
+    assert (run.status, run.digest, run.ended_at) == ("waiting", None, None)
+    assert recipient.notified == []
+    assert control.end_run(run_id, OTHER, status="completed", outcome="5 of 5", digest={})
+
+
+def test_a_job_whose_worker_is_lost_does_not_hold_its_run_up(
+    watcher: WatchlistRunner, control: ControlStore, desk: FakeDesk, clock: Clock
+) -> None:
+    desk.is_slow = True
+    run_id = due_run(watcher, clock)
+    watcher.begin(run_id)
+    lost = control.claim("worker")
+    assert lost is not None
+    assert watcher.conclude(run_id) is None
+    desk.work()
+    run = watcher.conclude(run_id)
+    assert run is not None
+    assert run.digest is not None
+    errors = {one["input"]: one["error"] for one in run.digest["entries"] if one["error"]}
+    assert {name: error["detail"] for name, error in errors.items()} == {lost.input: "lost"}
+
+
+def test_a_job_that_was_deleted_fails_its_entry_alone(
+    watcher: WatchlistRunner, control: ControlStore, clock: Clock
+) -> None:
+    run_id = due_run(watcher, clock)
+    watcher.begin(run_id)
+    first = control.entry_checks(run_id)[0]
+    assert control.delete_jobs([str(first.job_id)]) == 1
+    run = watcher.conclude(run_id)
+    assert run is not None
+    assert run.digest is not None
+    assert (run.status, run.digest["completed_count"]) == ("completed", len(TRACKS) - 1)
+    failed = run.digest["entries"][0]
+    assert (failed["status"], failed["error"]["type"]) == ("failed", "job_not_found")
