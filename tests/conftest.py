@@ -7,6 +7,7 @@ so.
 No test fails because a machine is slow: generated examples have no deadline.
 """
 
+import gc
 import os
 import shutil
 import sys
@@ -22,6 +23,8 @@ from tests.shared import SharedFolder
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
     # read when the library is loaded: the processes that share the tests have a core each
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+gc.disable()  # until all tests are collected: nothing of that is garbage
 
 os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
 pytest_plugins = ["tests.town", "tests.postgres", "tests.empty_lakes"]
@@ -92,6 +95,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if not item.get_closest_marker("browser")]
     config.hook.pytest_deselected(items=left_out)
     config.stash[LEFT_OUT] = len(left_out)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
