@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from api.cli.commands.jobs import app
 from api.cli.rendering.progress import ScanDisplay, describe_stage, format_counts
 from api.cli.terminal import out
-from pipelines.parameters.scan import scan_parameters
-from warehouse.control import ControlStore, NewJob, open_control
+from tests.unit.cli.asked_scans import ask_for_scan
+from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
 
 FAULT: dict[str, object] = {
@@ -33,16 +33,6 @@ def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ControlStore:
     return open_control(open_home(tmp_path, "sandbox").control_url, world="sandbox")
 
 
-def ask(control: ControlStore, music_id: str) -> str:
-    values = scan_parameters({})
-    new = NewJob(
-        kind="scan", input=music_id, target=music_id, music_id=music_id,
-        parameters=values.to_document(), fingerprint=music_id, scan_key=None, origin="cli",
-        priority=100,
-    )  # fmt: skip
-    return control.create_or_join(new)[0].job_id
-
-
 def run(*words: str) -> str:
     done = CliRunner().invoke(app, list(words), catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -57,10 +47,10 @@ def test_without_a_job_the_list_says_how_to_start_one(control: ControlStore) -> 
 
 def test_jobs_are_listed_with_where_they_are(control: ControlStore) -> None:
     with closing(control):
-        waiting = ask(control, "7300000000000000001")
+        waiting = ask_for_scan(control, "7300000000000000001")
         control.claim("worker")
         control.finish(waiting, "failed", error=FAULT)
-        ask(control, "7300000000000000002")
+        ask_for_scan(control, "7300000000000000002")
         text = run()
         assert "upstream_forbidden" in text
         assert "queued" in text
@@ -70,7 +60,7 @@ def test_jobs_are_listed_with_where_they_are(control: ControlStore) -> None:
 
 def test_a_job_is_shown_by_the_beginning_of_its_id(control: ControlStore) -> None:
     with closing(control):
-        job_id = ask(control, "7300000000000000001")
+        job_id = ask_for_scan(control, "7300000000000000001")
         text = run("show", job_id[:8])
         assert job_id in text
         assert "waiting for a worker" in text
@@ -82,11 +72,11 @@ def test_a_job_is_shown_by_the_beginning_of_its_id(control: ControlStore) -> Non
 
 def test_a_job_is_cancelled_unless_it_has_ended(control: ControlStore) -> None:
     with closing(control):
-        ended = ask(control, "7300000000000000002")
+        ended = ask_for_scan(control, "7300000000000000002")
         control.claim("worker")
         control.finish(ended, "failed", error=FAULT)
         assert "failed · already ended" in run("cancel", ended)
-        job_id = ask(control, "7300000000000000001")
+        job_id = ask_for_scan(control, "7300000000000000001")
         assert "cancelled · cancellation requested" in run("cancel", job_id)
         assert json.loads(run("cancel", job_id, "--json"))["status"] == "cancelled"
 

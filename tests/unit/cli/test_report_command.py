@@ -8,9 +8,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from api.cli.commands.report import report
-from pipelines.parameters.scan import scan_parameters
 from pipelines.reports.catalogue import read_catalogue
-from warehouse.control import NewJob, open_control
+from tests.unit.cli.asked_scans import ask_for_scan
+from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import SametrackError
 
@@ -62,14 +62,8 @@ def test_a_report_or_parameter_that_does_not_exist_is_an_error(words: list[str])
 
 
 def test_a_job_without_a_result_has_no_report(home: Path) -> None:
-    values = scan_parameters({})
-    new = NewJob(
-        kind="scan", input=MUSIC_ID, target=MUSIC_ID, music_id=MUSIC_ID,
-        parameters=values.to_document(), fingerprint=MUSIC_ID, scan_key=None, origin="cli",
-        priority=100,
-    )  # fmt: skip
     with closing(open_control(open_home(home, "sandbox").control_url, world="sandbox")) as control:
-        job_id = control.create_or_join(new)[0].job_id
+        job_id = ask_for_scan(control, MUSIC_ID)
     refused = run(job_id)
     assert refused.exit_code == 2
     assert "is queued and has no result to report" in " ".join(refused.output.split())

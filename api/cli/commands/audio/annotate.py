@@ -1,8 +1,10 @@
 """`sametrack audio annotate` and `audio annotations`: user judgements, for calibration."""
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,13 +45,14 @@ def annotations(
     with _open_annotations() as service:
         text = service.to_csv()
     if path is None:
-        out.out(text, end="")
+        typer.echo(text.encode(), nl=False)  # as it is in a file: rich would change line ends
         return
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
-    out.print(f"{text.count(chr(10)) - 1} annotations in {safe(path)}")
+    count = sum(1 for _ in csv.DictReader(StringIO(text, newline="")))  # notes may have line breaks
+    out.print(f"{count} annotations in {safe(path)}")
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from warehouse.extras import need_extra
 from warehouse.records.evidence import (
     ALGORITHM,
     EXCERPT_ROLES,
+    ExcerptRole,
     MatchThresholds,
     PairEvidence,
     SearchedRange,
@@ -183,12 +184,23 @@ def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
 
 def _write_excerpts(evidence_service: EvidenceService, comparison_id: str, folder: Path) -> None:
     """Write `reference.mp3` and `candidate.mp3`, as far as they are stored."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for role in EXCERPT_ROLES:
-        try:
-            (folder / f"{role}.mp3").write_bytes(evidence_service.excerpt(comparison_id, role))
-        except NotFoundError as error:
-            err.print(f"[yellow]{safe(error.detail)}[/]")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for role in EXCERPT_ROLES:
+            _write_excerpt(evidence_service, comparison_id, role, folder / f"{role}.mp3")
+    except OSError as error:
+        exit_with_input_error(f"{folder.name} cannot be written: {error.strerror}")
+
+
+def _write_excerpt(
+    evidence_service: EvidenceService, comparison_id: str, role: ExcerptRole, path: Path
+) -> None:
+    try:
+        excerpt = evidence_service.excerpt(comparison_id, role)
+    except NotFoundError as error:
+        err.print(f"[yellow]{safe(error.detail)}[/]")
+    else:
+        path.write_bytes(excerpt)
 
 
 def _show(explanation: Explanation, again: Document | None) -> None:

@@ -1,0 +1,82 @@
+"""`sametrack watchlist run --wait` and the digests it leaves, with a worker that only fails."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from api.cli.commands import watchlist
+from api.cli.terminal import out
+from tests.documents import MUSIC_ID
+from warehouse.control import ControlStore, open_control
+from warehouse.home.folder import open_home
+
+type Run = Callable[..., Result]
+FAULT: dict[str, object] = {"type": "upstream_empty", "detail": "nothing came", "hint": None}
+
+
+class Worker:
+    """Ends one scan with an error each time that somebody waits for it."""
+
+    def __init__(self, control: ControlStore) -> None:
+        self.control, self.waits = control, 0
+
+    def sleep(self, _seconds: float) -> None:
+        self.waits += 1
+        if self.waits > 1:  # at first it is busy with another scan
+            job = self.control.claim("worker")
+            assert job is not None
+            self.control.finish(job.job_id, "failed", error=FAULT)
+
+
+@pytest.fixture
+def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
+    url = open_home(tmp_path, "sandbox").control_url
+    with closing(open_control(url, world="sandbox")) as control:
+        found = Worker(control)
+        monkeypatch.setattr(watchlist, "time", SimpleNamespace(sleep=found.sleep))
+        yield found
+
+
+@pytest.fixture
+def run(worker: Worker) -> Run:
+    def command(*words: str) -> Result:
+        return CliRunner().invoke(watchlist.app, list(words), catch_exceptions=False)
+
+    assert command("add", "songs", "--track", MUSIC_ID).exit_code == 0
+    return command
+
+
+def test_who_waits_sees_the_digest_when_the_last_scan_has_ended(run: Run, worker: Worker) -> None:
+    done = run("run", "songs", "--wait")
+    assert done.exit_code == 0
+    assert worker.waits == 2
+    assert "0 changes · 1 failed" in done.stdout
+    assert "upstream_empty: nothing came" in done.stdout
+    (listed,) = json.loads(run("runs", "songs", "--json").stdout)["runs"]
+    assert listed["status"] == "failed"
+
+
+def test_a_digest_is_shown_for_a_person_and_a_program_by_its_run_or_the_newest(run: Run) -> None:
+    ended = json.loads(run("run", "songs", "--wait", "--json").stdout)
+    started = json.loads(run("run", "songs", "--json").stdout)
+    assert (ended["status"], started["status"]) == ("failed", "waiting")
+    newest = json.loads(run("digest", "songs", "--json").stdout)
+    assert newest == ended["digest"]
+    assert json.loads(run("digest", "songs", ended["run_id"], "--json").stdout) == newest
+    shown = run("digest", "songs")
+    assert "songs due" in shown.stdout
+    assert "nothing came" in shown.stdout
+    assert newest["files"]["html"] in shown.stdout
+    assert "demo data" in shown.stderr
+    waiting = run("digest", "songs", started["run_id"])
+    assert waiting.exit_code == 1
+    assert "no digest yet" in waiting.stderr
