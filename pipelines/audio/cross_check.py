@@ -21,7 +21,7 @@ type Frames = NDArray[np.float32]
 """Features of a sound, shape (bands, frames)."""
 RATE = 22_050
 HOP = round(HOP_S * RATE)
-LEAST_S = 2.0
+LEAST_S = 3.0  # the lowest notes have a window of 2.97 s
 _MFCC = 20
 _KEYS = 12
 _STEPS = np.array([[1, 1], [1, 2], [2, 1]])

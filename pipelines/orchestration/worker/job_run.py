@@ -97,13 +97,18 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
         return "queued"
     if outcome.status == "lost":
         return _lose(runtime, job)
-    status = outcome.status
-    if status == "queued":
-        if runtime.control.requeue(job.job_id, run_number=job.run_number, costs_attempt=False):
-            log.info("scan handed back: its process was asked to end")
-            return status
-        status = "failed"
-    return status if finish_job(runtime, job, status, outcome.error) else "lost"
+    status, error = outcome.status, outcome.error
+    if status == "queued" and runtime.control.requeue(
+        job.job_id, run_number=job.run_number, costs_attempt=False
+    ):
+        log.info("scan handed back: its process was asked to end")
+        return status
+    if waits_for is not None or status == "queued":
+        # The queue takes no job whose cancellation was requested, and none without attempts left.
+        found = runtime.control.job(job.job_id)
+        is_cancelled = found is not None and found.cancel_requested
+        status, error = ("cancelled", None) if is_cancelled else ("failed", error)
+    return status if finish_job(runtime, job, status, error) else "lost"
 
 
 def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:

@@ -6,6 +6,7 @@ data on their page, and some only to a visitor with the guest cookie. The plain 
 """
 
 import json
+from zlib import crc32
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -87,7 +88,7 @@ def video_result(platform: SandboxPlatform, aweme_id: str, work: SandboxVideo | 
     is_shown = work is not None and platform.world.is_public(work)
     return {
         "status_code": 0, "is_oversea": 0,
-        "extra": {"logid": f"2025{aweme_id}", "now": platform.now * 1000},
+        "extra": {"logid": f"2025{crc32(aweme_id.encode()):020d}", "now": platform.now * 1000},
         "filter_list": [] if is_shown else [filtered_video(aweme_id, work)],
         "item_list": [page_video(platform, work)] if work is not None and is_shown else [],
     }  # fmt: skip

@@ -1,0 +1,146 @@
+"""Posts and metrics of accounts whose posts are refused, are none, or are gone from the store."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.services.reads import posts
+from api.services.reads.documents import TimeWindow
+from api.services.reads.metrics import read_metrics
+from api.services.reads.posts import PostPageRequest, read_posts
+from api.services.reads.users import read_user
+from pipelines.platform.providers.mock.provider import MockProvider, open_world
+from pipelines.platform.providers.mock.records import to_post
+from pipelines.platform.reading import Reading
+from pipelines.sandbox.world.content.videos import VideoState
+from tests.reads import Desk, ScriptedSources, open_reads, without_end
+from warehouse.records.errors import (
+    ForbiddenError,
+    InvalidParameterError,
+    UnresolvedIdError,
+    VerificationDemandedError,
+    WarehouseUnavailableError,
+)
+from warehouse.records.videos import VideoPage
+
+WORLD = open_world(11, 0.1)
+NOW = datetime.fromtimestamp(WORLD.now, UTC)
+ALL_TIME = TimeWindow(days=3650, end=NOW)
+REFUSED = VerificationDemandedError("no", surface="user_posts")
+PAGE = "fetch_author_page"
+
+
+def public_count(sec_uid: str) -> int:
+    rows = WORLD.videos_by_account(WORLD.account_of(sec_uid) or 0)
+    return sum(WORLD.works.row(row).state is VideoState.PUBLIC for row in rows)
+
+
+COUNTS = {sec_uid: public_count(sec_uid) for sec_uid in map(WORLD.sec_uid, range(30))}
+FEW = min(COUNTS, key=COUNTS.__getitem__)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with open_reads(tmp_path) as desk:
+        yield desk
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> str:
+    """An account that the platform shows no posts of."""
+
+    async def show_none(provider: MockProvider, sec_uid: str, cursor: int) -> Reading[VideoPage]:
+        return provider._page("user_posts", sec_uid, [], cursor, to_post)
+
+    monkeypatch.setattr(MockProvider, PAGE, show_none)
+    return FEW
+
+
+async def metrics(desk: Desk, sec_uid: str) -> Any:
+    answer = await read_metrics(
+        desk.sources, sec_uid, window=ALL_TIME, count=100, deadline=without_end()
+    )
+    return answer.document
+
+
+async def page(desk: Desk, sec_uid: str, *, now: datetime = NOW) -> Any:
+    wanted = PostPageRequest(sec_user_id=sec_uid, max_cursor=0, count=3, order="public")
+    answer = await read_posts(desk.sources, wanted, now=now, deadline=without_end())
+    return answer.document
+
+
+async def test_metrics_without_the_first_page_are_an_error(desk: Desk) -> None:
+    desk.script.errors[PAGE] = REFUSED
+    with pytest.raises(VerificationDemandedError):
+        await metrics(desk, FEW)
+
+
+async def test_metrics_of_an_account_with_few_posts_are_of_all_of_them(desk: Desk) -> None:
+    found = await metrics(desk, FEW)
+    assert (found["analyzed_count"], found["statistics_complete"]) == (COUNTS[FEW], True)
+    assert [one[0] for one in desk.script.asked].count(PAGE) == 1
+
+
+async def test_metrics_of_an_account_without_posts_have_no_average(desk: Desk, silent: str) -> None:
+    found = await metrics(desk, silent)
+    assert (found["analyzed_count"], found["average_digg_count"]) == (0, None)
+
+
+async def test_a_page_that_cannot_be_read_back_is_an_error_of_the_store(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(posts, "read_captured_page", lambda *_, **__: None)
+    with pytest.raises(WarehouseUnavailableError, match="could not be loaded"):
+        await page(desk, FEW)
+
+
+async def test_a_page_whose_list_is_gone_is_an_unknown_cursor(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr(posts, "read_page", nothing)
+    with pytest.raises(InvalidParameterError, match="max_cursor"):
+        await page(desk, FEW)
+
+
+@pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
+async def test_an_account_without_posts_is_there_and_one_that_is_not_is_refused(
+    desk: Desk, silent: str, monkeypatch: pytest.MonkeyPatch, is_local: bool
+) -> None:
+    monkeypatch.setattr(ScriptedSources, "pages_posts_locally", is_local)
+    found = await page(desk, silent)
+    assert (found["aweme_list"], bool(found["has_more"])) == ([], False)
+    assert [one[0] for one in desk.script.asked] == [PAGE, "fetch_account"]
+    with pytest.raises(UnresolvedIdError):
+        await page(desk, "MS4wLjABAAAA" + "0" * 43)
+
+
+async def test_an_account_whose_profile_is_known_is_not_looked_up_again(
+    desk: Desk, silent: str
+) -> None:
+    await read_user(desk.sources, silent, now=NOW, deadline=without_end())
+    [row] = desk.rows("select observed_at from seen.accounts")
+    desk.script.asked.clear()
+    assert (await page(desk, silent, now=row["observed_at"]))["aweme_list"] == []
+    assert [one[0] for one in desk.script.asked] == [PAGE]
+
+
+async def test_a_profile_that_is_refused_does_not_refuse_an_account_without_posts(
+    desk: Desk, silent: str
+) -> None:
+    desk.script.errors["fetch_account"] = ForbiddenError("no", surface="user_info")
+    assert (await page(desk, silent))["aweme_list"] == []
+
+
+async def test_refused_posts_are_an_error_with_a_local_cursor_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScriptedSources, "pages_posts_locally", True)
+    desk.script.errors[PAGE] = REFUSED
+    with pytest.raises(VerificationDemandedError):
+        await page(desk, FEW)

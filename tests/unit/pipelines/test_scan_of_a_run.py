@@ -1,0 +1,105 @@
+"""The resource that holds the scan of a run: empty without one, refused where its job goes on."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dagster import DagsterInstance, DagsterRun
+
+from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs import run_session
+from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
+from pipelines.orchestration.runs.run_session import scan_of_run
+from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.home.folder import open_home
+from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.jobs import Job
+
+
+@pytest.fixture
+def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ControlStore]:
+    """The control store that a run opens by its settings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_session, "configure_logging", lambda: None)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path / "home"))
+    home = open_home(tmp_path / "home", "sandbox")
+    with closing(open_control(home.control_url, world=home.world)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def instance() -> Iterator[DagsterInstance]:
+    with DagsterInstance.ephemeral() as opened:
+        yield opened
+
+
+def running(control: ControlStore) -> Job:
+    new = NewJob(
+        kind="scan", input="1", target="1", music_id="1", parameters={}, fingerprint="1",
+        scan_key=None, origin="cli", priority=100,
+    )  # fmt: skip
+    control.create_or_join(new)
+    job = control.claim("worker")
+    assert job is not None
+    return job
+
+
+def run_of(job_id: str, number: int = 1) -> DagsterRun:
+    tags = {ORIGIN_TAG: "cli", JOB_TAG: job_id}
+    return DagsterRun(job_name="scan", run_id=run_id(job_id, number), tags=tags)
+
+
+def opened(run: DagsterRun | None, instance: DagsterInstance | None) -> Iterator[CurrentScan]:
+    context: Any = SimpleNamespace(run=run, instance=instance)
+    found: Any = scan_of_run({}).resource_fn
+    iterator: Iterator[CurrentScan] = found(context)
+    return iterator
+
+
+def test_where_nothing_runs_the_slot_stays_empty() -> None:
+    [slot] = opened(None, None)
+    assert slot.session is None
+
+
+@pytest.mark.usefixtures("control")
+def test_a_run_of_neither_a_job_nor_a_partition_has_no_scan(instance: DagsterInstance) -> None:
+    [slot] = opened(DagsterRun(job_name="canaries"), instance)
+    assert slot.session is None
+    with pytest.raises(RuntimeError, match="no scan runs in this process"), slot.stage("any"):
+        raise AssertionError("the stage has begun")
+
+
+def test_a_run_whose_job_has_ended_meanwhile_is_refused(
+    control: ControlStore, instance: DagsterInstance
+) -> None:
+    job = running(control)
+    control.finish(job.job_id, "cancelled", expires_at=datetime.now(UTC) + timedelta(days=1))
+    with pytest.raises(WorkerUnavailableError, match="has ended before the run began"):
+        next(opened(run_of(job.job_id), instance))
+
+
+@pytest.mark.usefixtures("control")
+def test_a_run_whose_job_is_gone_is_refused(instance: DagsterInstance) -> None:
+    gone = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"
+    with pytest.raises(WorkerUnavailableError, match="has ended before the run began"):
+        next(opened(run_of(gone), instance))
+
+
+def test_a_run_that_a_later_one_has_replaced_is_refused(
+    control: ControlStore, instance: DagsterInstance
+) -> None:
+    job = running(control)
+    control.requeue(job.job_id, run_number=1, costs_attempt=True)
+    with pytest.raises(WorkerUnavailableError, match="goes on in another run"):
+        next(opened(run_of(job.job_id), instance))  # in the queue again
+    control.claim("another worker")
+    with pytest.raises(WorkerUnavailableError, match="goes on in another run"):
+        next(opened(run_of(job.job_id), instance))
+    found = control.job(job.job_id)
+    assert found is not None
+    assert (found.status, found.run_number) == ("running", 2)
