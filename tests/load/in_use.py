@@ -15,6 +15,7 @@ import math
 import os
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,7 @@ WITH_ALL_IN_ONE_HEAP = {
 freed chunks to themselves, which it would count as in use: up to 0.2 MB each."""
 MB = 1024.0**2
 READINGS = 5
+PAUSE_S = 1.0
 _CACHES: WeakSet[Any] = WeakSet()
 """All objects of `_EMPTY` in this process."""
 _MADE_OR_READ = Lock()
@@ -68,10 +70,14 @@ def measured_command(folder: Path, command: str, *arguments: str) -> list[str]:
 def read_in_use_mb(folder: Path, command: str) -> float:
     """Ask a command that was started so, in megabytes.
 
-    The least of several readings: a thread that is at work, such as one that lists files, has
-    something in use for a moment.
+    The least of several readings, a second apart: a thread that is at work, such as one that lists
+    files, has something in use for a moment.
     """
-    return min(_ask(_socket(folder, command)) for _ in range(READINGS)) / MB
+    found = math.inf
+    for _ in range(READINGS):
+        found = min(found, _ask(_socket(folder, command)))
+        time.sleep(PAUSE_S)
+    return found / MB
 
 
 def _ask(place: Path) -> float:
