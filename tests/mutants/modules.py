@@ -9,13 +9,14 @@ TESTS = "tests/unit/domain"
 
 AUDIO = "tests/unit/audio"
 JUDGING = f"{AUDIO}/test_judging.py"
+JUDGED = (f"{AUDIO}/test_judged_stretches.py", f"{AUDIO}/test_judged_edits.py")
 LAKE = ("tests/unit/warehouse/test_lake.py", "tests/integration/warehouse/test_lake_evolution.py")
 ARRANGING = ("tests/integration/warehouse/test_arranging.py",)
 UPSTREAM = "tests/unit/upstream"
 
 MODULES: dict[str, tuple[str, ...]] = {
     "api/server/middleware/guard.py": ("tests/unit/api/test_guard_rules.py",),
-    "pipelines/audio/matching/judging.py": (JUDGING,),
+    "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
     "pipelines/audio/matching/rejection_hints.py": (f"{AUDIO}/test_observing.py",),
     "pipelines/audio/matching/scoring.py": (f"{AUDIO}/test_scoring.py", JUDGING),
     "warehouse/records/coverage.py": (f"{TESTS}/test_coverage_lines.py",),
