@@ -48,6 +48,7 @@ LONG_FIRST = (
     "browser/",
     "integration/scan/",
     "notebooks/",
+    "integration/upstream/",
     "integration/mobileapp/test_scans_by_app.py",
     "integration/cli/",
     "integration/",

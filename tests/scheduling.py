@@ -2,7 +2,7 @@
 
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = ("tests/browser/",)
+TOGETHER = ("tests/browser/", "tests/integration/sandbox/", "tests/integration/upstream/")
 """Folders whose files share one service, platform and worker, so one process runs all of them."""
 
 

@@ -41,16 +41,20 @@ IN_TESTS = {
 }
 """Benches measure what people get; tests need less, and need it beside other programs."""
 PATIENCE_S = 240.0  # a machine may be busy with other things; a test may take 600
+LOCAL = httpx2.Client(verify=False, timeout=60, limits=httpx2.Limits(max_keepalive_connections=0))
+"""Asks servers of this machine: each call of `httpx2.get` reads all certificates first."""
 
 
-def wait_for[T](look: Callable[[], T | None], *, max_wait_s: float = PATIENCE_S) -> T:
+def wait_for[T](
+    look: Callable[[], T | None], *, max_wait_s: float = PATIENCE_S, every_s: float = 0.05
+) -> T:
     """Look until there is something, or fail."""
     until = time.monotonic() + max_wait_s
     while time.monotonic() < until:
         found = look()
         if found:
             return found
-        time.sleep(0.05)
+        time.sleep(every_s)
     raise AssertionError("what was waited for did not happen")
 
 
@@ -100,7 +104,7 @@ class Stage:
         """Start the API; returns a client of it, closed with the stage."""
         port = find_port()
         self._start("serve", ["--port", str(port)])
-        client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, verify=False)
         self.stack.callback(client.close)
 
         def is_up() -> bool:
@@ -118,7 +122,7 @@ class Stage:
 
         def is_up() -> bool:
             try:
-                return httpx2.get(f"http://127.0.0.1:{port}/session").status_code == 200
+                return LOCAL.get(f"http://127.0.0.1:{port}/session").status_code == 200
             except httpx2.HTTPError:
                 return False
 
@@ -152,17 +156,15 @@ class Stage:
         self.process_group.stop(child)
 
     def world(self, path: str) -> dict[str, Any]:
-        answer: dict[str, Any] = httpx2.get(
-            f"http://127.0.0.1:{self.port}{path}", timeout=60
-        ).json()
+        answer: dict[str, Any] = LOCAL.get(f"http://127.0.0.1:{self.port}{path}").json()
         return answer
 
     def fault(self, **fault: object) -> None:
-        httpx2.post(f"http://127.0.0.1:{self.port}/_world/faults", json=fault).raise_for_status()
+        LOCAL.post(f"http://127.0.0.1:{self.port}/_world/faults", json=fault).raise_for_status()
 
     def settle(self) -> None:
         """No fault in force or remembered; a worker at work, if one was started and is gone."""
-        httpx2.delete(f"http://127.0.0.1:{self.port}/_world/faults").raise_for_status()
+        LOCAL.delete(f"http://127.0.0.1:{self.port}/_world/faults").raise_for_status()
         for one in self.control.circuits():
             self.control.note_success(one.host, one.surface, is_probe=True, with_data=True)
         for host, surface in self.control.surface_answers(max_age_s=HOUR_S):
@@ -223,7 +225,7 @@ class Stage:
             job = self.job(job_id)
             return job if job.finished_at is not None else None
 
-        return wait_for(look, max_wait_s=max_wait_s)
+        return wait_for(look, max_wait_s=max_wait_s, every_s=0.1)
 
     def rows(self, sql: str, **params: object) -> list[dict[str, Any]]:
         self.engine.refresh()

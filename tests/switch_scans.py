@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2
-
 from pipelines.platform import profiles
-from tests.stage import HOUR_S, Stage, open_stage
+from tests.stage import HOUR_S, LOCAL, Stage, open_stage
 from tests.switch_outcomes import MeasuredScan, SwitchOutcome, forbidden_requests
 from warehouse.queries.results import read_candidates, read_result_document
 
@@ -47,10 +45,10 @@ def profile_with_long_circuits(folder: Path) -> Path:
 def switch_to(port: int, outcome: SwitchOutcome) -> None:
     """Turn on what a row names, and nothing else; nothing counts as asked."""
     world = f"http://127.0.0.1:{port}/_world"
-    httpx2.delete(f"{world}/switches").raise_for_status()
+    LOCAL.delete(f"{world}/switches").raise_for_status()
     chosen = {"mode": outcome.mode, "switches": [outcome.switch] if outcome.switch else []}
-    httpx2.post(f"{world}/switches", json=chosen).raise_for_status()
-    httpx2.delete(f"{world}/access-log/summary").raise_for_status()
+    LOCAL.post(f"{world}/switches", json=chosen).raise_for_status()
+    LOCAL.delete(f"{world}/access-log/summary").raise_for_status()
 
 
 def measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:

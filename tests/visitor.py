@@ -24,15 +24,22 @@ addEventListener('securitypolicyviolation', (event) => {
   window.brokenRules.push(`${event.effectiveDirective} ${event.blockedURI}`);
 });
 """
+LEAVE = """() => {
+  document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close());
+  location.hash = '#/nowhere';
+  window.brokenRules = [];
+  window.hasRun = false;
+}"""
 PATIENCE_MS = 240_000  # a machine may be busy with other things
 
 
 class View:
     """One page, and what it asked for."""
 
-    def __init__(self, page: Page, base: str) -> None:
+    def __init__(self, page: Page, base: str, *, color_scheme: Any = "light") -> None:
         self.page = page
         self.base = base
+        self._color_scheme = color_scheme
         self.faults: list[str] = []
         self.hosts: set[str] = set()
         page.set_default_timeout(PATIENCE_MS)
@@ -45,12 +52,15 @@ class View:
     def restore(self) -> None:
         """Undo what a test did to the page: its size, its medium, its answers, its faults.
 
-        A test that fails half-way, or forgets, must not redden the next one on the same page.
+        A test that fails half-way, or forgets, must not redden the next one on the same page. The
+        view is left, so that the next one begins anew.
         """
         self.page.unroute_all()
-        self.page.emulate_media(media="null")
+        self.page.emulate_media(media="null", color_scheme=self._color_scheme)
         if self._opened_at is not None:
             self.page.set_viewport_size(self._opened_at)
+        self.page.evaluate(LEAVE)
+        self.page.wait_for_selector("main .empty h1")
         self.faults.clear()
 
     def go(self, place: str, *, wait: bool = True) -> None:
@@ -70,7 +80,8 @@ class View:
 
     def axe(self) -> list[str]:
         """Serious and critical findings about accessibility, as `rule: where`."""
-        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text(encoding="utf-8"))
         found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         return [
             f"{finding['id']}: {json.dumps(finding['nodes'][0]['target'])}"
@@ -110,7 +121,8 @@ class Visitors:
         context = self._browser.new_context(**{"locale": "en-GB", **options})
         self._stack.callback(context.close)
         context.add_init_script(WATCH_RULES)
-        view = View(context.new_page(), self.base)
+        scheme = options.get("color_scheme", "light")
+        view = View(context.new_page(), self.base, color_scheme=scheme)
         view.go(place, wait=wait)
         return view
 

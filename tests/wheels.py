@@ -5,6 +5,7 @@ only to those that the wheel needs without extras. What this does not show is th
 finds these versions; `make wheel-demo` does.
 """
 
+import ensurepip
 import os
 import shutil
 import subprocess
@@ -52,20 +53,40 @@ def build_wheel(copy: Path, target: Path, *, age_s: float = 0) -> Path:
 
 
 def install_wheel(wheel: Path, folder: Path) -> Path:
-    """Install a wheel and what it needs into a new environment; return its `bin`."""
-    venv.create(folder, with_pip=True, symlinks=True)
+    """Install a wheel and what it needs into a new environment; return its `bin`.
+
+    The installer is the one that Python brings along, run from where it is. What this machine has
+    compiled for the clone is copied: compiling it again takes half a minute.
+    """
+    venv.create(folder, symlinks=True)
     programs = folder / "bin"
+    bundled = next(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"))
     subprocess.run(
         [
-            *(programs / "python", "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"),
-            *("--disable-pip-version-check", wheel),
+            *(programs / "python", bundled / "pip", "install", "--quiet", "--no-index"),
+            *("--no-deps", "--no-compile", "--disable-pip-version-check", wheel),
         ],
         check=True,
     )
     site = next((folder / "lib").glob("python*/site-packages"))
     metadata = next(site.glob("sametrack-*.dist-info"))
     _link_libraries(Distribution.at(metadata), site)
+    _copy_compiled_loops(site)
     return programs
+
+
+def _copy_compiled_loops(site: Path) -> None:
+    """Copy what is compiled beside a source, and the time by which it is told to be of it."""
+    for index in ROOT.glob("pipelines/audio/*/__pycache__/*.nbi"):
+        source = index.parents[1] / f"{index.name.partition('.')[0]}.py"
+        installed = site / source.relative_to(ROOT)
+        if installed.read_bytes() != source.read_bytes():
+            continue
+        target = installed.parent / "__pycache__"
+        target.mkdir(exist_ok=True)
+        for file in index.parent.glob(f"{index.stem}.*"):
+            shutil.copy2(file, target)
+        os.utime(installed, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
 
 
 def _link_libraries(project: Distribution, site: Path) -> None:

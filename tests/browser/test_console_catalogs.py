@@ -9,7 +9,7 @@ from playwright.sync_api import FilePayload, expect
 
 from tests.stage import Stage
 from tests.unit.catalog.test_import_tables import spreadsheet
-from tests.visitor import View, Visitors
+from tests.visitor import View
 
 pytestmark = pytest.mark.browser
 
@@ -21,8 +21,8 @@ LINES = [
 ]
 
 
-def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, visitors: Visitors) -> None:
-    view = visitors.open("#/catalogs")
+def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -> None:
+    view.show("#/catalogs")
     page, main = view.page, view.page.locator("main")
     expect(main).to_contain_text("No catalogues")
     page.get_by_role("button", name="Import tracks").click()
@@ -54,7 +54,7 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, visitors: Vis
     _is_clean(view)
 
 
-def test_a_spreadsheet_is_read_in_the_browser(visitors: Visitors) -> None:
+def test_a_spreadsheet_is_read_in_the_browser(view: View) -> None:
     day = datetime(2026, 3, 1)  # noqa: DTZ001 -- a spreadsheet knows no zones
     rows: list[list[Any]] = [
         ["track", "title", "day"],
@@ -62,7 +62,7 @@ def test_a_spreadsheet_is_read_in_the_browser(visitors: Visitors) -> None:
         [],
         ["x;y"],
     ]
-    view = visitors.open("#/catalogs")
+    view.show("#/catalogs")
     view.page.get_by_role("button", name="Import tracks").click()
     lines = view.page.get_by_label("Tracks", exact=True)
     chooser = view.page.locator("input[type=file]")

@@ -4,14 +4,15 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, ViewportSize, expect
 
 from api.schemas.examples import read_example
 from tests.browser.test_console_rules import HOSTILE, answer
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1440, "height": 900}
 ENTRY = "2026-03-13"
 
 
@@ -78,9 +79,10 @@ def follow(view: View, envelope: dict[str, Any]) -> Locator:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first(
-    visitors: Visitors, theme: Any
+    view: View, theme: Any
 ) -> None:
-    view = visitors.open(viewport=PHONE, color_scheme=theme)
+    view.page.set_viewport_size(PHONE)
+    view.page.emulate_media(color_scheme=theme)
     card = follow(view, song())
     assert [row[:19] for row in card.locator("tbody tr").all_inner_texts()] == [
         f"740000000000000000{number}" for number in (3, 2, 4, 1)
@@ -94,8 +96,9 @@ def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
-def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(
+    view: View, visitors: Visitors
+) -> None:
     card = follow(view, song(lead_days=-7.0, low_days=-9.0, high_days=-5.0, direction=None))
     expect(card).to_contain_text("Estimate: the platform is 7.0 days behind the chart.")
     expect(card).to_contain_text("negative means behind the chart")
@@ -110,10 +113,12 @@ def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(visitors: Visito
     assert (view.faults, other.faults) == ([], [])
 
 
-def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(visitors: Visitors) -> None:
+def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(view: View) -> None:
     heights = []
-    for viewport in (PHONE, {"width": 1440, "height": 900}):
-        card = follow(visitors.open(viewport=viewport), song())
+    for viewport in (PHONE, DESK):
+        view.restore()
+        view.page.set_viewport_size(viewport)
+        card = follow(view, song())
         drawn = card.locator("svg.chart").first
         room = drawn.bounding_box()
         assert room is not None
@@ -125,8 +130,7 @@ def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(visitors: Visitor
     assert heights[0] == pytest.approx(heights[1], rel=0.1)
 
 
-def test_links_are_judged_again_and_a_link_is_set_by_hand(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_links_are_judged_again_and_a_link_is_set_by_hand(view: View) -> None:
     unlinked = song()
     unlinked["data"]["links"] = []
     envelope = read_example("history")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.stage import Stage
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -42,17 +41,10 @@ def test_a_newcomer_sees_what_happens_and_starts_an_example(
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-@pytest.fixture(scope="module")
-def job_id(stage: Stage, track: dict[str, Any]) -> str:
-    """A completed scan."""
-    job_id = stage.ask(track["music_id"], music_id=track["music_id"], candidate_limit=15)
-    return stage.ended(job_id).job_id
-
-
 def test_a_filtered_ranking_saves_the_rows_it_shows(
-    visitors: Visitors, job_id: str, tmp_path: Path
+    view: View, job_id: str, tmp_path: Path
 ) -> None:
-    view = visitors.open(f"#/job/{job_id}?link=exact_music_id")
+    view.show(f"#/job/{job_id}?link=exact_music_id")
     view.page.wait_for_selector("#panel tr.data")
     ranks = shown_ranks(view.page)
     rows = view.page.locator("#panel .row.apart button", has_text="shown")
@@ -65,9 +57,9 @@ def test_a_filtered_ranking_saves_the_rows_it_shows(
 
 
 def test_filtered_comparisons_save_the_rows_they_show(
-    visitors: Visitors, job_id: str, tmp_path: Path
+    view: View, job_id: str, tmp_path: Path
 ) -> None:
-    view = visitors.open(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
     shown = view.page.locator("#panel tr.data a[href^='#/evidence']")
     shown.first.wait_for()
     places = shown.evaluate_all("all => all.map((one) => one.hash)")
@@ -81,8 +73,8 @@ def test_filtered_comparisons_save_the_rows_they_show(
     assert {line.split(",")[1] for line in lines[1:]} == {"rejected"}
 
 
-def test_a_rejected_pair_is_heard_on_demand(visitors: Visitors, job_id: str) -> None:
-    view = visitors.open(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
+def test_a_rejected_pair_is_heard_on_demand(view: View, job_id: str) -> None:
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
     view.page.locator("#panel tr.data a[href^='#/evidence']").last.click()
     read = view.page.get_by_role("button", name="Read what is missing again")
     read.click()
@@ -94,8 +86,8 @@ def test_a_rejected_pair_is_heard_on_demand(visitors: Visitors, job_id: str) -> 
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_the_x_key_switches_after_a_missing_sound_was_read(visitors: Visitors, job_id: str) -> None:
-    view = visitors.open(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+def test_the_x_key_switches_after_a_missing_sound_was_read(view: View, job_id: str) -> None:
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
     withheld = ["candidate"]
 
     def withhold_once(route: Route) -> None:

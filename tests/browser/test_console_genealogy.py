@@ -70,8 +70,7 @@ def test_births_are_drawn_with_lines_to_what_they_copy(visitors: Visitors, local
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(view: View) -> None:
     copy_of_a_copy = {
         "music_id": "2", "kind": "original_sound", "created_at": None, "evidence": "audio",
         "copy_of_music_id": ROWS[1]["music_id"], "copy_evidence": "audio", "title": "c",
@@ -89,8 +88,7 @@ def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(visitors: V
     assert view.faults == []
 
 
-def test_a_circle_of_copies_is_drawn_once(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_a_circle_of_copies_is_drawn_once(view: View) -> None:
     circle = [
         {"music_id": "1", "copy_of_music_id": "2", "evidence": "audio", "title": "one"},
         {"music_id": "2", "copy_of_music_id": "1", "evidence": "audio", "title": "two"},
@@ -100,8 +98,7 @@ def test_a_circle_of_copies_is_drawn_once(visitors: Visitors) -> None:
     assert view.faults == []
 
 
-def test_a_track_without_music_ids_says_so(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_a_track_without_music_ids_says_so(view: View) -> None:
     opened(view, [])
     expect(view.page.locator("#panel .empty")).to_be_visible()
     assert view.faults == []

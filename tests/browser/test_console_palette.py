@@ -6,21 +6,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.stage import Stage
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def scanned(stage: Stage, track: dict[str, Any]) -> dict[str, Any]:
+def scanned(track: dict[str, Any], job_id: str) -> dict[str, Any]:
     """A track that was scanned."""
-    stage.ended(stage.ask(track["music_id"], music_id=track["music_id"], candidate_limit=15))
+    assert job_id
     return track
 
 
-def test_a_page_is_opened_by_keys_alone(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_a_page_is_opened_by_keys_alone(view: View) -> None:
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.type("oper")
@@ -32,8 +30,7 @@ def test_a_page_is_opened_by_keys_alone(visitors: Visitors) -> None:
     assert is_clean(view)
 
 
-def test_one_escape_closes_it_whatever_was_typed(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_one_escape_closes_it_whatever_was_typed(view: View) -> None:
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.type("oper")
@@ -61,7 +58,8 @@ def test_a_view_is_saved_found_and_forgotten(visitors: Visitors) -> None:
     save = view.page.locator("header button[aria-pressed]")
     save.click()
     expect(save).to_have_attribute("aria-pressed", "true")
-    view.go("#/hot")  # loaded again: the browser keeps it
+    view.show("#/hot")
+    view.page.reload()  # the browser keeps it
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.locator("[role=option]").first.click()
@@ -72,7 +70,7 @@ def test_a_view_is_saved_found_and_forgotten(visitors: Visitors) -> None:
 
 
 def test_a_pasted_link_offers_a_scan(visitors: Visitors, track: dict[str, Any]) -> None:
-    view = visitors.open("#/operator")
+    view = visitors.open("#/operator")  # a page that remembers no tracks of another test
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.insert_text(track["share_link"])
@@ -93,10 +91,8 @@ def test_tracks_come_from_a_file_once_each(
     assert is_clean(view)
 
 
-def test_more_tracks_than_one_request_holds_are_started(
-    visitors: Visitors, track: dict[str, Any]
-) -> None:
-    view = visitors.open("#/hot")
+def test_more_tracks_than_one_request_holds_are_started(view: View, track: dict[str, Any]) -> None:
+    view.show("#/hot")
     ids = [str(int(track["music_id"]) + step) for step in range(12)]
     view.page.route("**/fetch_music_hot_videos_batch", lambda route: route.fulfill(json=_refused()))
     with view.page.expect_request("**/fetch_music_hot_videos_batch") as first:

@@ -18,6 +18,7 @@ LOOKS: dict[str, dict[str, Any]] = {
         "locale": "zh-CN", "color_scheme": "dark", "viewport": {"width": 390, "height": 844},
     },
 }  # fmt: skip
+in_english = pytest.mark.parametrize("shared_view", ["english-light"], indirect=True)
 KINDS_OF_VALUES = (
     "select '7300000000000000001' as id, null as nothing, 9007199254740993::bigint as large, "
     "timestamptz '2026-11-01 08:00:00+08' as at, '<img src=x onerror=window.hasRun=true>' as text"
@@ -125,8 +126,9 @@ def test_rows_that_are_cut_are_said_and_a_fault_is_named(view: View) -> None:
     assert view.axe() == []
 
 
-def test_a_running_statement_is_cancelled_by_button_and_by_leaving(visitors: Visitors) -> None:
-    view = visitors.open("#/sql")
+@in_english
+def test_a_running_statement_is_cancelled_by_button_and_by_leaving(view: View) -> None:
+    view.show("#/sql")
     run(view, ENDLESS)
     view.page.get_by_role("button", name="Cancel").click()
     expect(view.page.locator("main form")).to_contain_text("was cancelled")
@@ -155,8 +157,10 @@ def test_a_link_holds_the_statement_and_waits_for_its_reader(visitors: Visitors)
     assert "rows=100" in view.page.url
 
 
-def test_names_are_put_in_from_the_list_of_tables(visitors: Visitors) -> None:
-    view = visitors.open("#/sql", viewport={"width": 1440, "height": 900})
+@in_english
+def test_names_are_put_in_from_the_list_of_tables(view: View) -> None:
+    view.page.set_viewport_size({"width": 1440, "height": 900})
+    view.show("#/sql")
     editor(view).fill("select count(*) from")
     view.page.get_by_label("Find a table or column").fill("hot_score")
     view.page.locator(".tables summary", has_text="marts.rankings").click()
@@ -167,8 +171,9 @@ def test_names_are_put_in_from_the_list_of_tables(visitors: Visitors) -> None:
     assert cells(view)[0].isdigit()
 
 
-def test_rows_are_saved_in_every_form(visitors: Visitors) -> None:
-    view = visitors.open("#/sql")
+@in_english
+def test_rows_are_saved_in_every_form(view: View) -> None:
+    view.show("#/sql")
     run(view, TWO)
     rows_come(view, 2)
     view.page.get_by_role("button", name="Save rows").click()
@@ -179,30 +184,29 @@ def test_rows_are_saved_in_every_form(visitors: Visitors) -> None:
         assert re.fullmatch(rf"sametrack-demo-sql-[0-9-]+\.{form}", name)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "rows", "chart"),
-    [
-        ("time whole", "[['2026-11-01T00:00:00Z', 1], ['2026-11-02T00:00:00Z', 2]]", "line 0 1 -"),
-        (
-            "time text whole",
-            "[['2026-11-01', 'a', 1], ['2026-11-01', 'b', 2], ['2026-11-02', 'a', 3]]",
-            "line 0 2 1",
-        ),
-        ("text whole real", "[['a', 1, 0.5], ['b', 2, 1.5]]", "bars 0 1 -"),
-        ("real whole", "[[1, 2], [2, 3]]", "scatter 1 0 -"),
-        ("text real whole", "[['a', 1, 2], ['a', 2, 3], ['b', 2, 3]]", "scatter 2 1 0"),
-        ("text text", "[['a', 'b'], ['c', 'd']]", None),
-        ("text whole", "[['a', null], ['b', null]]", None),
-    ],
+SUGGESTED = (
+    ("time whole", "[['2026-11-01T00:00:00Z', 1], ['2026-11-02T00:00:00Z', 2]]", "line 0 1 -"),
+    (
+        "time text whole",
+        "[['2026-11-01', 'a', 1], ['2026-11-01', 'b', 2], ['2026-11-02', 'a', 3]]",
+        "line 0 2 1",
+    ),
+    ("text whole real", "[['a', 1, 0.5], ['b', 2, 1.5]]", "bars 0 1 -"),
+    ("real whole", "[[1, 2], [2, 3]]", "scatter 1 0 -"),
+    ("text real whole", "[['a', 1, 2], ['a', 2, 3], ['b', 2, 3]]", "scatter 2 1 0"),
+    ("text text", "[['a', 'b'], ['c', 'd']]", None),
+    ("text whole", "[['a', null], ['b', null]]", None),
 )
-def test_a_chart_is_suggested_by_the_kinds_of_columns(
-    visitors: Visitors, kinds: str, rows: str, chart: str | None
-) -> None:
-    view = visitors.open()
-    columns = [{"name": f"c{at}", "kind": kind} for at, kind in enumerate(kinds.split())]
-    found = ask_module(view, "parts/row_chart.js", f"m.suggestChart({columns}, {rows})")
-    wanted = None
-    if found is not None:
-        group = found.get("group")
-        wanted = f"{found['kind']} {found['x']} {found['y']} {'-' if group is None else group}"
-    assert wanted == chart
+"""Kinds of columns, their rows, and the chart: kind, x, y and group."""
+
+
+@in_english
+def test_a_chart_is_suggested_by_the_kinds_of_columns(view: View) -> None:
+    for kinds, rows, chart in SUGGESTED:
+        columns = [{"name": f"c{at}", "kind": kind} for at, kind in enumerate(kinds.split())]
+        found = ask_module(view, "parts/row_chart.js", f"m.suggestChart({columns}, {rows})")
+        wanted = None
+        if found is not None:
+            group = found.get("group")
+            wanted = f"{found['kind']} {found['x']} {found['y']} {'-' if group is None else group}"
+        assert (kinds, wanted) == (kinds, chart)

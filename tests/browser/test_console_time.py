@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from api.schemas.examples import read_example
 from tests.browser.test_console_rules import JOB_ID, answer, completed
-from tests.visitor import Visitors
+from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
 TRACK = "7400000000000000001"
@@ -58,8 +58,7 @@ def test_a_larger_scan_is_marked_and_each_point_leads_to_its_scan(
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
-def test_back_undoes_a_filter_of_the_ranking(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_back_undoes_a_filter_of_the_ranking(view: View) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     view.show(f"#/job/{JOB_ID}")
     chosen = view.page.locator("#panel select").nth(1)
@@ -75,8 +74,7 @@ def test_back_undoes_a_filter_of_the_ranking(visitors: Visitors) -> None:
     assert view.faults == []
 
 
-def test_a_term_is_explained_where_it_stands(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_a_term_is_explained_where_it_stands(view: View) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
     view.show(f"#/job/{JOB_ID}")
     view.page.get_by_role("button", name="What is this? Variant").click()
@@ -87,8 +85,7 @@ def test_a_term_is_explained_where_it_stands(visitors: Visitors) -> None:
     expect(shown).to_have_count(0)
 
 
-def test_an_estimate_is_drawn_with_its_interval(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_an_estimate_is_drawn_with_its_interval(view: View) -> None:
     envelope = completed(3)
     one = {
         "observed": 3, "listed": 0, "source_count": 4, "sample_size": 9, "method": "chao1",
@@ -105,8 +102,8 @@ def test_an_estimate_is_drawn_with_its_interval(visitors: Visitors) -> None:
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
-def test_a_dark_page_is_printed_in_light_colours(visitors: Visitors) -> None:
-    view = visitors.open("#/reference", color_scheme="dark")
+def test_a_dark_page_is_printed_in_light_colours(view: View) -> None:
+    view.page.emulate_media(color_scheme="dark")
     root = view.page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
     view.page.emulate_media(media="print")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.stage import Stage
-from tests.visitor import View, Visitors
+from tests.visitor import View
 from warehouse.records.watchlists import DueRun
 
 pytestmark = pytest.mark.browser
@@ -22,8 +22,8 @@ CHANGES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, visitors: Visitors) -> None:
-    view = visitors.open("#/operator")
+def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View) -> None:
+    view.show("#/operator")
     page = view.page
     page.get_by_role("button", name="New watchlist").click()
     page.get_by_label("Name", exact=True).fill("songs")

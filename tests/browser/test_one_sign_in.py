@@ -51,13 +51,45 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         with stage.instance() as instance:
             instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
         stage.start_dagster_ui(port)
-        yield Town(stage, str(stage.start_api().base_url), ui)
+        yield Town(stage, str(stage.start_api().base_url).rstrip("/"), ui)
 
 
 def sign_in(page: Page) -> None:
     page.locator("dialog[open] input[type=password]").fill(TOKEN)
     page.locator("dialog[open] button[type=submit]").click()
     expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_a_token_is_asked_for_and_sent_once_for_a_session(town: Town, visitors: Visitors) -> None:
+    view = visitors.of(town.console).open()
+    sent: list[tuple[str, str, str | None]] = []
+    view.page.on("request", lambda one: sent.append((one.method, one.url, one.post_data)))
+    view.page.locator("dialog[open] input[type=password]").fill(TOKEN)
+    view.page.locator("dialog[open] button[type=submit]").click()
+    expect(view.page.locator("dialog[open]")).to_have_count(0)
+    view.page.wait_for_selector("main .intro")
+    assert [url for _, url, _ in sent if "/api/" in url]
+    assert not [url for _, url, _ in sent if TOKEN in url]
+    with_token = [(method, url) for method, url, body in sent if TOKEN in (body or "")]
+    assert with_token == [("POST", f"{town.console}/session")]
+    assert view.page.evaluate("JSON.stringify(localStorage)").find(TOKEN) == -1
+    assert view.page.evaluate("document.cookie") == ""  # no script can read the session
+
+
+def test_a_wrong_token_is_said_and_signing_out_asks_again(town: Town, visitors: Visitors) -> None:
+    view = visitors.of(town.console).open()
+    dialog = view.page.locator("dialog[open]")
+    dialog.locator("input[type=password]").fill("wrong")
+    dialog.locator("button[type=submit]").click()
+    expect(dialog.locator("[role=status]")).to_contain_text("not accepted")
+    dialog.locator("input[type=password]").fill(TOKEN)
+    dialog.locator("button[type=submit]").click()
+    expect(dialog).to_have_count(0)
+    view.page.get_by_role("button", name="Sign in").click()
+    with view.page.expect_response(lambda answer: answer.request.method == "DELETE"):
+        dialog.get_by_role("button", name="Sign out").click()
+    expect(dialog.locator("input[type=password]")).to_be_visible()
+    assert view.page.evaluate("fetch('/api/v1/sametrack/jobs').then(one => one.status)") == 401
 
 
 def test_who_signed_in_at_the_console_sees_the_ui_and_launches_nothing(

@@ -17,7 +17,9 @@ import httpx2
 import pytest
 from PIL import Image
 from pydantic import TypeAdapter
+from typer.testing import CliRunner
 
+from api.cli.main import app
 from api.cli.processes.child_processes import sametrack_command
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument
@@ -46,8 +48,14 @@ class Scanned:
         found: dict[str, Any] = self.document["result"]
         return found
 
-    def command(self, *arguments: str) -> str:
-        """What a command says on its standard output."""
+    def said_by(self, *arguments: str) -> str:
+        """What a command of the command line says, run in this process."""
+        done = CliRunner(env=self.stage._environment()).invoke(app, list(arguments))
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    def said_by_process(self, *arguments: str) -> str:
+        """The same of a process of its own."""
         done = subprocess.run(
             sametrack_command(*arguments),
             env={**os.environ, **self.stage._environment()},
@@ -119,7 +127,7 @@ def test_coverage_says_of_each_source_why_it_ended(scanned: Scanned) -> None:
 
 def test_invented_data_is_marked_wherever_it_is_shown(scanned: Scanned, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    scanned.command("report", scanned.document["job_id"], "--out", str(page))
+    scanned.said_by("report", scanned.document["job_id"], "--out", str(page))
     assert scanned.result["is_demo_data"] is True
     assert DEMO_MARK in page.read_text(encoding="utf-8")
 
@@ -138,7 +146,7 @@ def test_the_same_question_in_other_words_is_served_from_the_stored_result(
 
 
 def test_the_command_prints_the_same_finished_job(scanned: Scanned) -> None:
-    said = scanned.command(
+    said = scanned.said_by_process(
         "scan", scanned.track["prose"], "--candidate-limit", str(SMALL["candidate_limit"]),
         "--count", "3", "--json", "--api", str(scanned.client.base_url),
     )  # fmt: skip
@@ -173,7 +181,7 @@ def test_a_stored_pair_is_measured_again_to_the_same_numbers(
     scanned: Scanned, pairs: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     picture, heard = tmp_path / "pair.png", tmp_path / "heard"
-    said = scanned.command(
+    said = scanned.said_by(
         "audio", "explain", str(pairs[0]["comparison_id"]), "--json",
         "--out", str(picture), "--excerpts", str(heard),
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Every notebook of `notebooks/explore` runs as it is, and one of them by plain papermill.
+"""Every notebook of `notebooks/explore` runs as it is.
 
 One kernel runs all of them, each with the names and the world of its own: loading pandas and
-matplotlib takes longer than a notebook. `make soak` runs each by papermill.
+matplotlib takes longer than a notebook. `make soak` runs each by plain papermill.
 """
 
 import json
@@ -35,7 +35,6 @@ TYPED = {
     "spread_over_accounts_and_hashtags": ("-p", "music_id", TRACK),
 }
 """Ids as one types them: papermill makes numbers of them."""
-SHORT = "growth_of_a_track"
 SAYS = {
     "chart_and_platform": "Song 1: best position 1",
     "compare_tracks": "Most likes: Song",
@@ -72,7 +71,9 @@ class Kernel:
     def run(self, name: str, data_home: Path, *parameters: str) -> list[Any]:
         """The code cells of a notebook after a run with nothing left of the one before."""
         found = load_notebook_node(str(FOLDER / f"{name}.ipynb"))
-        given = dict(zip(parameters[1::3], parameters[2::3], strict=True))
+        assert found.metadata.kernelspec.name == self.client.kernel_name  # as papermill asks for
+        typed = zip(parameters[1::3], parameters[2::3], strict=True)
+        given = {one: int(text) if text.isdecimal() else text for one, text in typed}
         notebook = parameterize_notebook(found, given, report_mode=False)
         begin = f"%reset -f\nimport os\nos.environ['DATA_HOME'] = {str(data_home)!r}"
         notebook.cells.insert(0, nbformat.v4.new_code_cell(begin))  # type: ignore[no-untyped-call]
@@ -136,10 +137,8 @@ def test_an_empty_world_gives_a_plain_sentence(
     assert SAYS_OF_NOTHING[name] in printed(kernel.run(name, empty_world))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(one, marks=[] if one == SHORT else pytest.mark.soak) for one in NAMES],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", NAMES)
 def test_plain_papermill_runs_it_without_a_flag(name: str, workshop: Any, tmp_path: Path) -> None:
     home = workshop.settings.data_home
     cells = run_by_papermill(name, home, tmp_path, *TYPED.get(name, ()))

@@ -280,18 +280,23 @@ def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) 
         assert len(instance.all_logs(left.run_id)) == 1
 
 
-def test_an_older_moment_says_that_history_was_rewritten(
+def test_an_open_reader_sees_the_rest_and_an_older_moment_says_that_history_was_rewritten(
     full: Full, command: Callable[..., Any]
 ) -> None:
     ask = ("sql", "select count(*) as n from raw.videos", "--json", "--as-of", "2026-11-02")
     before = command(*ask).document
     assert (before["rows"], "history_rewritten" in before["method"]) == ([{"n": 4}], False)
-    command("erase", GONE, "--yes")
+    with full.engine() as engine:
+        assert engine.rows("select count(*) as n from raw.videos") == [{"n": 4}]
+        command("erase", GONE, "--yes")
+        engine.refresh()
+        assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
     after = command(*ask).document
     assert after["rows"] == [{"n": 2}]
     assert after["method"]["history_rewritten"] == "true"
     told = command("export", "videos", "--as-of", "2026-11-02", "--json").document
     assert told["method"]["history_rewritten"] == "true"
+    full.small.add_ranking(job_id="later", hour=2)
 
 
 def test_it_is_found_by_its_handle_and_asked_for_before(
@@ -372,17 +377,6 @@ def test_one_erasure_at_a_time(full: Full, command: Callable[..., Any]) -> None:
     said = command("erase", GONE, "--yes")
     assert said.status == 1
     assert "under way" in said.remarks
-
-
-def test_an_open_reader_sees_the_rest_at_its_next_question(
-    full: Full, command: Callable[..., Any]
-) -> None:
-    with full.engine() as engine:
-        assert engine.rows("select count(*) as n from raw.videos") == [{"n": 4}]
-        command("erase", GONE, "--yes")
-        engine.refresh()
-        assert engine.rows("select count(*) as n from raw.videos") == [{"n": 2}]
-    full.small.add_ranking(job_id="later", hour=2)
 
 
 def test_what_is_marked_is_neither_asked_about_nor_kept(erased: Full) -> None:

@@ -1,5 +1,6 @@
 """The star: what its views declare holds on a store of real scans and over the days of a week."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -140,9 +141,14 @@ def result(job: str, hour: int, count: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-@pytest.fixture
-def week(small: Any) -> Any:
+@pytest.fixture(scope="module")
+def week(
+    tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
+) -> Any:
     """Two videos of a track: one is observed on Monday, Tuesday and Thursday, one from then on."""
+    root = tmp_path_factory.mktemp("week") / "data"
+    shutil.copytree(empty_home, root)
+    small = small_at(root)
     trimmed = Statistics(digg_count=999_999)
     small.lake.append(
         "raw.videos",
@@ -181,7 +187,7 @@ def week(small: Any) -> Any:
     return small
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def week_wh(week: Any) -> Iterator[Warehouse]:
     with open_warehouse(week.home.root) as opened:
         yield opened
@@ -272,8 +278,12 @@ def test_the_star_is_that_of_a_past_time(week: Any) -> None:
 
 
 def test_commands_query_export_and_publish_the_star(
-    week: Any, command: Callable[..., Any], tmp_path: Path
+    week: Any, command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.copytree(week.home.root.parent, tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
     found = command("sql", "select count(*) as n from marts.video_days", "--json").document
     assert found["rows"] == [{"n": 7}]
     whole = command("export", "all", "--track", TRACK, "--out", "star.zip", "--json").document

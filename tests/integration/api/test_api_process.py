@@ -1,4 +1,8 @@
-"""The API as a real process over real stores: what it loads, serves, survives and leaves."""
+"""The API as a real process over real stores: what it loads, serves, survives and leaves.
+
+Nothing secret is in any log or answer: after a tour of requests, good, bad and unlucky, every byte
+that the service and the platform left is searched.
+"""
 
 import json
 import signal
@@ -6,16 +10,24 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from socket import socket
 from typing import Any
 
 import httpx2
+import orjson
 import psutil
 import pytest
+from starlette.testclient import TestClient
 
-from api.cli.processes.child_processes import Child, Program, find_port, sametrack_command
+from api import process
+from api.cli.main import main
+from api.cli.processes.child_processes import Child, find_port
+from api.process import build_app_from_settings
+from api.services.job_feed import JobBroadcaster
+from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from tests.documents import MUSIC_ID, result
 from tests.stage import PATIENCE_S, Stage, open_stage, wait_for
@@ -31,20 +43,27 @@ FORBIDDEN = (
     "pipelines.scan.conclude", "pipelines.scan.confirm", "pipelines.scan.discover",
     "pipelines.scan.scan_run", "pipelines.scan.verify_audio",
 )  # fmt: skip
-TOKEN = {"x-api-key": "sesam-42"}
+TOKEN = {"x-api-key": "tok3n-of-the-tour-4711"}
+COOKIE = "sessionid=c00kie-of-the-tour-0815"
+V3 = "/api/v1/vidplat/app/v3"
+ROOT = Path(__file__).parents[3]
+FAULTS = ("captcha", "structure")
 LIMIT = 20
 
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A home without a worker, whose service asks for a token and has few streams."""
+    """A home without a worker and a platform; its service asks for a token, has few streams."""
     root = tmp_path_factory.mktemp("service")
-    with open_stage(root, root) as built:
+    with open_stage(root, root / "sounds") as built:
         built.settings = {
             "EVENT_STREAMS_MAX": str(LIMIT),
             "OWN_API_TOKEN": TOKEN["x-api-key"],
+            "VIDPLAT_COOKIE": COOKIE,
+            "DATA_PROVIDER": "vidplat-web",
             "RATE_LIMIT_PER_S": "0",
         }
+        built.start_platform(seed=5, size=0.1)
         yield built
 
 
@@ -58,7 +77,7 @@ def client(stage: Stage) -> httpx2.Client:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Stage]:
-    """A home of its own, for a service that is stopped or killed."""
+    """A home of its own, for services that are killed and stopped."""
     with open_stage(tmp_path / "own", tmp_path) as built:
         yield built
 
@@ -70,12 +89,6 @@ def service_of(stage: Stage) -> Child:
 
 def ask(client: httpx2.Client, **body: Any) -> httpx2.Response:
     return client.post(JOBS, json={"input": MUSIC_ID, **body})
-
-
-def stop(service: Child) -> int:
-    """Ask it to stop; its exit status."""
-    service.process.send_signal(signal.SIGTERM)
-    return service.process.wait(PATIENCE_S)
 
 
 def finish_as_a_worker_does(stage: Stage, job_id: str) -> None:
@@ -106,7 +119,7 @@ def reading(client: httpx2.Client, job_id: str) -> Iterator[httpx2.Response]:
     """An open stream on a connection of its own."""
     address = client.base_url.join(STREAMS.format(job_id))
     with (
-        closing(httpx2.Client(timeout=PATIENCE_S, headers=TOKEN)) as own,
+        closing(httpx2.Client(timeout=PATIENCE_S, headers=TOKEN, verify=False)) as own,
         own.stream("GET", address) as answer,
     ):
         yield answer
@@ -117,7 +130,7 @@ def status_of_a_new_stream(client: httpx2.Client, job_id: str) -> int:
         return answer.status_code
 
 
-def test_a_result_of_another_process_is_served_and_outlives_a_kill(own: Stage) -> None:
+def test_jobs_outlive_a_kill_and_a_stop_lets_a_request_end_and_ends_streams(own: Stage) -> None:
     job_id = ask(own.start_api()).json()["data"]["job_id"]
     killed = service_of(own)
     killed.process.kill()
@@ -131,10 +144,7 @@ def test_a_result_of_another_process_is_served_and_outlives_a_kill(own: Stage) -
     again = ask(client, count=5)
     assert (again.status_code, again.json()["data"]["job_id"]) == (200, job_id)
 
-
-def test_a_stop_lets_a_request_end_and_ends_streams(own: Stage) -> None:
-    client = own.start_api()
-    streamed = ask(client).json()["data"]["job_id"]
+    streamed = ask(client, input=STREAMED_INPUT).json()["data"]["job_id"]
     with reading(client, streamed) as stream, half_sent(client) as line:
         events = stream.iter_lines()
         assert any('"status":"queued"' in event for event in events)
@@ -153,6 +163,7 @@ def test_a_stop_lets_a_request_end_and_ends_streams(own: Stage) -> None:
     assert {job.input for job in queued(own)} == {BODY_INPUT}
 
 
+STREAMED_INPUT = "7361729694329545998"
 BODY_INPUT = "7361729694329545999"
 BODY = json.dumps({"input": BODY_INPUT}).encode()
 
@@ -179,7 +190,7 @@ def wait_until_closed(client: httpx2.Client) -> None:
 
     def is_closed() -> bool:
         try:
-            httpx2.get(client.base_url.join("/healthz"))
+            httpx2.get(client.base_url.join("/healthz"), verify=False)
         except httpx2.TransportError:
             return True
         return False
@@ -194,17 +205,17 @@ def test_clients_that_vanish_leave_no_socket_no_thread_and_no_descriptor(
     depends on how many happened to meet; what each client left would be three times the limit.
     """
     job_id = stage.ask(MUSIC_ID, music_id=MUSIC_ID)
-    process = psutil.Process(service_of(stage).process.pid)
+    service = psutil.Process(service_of(stage).process.pid)
     assert status_of_a_new_stream(client, job_id) == 200
-    files, threads = process.num_fds(), process.num_threads()
+    files, threads = service.num_fds(), service.num_threads()
     for _ in range(3):
         with ExitStack() as streams:
             opened = [streams.enter_context(reading(client, job_id)) for _ in range(LIMIT)]
             assert [stream.status_code for stream in opened] == [200] * LIMIT
             assert status_of_a_new_stream(client, job_id) == 503
         stage.wait(lambda: status_of_a_new_stream(client, job_id) == 200)
-    stage.wait(lambda: process.num_fds() < files + LIMIT)
-    assert process.num_threads() < threads + 2 * LIMIT
+    stage.wait(lambda: service.num_fds() < files + LIMIT)
+    assert service.num_threads() < threads + 2 * LIMIT
 
 
 def test_links_of_the_profile_are_read_and_foreign_ones_refused(
@@ -236,27 +247,34 @@ def test_each_request_leaves_one_json_line_with_its_id(stage: Stage, client: htt
     assert TOKEN["x-api-key"] not in repr(lines_of(stage))
 
 
-def test_without_a_profile_the_service_says_what_is_missing(own: Stage, tmp_path: Path) -> None:
-    home = tmp_path / "untouched"
-    home.mkdir()
-    own.settings = {"PROFILE": "", "DATA_HOME": str(home)}
-    client = own.start_api()
-    answer = ask(client)
-    assert answer.status_code == 503
-    assert answer.json()["data"]["error"]["type"] == "profile_not_chosen"
-    assert client.get("/readyz").status_code == 503
-    assert list(home.iterdir()) == []
-    assert stop(service_of(own)) == 0
+def test_without_a_profile_the_service_says_what_is_missing(tmp_path: Path) -> None:
+    settings = ApiSettings(_env_file=None, profile="", data_home=tmp_path)
+    with (
+        build_app_from_settings(settings, feed=JobBroadcaster(limit=4)) as app,
+        TestClient(app, base_url="http://127.0.0.1") as client,
+    ):
+        answer = client.post(JOBS, json={"input": MUSIC_ID})
+        assert answer.status_code == 503
+        assert answer.json()["data"]["error"]["type"] == "profile_not_chosen"
+        assert client.get("/readyz").status_code == 503
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wider_bind_without_a_token_does_not_start(own: Stage) -> None:
-    log = own.root / "refused.log"
-    env = {**own._environment(), "API_HOST": "0.0.0.0", "API_PORT": str(find_port())}
-    child = own.process_group.start(
-        Program(name="serve", command=sametrack_command("serve"), log=log, env=env)
-    )
-    assert child.process.wait(PATIENCE_S) != 0
-    assert "OWN_API_TOKEN" in log.read_text()
+def test_a_wider_bind_without_a_token_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def start(_settings: ApiSettings) -> None:
+        pytest.fail("it has started")
+
+    monkeypatch.setattr(process, "run_server", start)
+    home = {"PROFILE": "sandbox", "DATA_HOME": str(tmp_path)}
+    for name, value in {**home, "API_HOST": "0.0.0.0", "OWN_API_TOKEN": ""}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "argv", ["sametrack", "serve", "--port", str(find_port())])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code not in {0, None}
+    assert "OWN_API_TOKEN" in capsys.readouterr().err
 
 
 def test_the_process_loads_neither_the_orchestrator_nor_what_decodes_sound() -> None:
@@ -266,3 +284,99 @@ def test_the_process_loads_neither_the_orchestrator_nor_what_decodes_sound() -> 
     assert {"api.process", "api.app"} <= set(loaded)
     assert HEAVY.isdisjoint(name.partition(".")[0] for name in loaded)
     assert [name for name in loaded if name.startswith(FORBIDDEN)] == []
+
+
+@dataclass
+class Tour:
+    """Asks, and remembers every answer as it came."""
+
+    client: httpx2.Client
+    answers: list[bytes] = field(default_factory=list)
+    statuses: set[int] = field(default_factory=set)
+
+    def ask(self, method: str, path: str, **request: Any) -> httpx2.Response:
+        answer = self.client.request(method, path, **request)
+        self.statuses.add(answer.status_code)
+        self.answers.append(repr(answer.headers).encode() + answer.content)
+        return answer
+
+
+@pytest.fixture(scope="module")
+def tour(stage: Stage, client: httpx2.Client) -> Tour:
+    tour = Tour(client)
+    description = tour.ask("GET", "/openapi.json").json()
+    _ask_wrongly(tour, description)
+    _ask_rightly(tour, stage)
+    return tour
+
+
+def _ask_wrongly(tour: Tour, description: dict[str, Any]) -> None:
+    """Every operation without its parameters, with foreign ones and with what is none."""
+    for path, operations in description["paths"].items():
+        here = path.replace("{", "").replace("}", "")
+        for method, operation in operations.items():
+            names = [p["name"] for p in operation.get("parameters", []) if p["in"] == "query"]
+            tour.ask(method.upper(), here, params={"no_such_parameter": "x"})
+            tour.ask(method.upper(), here, params=dict.fromkeys(names, "\x00../../etc/passwd"))
+            if "requestBody" in operation:
+                tour.ask(method.upper(), here, content=b'{"a": ')
+                tour.ask(method.upper(), here, json={"no_such_field": [1]})
+    for path in ("/nowhere", "/api/v1/nowhere", "/docs/../../etc/passwd", "/docs/%2e%2e/x"):
+        tour.ask("GET", path)
+    tour.ask("DELETE", "/healthz")
+    tour.ask("GET", "/readyz", headers={"host": "evil.example"})
+    tour.ask("POST", f"{V3}/music_collection_jobs", headers={"origin": "http://evil.example"})
+    tour.ask(
+        "GET", f"{V3}/music_collection_jobs/x", headers={"x-api-key": "tok3n-of-the-tour-4711x"}
+    )
+    tour.ask("GET", f"{V3}/music_collection_jobs/x", headers={"cookie": COOKIE})
+
+
+def _ask_rightly(tour: Tour, stage: Stage) -> None:
+    track = stage.world("/_world/tracks")["tracks"][0]
+    account = {"sec_user_id": "MS4wLjABAAAA-nobody"}
+    tour.ask("POST", f"{V3}/music_collection_jobs", json={"input": track["music_id"]})
+    for fault in ("", *FAULTS):
+        if fault:
+            stage.fault(surface="*", kind=fault, times=2)
+        tour.ask("GET", f"{V3}/handler_user_profile", params=account)
+        tour.ask("POST", f"{V3}/fetch_multi_video", json=["7000000000000000001"])
+    for path in ("/healthz", "/readyz", "/metrics", "/api/v1/sametrack/jobs"):
+        tour.ask("GET", path)
+
+
+def secrets() -> list[bytes]:
+    return [TOKEN["x-api-key"].encode(), b"c00kie-of-the-tour"]
+
+
+def paths(stage: Stage) -> list[bytes]:
+    found = {str(stage.root), str(ROOT), str(Path.home()), "site-packages"}
+    return [path.encode() for path in found if len(path) > 1]
+
+
+def test_the_tour_met_success_and_every_kind_of_refusal(tour: Tour) -> None:
+    assert {200, 202, 400, 401, 403, 404, 405, 415, 421} <= tour.statuses
+    assert 500 not in tour.statuses
+
+
+def test_no_answer_holds_a_secret_or_a_local_path(tour: Tour, stage: Stage) -> None:
+    for hidden in (*secrets(), *paths(stage)):
+        assert [answer[:300] for answer in tour.answers if hidden in answer] == []
+
+
+def test_no_log_holds_a_secret_or_a_local_path(tour: Tour, stage: Stage) -> None:
+    logs = {file.name: file.read_bytes() for file in stage.root.glob("*.log")}
+    assert any(name.startswith("serve") for name in logs)
+    for hidden in (*secrets(), *paths(stage)):
+        found = [line for log in logs.values() for line in log.splitlines() if hidden in line]
+        assert found == []
+
+
+def test_each_line_of_the_service_is_json_and_each_request_has_one(
+    tour: Tour, stage: Stage
+) -> None:
+    (log,) = stage.root.glob("serve-*.log")
+    stage.wait(lambda: log.read_bytes().count(b'"event":"request"') >= len(tour.answers))
+    lines = [orjson.loads(line) for line in log.read_bytes().splitlines()]
+    assert all({"event", "level", "timestamp"} <= line.keys() for line in lines)
+    assert not [line for line in lines if line["level"] in {"error", "critical"}]

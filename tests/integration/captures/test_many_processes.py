@@ -1,4 +1,4 @@
-"""Three processes capture without end: together they stay as polite as one."""
+"""Two processes capture without end: together they stay as polite as one."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from tests.stage import wait_for
 
 PROGRAM = Path(__file__).parent / "programs" / "capture_loop.py"
 PROFILE = Path(__file__).parents[3] / "pipelines/platform/profiles/sandbox.toml"
-PROCESSES, READERS, RATE, BURST = 3, 4, 8, 4
+PROCESSES, READERS, RATE, BURST = 2, 4, 8, 4
 RETRY_AFTER_S = 4
 AFTERWARDS = 20
 """Requests after the wait that are waited for."""
@@ -60,7 +60,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 
 @dataclass(frozen=True)
 class Visits:
-    """What three processes did, and what the platform saw of it."""
+    """What two processes did, and what the platform saw of it."""
 
     captures: list[int]
     requests: list[dict[str, Any]]
@@ -78,7 +78,7 @@ class Visits:
 
 @pytest.fixture(scope="module")
 def visits(platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Visits:
-    """Three processes capture at a low rate, and are once told to wait."""
+    """Two processes capture at a low rate, and are once told to wait."""
     home = tmp_path_factory.mktemp("home")
     profile = home / "slow.toml"
     slow = rf"\g<1>{RATE}\nburst = {BURST}"

@@ -6,13 +6,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from pipelines.captures.recent_details import RecentDetails
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
-from tests.stage import Stage, open_stage
+from tests.stage import LOCAL, Stage, open_stage
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake
@@ -42,7 +41,7 @@ def sandbox(stage: Stage) -> Iterator[PlatformProfile]:
 
 def _advance(stage: Stage, seconds: int) -> None:
     url = f"http://127.0.0.1:{stage.port}/_world/clock"
-    httpx2.post(url, json={"advance_s": seconds}).raise_for_status()
+    LOCAL.post(url, json={"advance_s": seconds}).raise_for_status()
 
 
 def _ahead() -> timedelta:
@@ -115,7 +114,7 @@ def _shown(stage: Stage, track: str) -> dict[str, int]:
     for cursor in range(0, 60, 20):
         path = f"/web/api/v2/music/list/aweme/?music_id={track}&count=20&cursor={cursor}"
         host = {"host": f"share.vidplat.localhost:{stage.port}"}
-        answer = httpx2.get(f"http://127.0.0.1:{stage.port}{path}", headers=host).json()
+        answer = LOCAL.get(f"http://127.0.0.1:{stage.port}{path}", headers=host).json()
         works = answer["aweme_list"]
         found |= {work["aweme_id"]: work["statistics"]["digg_count"] for work in works}
     return found

@@ -41,7 +41,7 @@ class Watch:
         while not holds():
             if time.monotonic() > until:
                 return False
-            time.sleep(0.05)
+            time.sleep(0.2)  # a look at every process takes a while itself
         return True
 
     def are_gone(self, pids: set[int]) -> bool:

@@ -154,7 +154,9 @@ def test_a_job_id_cannot_leave_its_place_in_the_address(job_api: Any) -> None:
     assert job_api.asked[0][1].endswith("music_collection_jobs/..%2F..%2Fx%3Fy%23z")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)]
+)
 def test_ctrl_c_asks_the_job_to_stop(
     job_api: Any,
     start: Callable[..., subprocess.Popen[str]],

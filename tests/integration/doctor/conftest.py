@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from pipelines.doctor.checks.stores import OpenWarehouse
@@ -14,6 +13,7 @@ from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes, load_profile
 from pipelines.settings import Settings
 from tests.children import platform as running_platform
+from tests.stage import LOCAL
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
@@ -61,11 +61,11 @@ class Ward:
     def fault(self, surface: str, kind: str, **more: object) -> None:
         """A fault of a surface that stays until `heal`."""
         fault = {"surface": surface, "kind": kind, "times": 0, **more}
-        httpx2.post(f"{self.world}/faults", json=fault).raise_for_status()
+        LOCAL.post(f"{self.world}/faults", json=fault).raise_for_status()
 
     def heal(self) -> None:
         """Everything works again."""
-        httpx2.delete(f"{self.world}/faults").raise_for_status()
+        LOCAL.delete(f"{self.world}/faults").raise_for_status()
 
     @property
     def world(self) -> str:

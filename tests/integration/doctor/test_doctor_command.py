@@ -1,15 +1,22 @@
-"""`sametrack doctor` as a process: exit status, words, JSON, and how long a dead platform takes."""
+"""`sametrack doctor`: exit status, words, JSON, and how long a dead platform takes.
+
+As a process where all is well and where nobody answers, else by its entry point.
+"""
 
 import json
+import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import api.cli.commands.system.doctor as doctor_command
+from api.cli.main import main
 from pipelines.doctor import health_check as examination
 from pipelines.doctor.probes import probe_runner as asking
 from pipelines.doctor.probes.table import PROBES
@@ -26,6 +33,42 @@ def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProce
         env={**bare_environment(), **given}, cwd=home,
         capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command in this process has said, and its exit status."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+type DoctorHere = Callable[..., Ended]
+
+
+@pytest.fixture
+def doctor_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> DoctorHere:
+    """The command by its entry point; this process is older than a command and does not end."""
+
+    def leave(code: int) -> NoReturn:
+        raise SystemExit(code)
+
+    def run(*arguments: str, **env: str) -> Ended:
+        for name, value in {"PROFILE": "sandbox", "DATA_HOME": str(tmp_path), **env}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(os, "_exit", leave)
+        monkeypatch.setattr(doctor_command, "_age_s", lambda: 0.0)
+        monkeypatch.setattr(sys, "argv", ["sametrack", "doctor", "--time-limit", "600", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    return run
 
 
 @pytest.fixture
@@ -65,9 +108,9 @@ def test_the_times_of_the_parts_add_up_to_less_than_what_is_promised() -> None:
     assert asking.LIMITS.attempts == 1
 
 
-def test_a_dead_platform_is_told_with_what_to_do(unused_port: int, tmp_path: Path) -> None:
-    ended = doctor(tmp_path, SANDBOX_PORT=str(unused_port))
-    assert ended.returncode == 3
+def test_a_dead_platform_is_told_with_what_to_do(unused_port: int, doctor_here: DoctorHere) -> None:
+    ended = doctor_here(SANDBOX_PORT=str(unused_port))
+    assert ended.code == 3
     assert "unreachable" in ended.stdout
     assert "sametrack sandbox" in ended.stdout
     assert "the platform cannot be reached" in ended.stdout
@@ -82,15 +125,19 @@ def test_a_platform_that_never_answers_is_told(silent_port: int, tmp_path: Path)
     assert (told["outcome"], told["error_type"]) == ("unreachable", "upstream_unreachable")
 
 
-def test_without_a_profile_it_looks_at_the_machine_and_says_how_to_choose(tmp_path: Path) -> None:
-    ended = doctor(tmp_path, PROFILE="")
-    assert ended.returncode == 2
+def test_without_a_profile_it_looks_at_the_machine_and_says_how_to_choose(
+    tmp_path: Path, doctor_here: DoctorHere
+) -> None:
+    ended = doctor_here(PROFILE="")
+    assert ended.code == 2
     assert "sametrack init" in ended.stdout
     assert "python" in ended.stdout
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_surface_that_is_not_probed_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    ended = doctor(tmp_path, "--surface", "music_inf")
-    assert ended.returncode == 2
+def test_a_surface_that_is_not_probed_is_refused_with_those_that_are(
+    doctor_here: DoctorHere,
+) -> None:
+    ended = doctor_here("--surface", "music_inf")
+    assert ended.code == 2
     assert "music_info" in ended.stderr

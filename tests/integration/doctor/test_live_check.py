@@ -12,7 +12,6 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
-import httpx2
 import pytest
 
 from pipelines.doctor.live_check.limits import REQUEST_LIMIT
@@ -28,7 +27,7 @@ from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_data_provider, choose_profile
 from pipelines.settings import Settings
 from tests.children import bare_environment
-from tests.stage import open_stage
+from tests.stage import LOCAL, open_stage
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.queries.results import read_candidates, read_result_document
@@ -51,10 +50,10 @@ class LivePlatform:
 
     def switch(self, *switches: str, mode: str = "generous") -> None:
         """The platform as it is from now on; nothing of it is remembered as asked."""
-        httpx2.delete(f"{self.world}/switches").raise_for_status()
+        LOCAL.delete(f"{self.world}/switches").raise_for_status()
         chosen = {"mode": mode, "switches": switches}
-        httpx2.post(f"{self.world}/switches", json=chosen).raise_for_status()
-        httpx2.delete(f"{self.world}/access-log/summary").raise_for_status()
+        LOCAL.post(f"{self.world}/switches", json=chosen).raise_for_status()
+        LOCAL.delete(f"{self.world}/access-log/summary").raise_for_status()
 
     def settings(self, **values: Any) -> Settings:
         given = {"profile": "sandbox", "data_home": self.place / "home", **values}
@@ -77,7 +76,7 @@ class LivePlatform:
 
     def requests(self) -> list[dict[str, Any]]:
         """What was asked since the last switch, robots.txt included."""
-        log = httpx2.get(f"{self.world}/access-log/requests", params={"limit": 500}).json()
+        log = LOCAL.get(f"{self.world}/access-log/requests", params={"limit": 500}).json()
         found: list[dict[str, Any]] = log["requests"]
         return found
 
@@ -163,7 +162,7 @@ async def read_sound(live: LivePlatform, name: str, **values: Any) -> str:
     settings = live.settings(data_home=live.place / name, **values)
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    track = httpx2.get(f"{live.world}/tracks?limit=1&counts=0").json()["tracks"][0]
+    track = LOCAL.get(f"{live.world}/tracks?limit=1&counts=0").json()["tracks"][0]
     with closing(open_control(home.control_url, world=home.world)) as control:
         async with aclosing(build_data_provider(settings, profile, control=control)) as provider:
             detail = (await provider.fetch_video(track["aweme_id"])).value
@@ -207,9 +206,9 @@ class ScanResult:
 def track_with_reuploads(live: LivePlatform) -> str:
     """The music id of the track that most videos use under other music ids a guest can reach."""
     found = {}
-    for track in httpx2.get(f"{live.world}/tracks?counts=0").json()["tracks"]:
+    for track in LOCAL.get(f"{live.world}/tracks?counts=0").json()["tracks"]:
         own = track["music_id"]
-        works = httpx2.get(f"{live.world}/truth/{own}").json()["works"]
+        works = LOCAL.get(f"{live.world}/truth/{own}").json()["works"]
         found[own] = sum(
             work["carries_recording"] and work["is_public"]
             and work["round"] is not None and work["music_id"] != own
@@ -304,8 +303,8 @@ def check_the_shape_files(live: LivePlatform, lacking: Path) -> None:
         ("video_page", "upstream_page_without_data"),
         ("search_stream", "upstream_login_required"),
     }
-    track = httpx2.get(f"{live.world}/tracks?limit=1").json()["tracks"][0]
-    accounts = httpx2.get(f"{live.world}/accounts?limit=10000").json()["accounts"]
+    track = LOCAL.get(f"{live.world}/tracks?limit=1").json()["tracks"][0]
+    accounts = LOCAL.get(f"{live.world}/accounts?limit=10000").json()["accounts"]
     written = b"".join(
         path.read_bytes() for path in (live.place / "first").rglob("*") if path.is_file()
     )

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-import httpx2
 import pytest
 import structlog
 import uvicorn
@@ -45,7 +44,7 @@ from tests.guides import (
     read_curl,
     words_of,
 )
-from tests.stage import wait_for
+from tests.stage import LOCAL, wait_for
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
@@ -250,9 +249,7 @@ def _described(request: Request) -> Any:
 )
 def test_every_request_of_a_guide_is_answered(example: Example, guides: Guides) -> None:
     request = read_curl(example.text)
-    answer = httpx2.request(
-        request.method, guides.base + request.target, json=request.body, timeout=60
-    )
+    answer = LOCAL.request(request.method, guides.base + request.target, json=request.body)
     assert answer.status_code in {200, 202}, answer.text
 
 
@@ -262,7 +259,7 @@ def test_every_request_of_a_guide_is_answered(example: Example, guides: Guides) 
 def test_every_program_runs(
     example: Example, guides: Guides, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    httpx2.delete(f"{guides.base}/api/v1/sametrack/watchlists/songs", timeout=60)
+    LOCAL.delete(f"{guides.base}/api/v1/sametrack/watchlists/songs")
     text = example.text.replace("http://127.0.0.1:8780", guides.base)
     asks_the_service = "http" in example.text
     assert (text != example.text) is asks_the_service

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from api.cli.processes.child_processes import find_port
-from tests.stage import Stage, open_stage, wait_for
+from tests.stage import LOCAL, Stage, open_stage, wait_for
 from tests.town import SEED, SIZE
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
@@ -32,12 +32,12 @@ class Scans:
     def device(self, **script: Any) -> dict[str, Any]:
         """Set what goes wrong; what was done with the device."""
         place = f"http://127.0.0.1:{self.app.port}/_world/device"
-        answer = httpx2.post(place, json=script).raise_for_status().json()
+        answer = LOCAL.post(place, json=script).raise_for_status().json()
         log: dict[str, Any] = answer["log"]
         return log
 
     def restore(self) -> None:
-        httpx2.delete(f"http://127.0.0.1:{self.app.port}/_world/device").raise_for_status()
+        LOCAL.delete(f"http://127.0.0.1:{self.app.port}/_world/device").raise_for_status()
         self.app.settle()
 
     def confirmed(self, stage: Stage, job: Job) -> set[str]:
@@ -83,7 +83,7 @@ def scans(running: Scans) -> Iterator[Scans]:
 
 def test_the_app_confirms_what_the_public_pages_confirm(scans: Scans) -> None:
     """With audio verification; the app shows all public works of the track."""
-    wanted = {"candidate_limit": 20}
+    wanted = {"candidate_limit": 20, "search_enabled": False}
     jobs = [
         stage.ended(stage.ask(scans.track, music_id=scans.track, **wanted))
         for stage in (scans.app, scans.public)
@@ -99,21 +99,35 @@ def test_the_app_confirms_what_the_public_pages_confirm(scans: Scans) -> None:
     assert [result["mobile_emulator_used"] for result in results] == [True, False]
 
 
-def test_works_are_counted_one_by_one_while_they_are_read(scans: Scans) -> None:
-    scans.device(delay_s=0.4)  # so slow that nobody misses what lies between
-    job_id = scans.app.ask(scans.track, music_id=scans.track, refresh=True, **QUICK)
-    counted = wait_for(lambda: scans.app.job(job_id).progress.candidate_pool_count)
-    scans.device(delay_s=0.0)
-    assert scans.app.ended(job_id).status == "completed"
-    assert 0 < counted < len(set(scans.device()["works"]))
+@dataclass(frozen=True)
+class Watched:
+    """An undisturbed scan by the app, watched while it read the list of a track."""
+
+    job: Job
+    counted_first: int
+    works: set[str]
 
 
-def test_a_scan_survives_the_loss_of_the_device(scans: Scans) -> None:
-    before = scans.app.ended(scans.app.ask(scans.track, music_id=scans.track, **QUICK))
+@pytest.fixture(scope="module")
+def watched(running: Scans) -> Watched:
+    running.restore()
+    running.device(delay_s=0.4)  # so slow that nobody misses what lies between
+    job_id = running.app.ask(running.track, music_id=running.track, refresh=True, **QUICK)
+    counted = wait_for(lambda: running.app.job(job_id).progress.candidate_pool_count)
+    running.device(delay_s=0.0)
+    return Watched(running.app.ended(job_id), counted, set(running.device()["works"]))
+
+
+def test_works_are_counted_one_by_one_while_they_are_read(watched: Watched) -> None:
+    assert watched.job.status == "completed"
+    assert 0 < watched.counted_first < len(watched.works)
+
+
+def test_a_scan_survives_the_loss_of_the_device(watched: Watched, scans: Scans) -> None:
     scans.device(lose_after=scans.device()["swipes"] + 2, away=5)
     job = scans.app.ended(scans.app.ask(scans.track, music_id=scans.track, refresh=True, **QUICK))
     assert (job.status, scans.device()["losses"]) == ("completed", 1)
-    assert scans.confirmed(scans.app, job) == scans.confirmed(scans.app, before)
+    assert scans.confirmed(scans.app, job) == scans.confirmed(scans.app, watched.job)
 
 
 def test_a_login_prompt_ends_the_list_by_name_and_the_scan_completes(scans: Scans) -> None:

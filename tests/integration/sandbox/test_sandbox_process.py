@@ -39,9 +39,9 @@ def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(tmp_path: Pat
         children = rendering(process)
         base = f"http://127.0.0.1:{port}"
         fault = {"surface": "*", "kind": "timeout", "seconds": PATIENCE_S}
-        httpx.post(f"{base}/_world/faults", json=fault, timeout=PATIENCE_S)
+        httpx.post(f"{base}/_world/faults", json=fault, timeout=PATIENCE_S, verify=False)
         with pytest.raises(httpx.TimeoutException):
-            httpx.get(f"{base}/web/api/v2/music/info/", timeout=0.3)
+            httpx.get(f"{base}/web/api/v2/music/info/", timeout=0.3, verify=False)
         process.terminate()
         output, _ = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, output) == (0, "")
@@ -55,7 +55,7 @@ def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(tmp_path: Pat
     ):
         children = rendering(process)
         with pytest.raises(httpx.ReadTimeout):
-            httpx.get(f"http://127.0.0.1:{port}/web/api/v2/music/info/", timeout=0.3)
+            httpx.get(f"http://127.0.0.1:{port}/web/api/v2/music/info/", timeout=0.3, verify=False)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, output) == (0, "")
@@ -69,7 +69,7 @@ def test_killed_it_leaves_no_rendering_process(tmp_path: Path) -> None:
         process.wait()
         wait_until_gone(children)
         with pytest.raises(httpx.ConnectError):
-            httpx.get(f"http://127.0.0.1:{port}/_world/cpu")
+            httpx.get(f"http://127.0.0.1:{port}/_world/cpu", verify=False)
 
 
 def test_a_killed_rendering_process_is_replaced(sandbox: Sandbox, tmp_path: Path) -> None:

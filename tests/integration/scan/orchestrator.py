@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx2
-
 from api.cli.commands.system.up import UpConfig, services
 from api.cli.processes.child_processes import Program, find_port, is_listening
-from tests.stage import Stage
+from tests.stage import LOCAL, Stage, wait_for
 
 WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"
 PARTS = ("code-server", "daemon", "dagster-ui")
@@ -36,7 +34,7 @@ class Orchestrator:
     stage: Stage
 
     def ask(self, text: str, **variables: Any) -> Any:
-        answer = httpx2.post(
+        answer = LOCAL.post(
             f"http://127.0.0.1:{self.port}/graphql",
             json={"query": text, "variables": variables},
             timeout=120,
@@ -80,14 +78,14 @@ class Orchestrator:
             found = self.ask(RUNS_OF, id=backfill["backfillId"])
             return str(found["status"]).startswith("COMPLETED")
 
-        self.stage.wait(ended)
+        wait_for(ended, every_s=0.5)
         runs = self.ask(RUNS_OF, id=backfill["backfillId"])["runs"]
         return {run["id"]: run["status"] for run in runs}
 
     def ended(self, run_id: str) -> str:
         """Wait for the end of a run; returns its status."""
         done = ("SUCCESS", "FAILURE", "CANCELED")
-        self.stage.wait(lambda: self.ask(RUN, id=run_id)["status"] in done)
+        wait_for(lambda: self.ask(RUN, id=run_id)["status"] in done, every_s=0.5)
         return str(self.ask(RUN, id=run_id)["status"])
 
     def errors(self, run_id: str) -> str:

@@ -19,6 +19,9 @@ from tests.postgres import new_database
 from tests.stage import Stage, open_stage
 
 REQUESTS = "/_world/access-log/requests?limit=10000"
+SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
+UNHEARD: dict[str, Any] = {**SMALL, "verify_audio": False}
+"""A run that is launched for the same track has the parameters of the job before."""
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +55,7 @@ class Scanned:
 def scanned(town: Orchestrator) -> Scanned:
     stage = town.stage
     track = stage.world("/_world/tracks")["tracks"][0]
-    job_id = stage.ask(track["prose"], candidate_limit=15)
-    twin_id = stage.ask(track["share_link"], candidate_limit=15)
+    job_id, twin_id = (stage.ask(track[link], **UNHEARD) for link in ("prose", "share_link"))
     for job in (stage.ended(job_id), stage.ended(twin_id)):
         assert job.status == "completed", job.error
     return Scanned(track, job_id, twin_id)
@@ -135,7 +137,7 @@ def assert_it_goes_on(stage: Stage) -> None:
     music_id = stage.world("/_world/tracks")["tracks"][1]["music_id"]
     is_held = stage.hold("slides_info", after=8)
     # with `refresh`, since scans of other tracks have read some of its candidates
-    job_id = stage.ask(music_id, music_id=music_id, candidate_limit=15, refresh=True)
+    job_id = stage.ask(music_id, music_id=music_id, refresh=True, **SMALL)
     stage.wait(is_held)
     stage.wait(lambda: "candidates" in checkpoints(stage, job_id))
     kill_run(stage)

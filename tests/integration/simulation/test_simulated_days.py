@@ -1,10 +1,10 @@
 """A bounded part of `make simulate`: promises hold, a seed repeats itself, bugs are found."""
 
-import subprocess
 import sys
 
 import pytest
 
+from tests.simulation.__main__ import main
 from tests.simulation.bugs import BUGS
 from tests.simulation.days import BrokenPromiseError, simulate
 from tests.simulation.lives import find_bug
@@ -43,10 +43,11 @@ def test_a_failing_seed_says_how_to_replay_it_and_fails_in_the_same_way_again() 
     assert "make simulate SEED=1 DAYS=1" in told[0]
 
 
-def test_the_command_divides_the_seeds_among_processes() -> None:
+def test_the_command_divides_the_seeds_among_processes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     options = ["--seeds", "2", "--days", "0.1", "--processes", "2"]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.simulation", *options],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.startswith("2 seeds of 0.1 days, each lived twice, with the same trace")
+    monkeypatch.setattr(sys, "argv", ["simulation", *options])
+    assert main() == 0
+    said = capsys.readouterr().out
+    assert said.startswith("2 seeds of 0.1 days, each lived twice, with the same trace")

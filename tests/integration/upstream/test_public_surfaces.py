@@ -44,7 +44,7 @@ class Platform:
 
 def _control(port: int) -> httpx2.Client:
     host = f"share.vidplat.localhost:{port}"
-    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers={"Host": host})
+    return httpx2.Client(base_url=f"http://127.0.0.1:{port}", headers={"Host": host}, verify=False)
 
 
 @pytest.fixture

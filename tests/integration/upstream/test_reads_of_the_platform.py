@@ -21,7 +21,7 @@ CHART = "/api/v1/music/chartsrc/top500/history"
 def platform(sandbox: Any) -> Iterator[httpx2.Client]:
     host = f"share.vidplat.localhost:{sandbox.port}"
     with httpx2.Client(
-        base_url=f"http://127.0.0.1:{sandbox.port}", headers={"Host": host}
+        base_url=f"http://127.0.0.1:{sandbox.port}", headers={"Host": host}, verify=False
     ) as platform:
         yield platform
         platform.delete("/_world/faults").raise_for_status()

@@ -63,7 +63,7 @@ class Platform:
 def platform(sandbox: Sandbox) -> Iterator[Platform]:
     host = f"share.vidplat.localhost:{sandbox.port}"
     base = f"http://127.0.0.1:{sandbox.port}"
-    with httpx2.Client(base_url=base, headers={"Host": host}) as control:
+    with httpx2.Client(base_url=base, headers={"Host": host}, verify=False) as control:
         platform = Platform(control)
         platform.settle()
         yield platform

@@ -27,7 +27,7 @@ WORLD = SandboxWorld(11, 0.1)
 
 @pytest.fixture
 def platform(sandbox: Any) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=f"http://127.0.0.1:{sandbox.port}") as platform:
+    with httpx2.Client(base_url=f"http://127.0.0.1:{sandbox.port}", verify=False) as platform:
         yield platform
         platform.delete("/_world/faults").raise_for_status()
 

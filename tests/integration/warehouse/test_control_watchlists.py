@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.warehouse.test_control_processes import run_together
+from tests.integration.warehouse.together import run_together
 from warehouse.control import ControlStore, open_control
 from warehouse.records.watchlists import (
     OVERLAP_OUTCOME,
@@ -186,8 +186,8 @@ def test_processes_that_look_at_the_same_time_make_one_run_of_each_due_time(
 ) -> None:
     with closing(open_control(control_url, world="sandbox")) as control:
         control.create_watchlist(PLAN, "* * * * *")
-        outputs = run_together(programs / "take_due.py", *[(control_url, PLAN.name, "12")] * 2)
-        taken = sorted(line for lines in outputs for line in lines)
+        lookers = [(control_url, PLAN.name, "12")] * 2
+        taken = sorted(run_together("warehouse.control", programs / "take_due.py", *lookers))
         runs = control.watch_runs(PLAN.name, limit=99)
     assert len(taken) == len(set(taken)) == 12
     assert sorted(run.run_id for run in runs) == taken

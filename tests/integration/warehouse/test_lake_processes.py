@@ -87,6 +87,7 @@ def test_kill_loses_no_acknowledged_commit_and_leaves_none_half(
 ) -> None:
     """Each round ends after so many lines of the first writer, with all of them at work."""
     url = str(tmp_path / "lake")
+    open_lake(url, world="sandbox")
     names: list[str] = []
     for lines in LINES_OF_ROUNDS:
         writers = [
@@ -108,6 +109,7 @@ def test_kill_loses_no_acknowledged_commit_and_leaves_none_half(
 
 def test_lake_works_on_after_its_writer_was_killed(tmp_path: Path, programs: Path) -> None:
     url = str(tmp_path / "lake")
+    open_lake(url, world="sandbox")
     writer = start(programs / "append_captures.py", url, "killed", "9999")
     names = acknowledged(writer, 1)
     names += kill(writer)

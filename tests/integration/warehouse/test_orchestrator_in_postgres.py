@@ -4,14 +4,13 @@ SQLAlchemy 2.1 reads `postgresql://` as psycopg 3, which refuses the parameter t
 gives to NOTIFY with every new event; `pyproject.toml` holds it below.
 """
 
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
-import orjson
+import dagster as dg
 import pytest
 from dagster import AssetKey, AssetMaterialization
+from dagster._core.launcher import RunLauncher
 from dagster_postgres import (
     PostgresEventLogStorage,
     PostgresRunStorage,
@@ -22,60 +21,35 @@ from pipelines.erasure.account import forget_runs
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.storage import dagster_server
 from tests.fake_runs import empty_scan
+from tests.integration.warehouse.together import run_together
 from warehouse.home.folder import Home, open_home
 from warehouse.maintenance.erasure.names import AccountNames
 from warehouse.records.errors import WarehouseUnavailableError
 
-RUN = """
-import json, sys
-import dagster as dg
 
-@dg.asset
-def songs():
-    return 7
-
-with dg.DagsterInstance.from_config(sys.argv[1]) as instance:
-    result = dg.materialize([songs], instance=instance)
-    kept = instance.get_latest_materialization_event(dg.AssetKey("songs"))
-    print(json.dumps({
-        "storage": type(instance.event_log_storage).__name__,
-        "success": result.success,
-        "is_kept": kept is not None,
-        "runs": instance.get_runs_count(),
-        "ticks": len(instance.get_ticks("none", "none")),
-    }))
-"""
-
-
+@pytest.mark.filterwarnings("ignore")  # those of the library are not ours
 def test_a_run_leaves_its_events_in_postgresql(postgres_url: str, tmp_path: Path) -> None:
+    @dg.asset
+    def songs() -> int:
+        return 7
+
     address = postgres_url.replace("postgresql+psycopg://", "postgresql://")
     config = (
         f"telemetry: {{enabled: false}}\nstorage: {{postgres: {{postgres_url: '{address}'}}}}\n"
     )
     (tmp_path / "dagster.yaml").write_text(config)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", RUN, str(tmp_path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert orjson.loads(done.stdout.splitlines()[-1]) == {
-        "storage": "PostgresEventLogStorage",
-        "success": True,
-        "is_kept": True,
-        "runs": 1,
-        "ticks": 0,
-    }
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert isinstance(instance.event_log_storage, PostgresEventLogStorage)
+        assert dg.materialize([songs], instance=instance).success
+        assert instance.get_latest_materialization_event(dg.AssetKey("songs")) is not None
+        assert instance.get_runs_count() == 1
+        assert instance.get_ticks("none", "none") == []
 
 
+@pytest.mark.filterwarnings("ignore")  # as above
 def test_the_launcher_of_the_extra_celery_is_importable() -> None:
-    code = "from dagster_celery.launcher import CeleryRunLauncher as l; print(l.__name__)"
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "CeleryRunLauncher\n"
+    launcher = import_module("dagster_celery.launcher")  # here: no other test needs what it loads
+    assert issubclass(launcher.CeleryRunLauncher, RunLauncher)
 
 
 @pytest.fixture
@@ -96,20 +70,9 @@ def test_dagster_storage_url_puts_all_of_dagsters_storages_on_the_server(home: H
 
 
 @pytest.mark.usefixtures("home")
-def test_processes_that_meet_an_empty_database_make_its_tables_once() -> None:
-    code = (
-        "from dagster import DagsterInstance\n"
-        "from pipelines.orchestration.instance import INSTANCE_FOLDER\n"
-        "print(DagsterInstance.from_config(str(INSTANCE_FOLDER)).get_runs_count())"
-    )
-
-    def open_it(_number: int) -> str:
-        return subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-        ).stdout
-
-    with ThreadPoolExecutor(2) as processes:
-        assert list(processes.map(open_it, range(2))) == ["0\n"] * 2
+def test_processes_that_meet_an_empty_database_make_its_tables_once(programs: Path) -> None:
+    opened = run_together("dagster_postgres", programs / "open_dagster.py", (), ())
+    assert opened == ["0"] * 2
 
 
 def test_runs_on_the_server_that_name_an_erased_account_go_with_their_events(home: Home) -> None:

@@ -142,12 +142,14 @@ def test_some_hidden_works_are_still_listed(world: SandboxWorld) -> None:
     assert world.works.is_listed[~hidden].all()
 
 
-def test_the_load_world_is_built_in_little_memory() -> None:
+@pytest.mark.parametrize("size", [10, pytest.param(40, marks=pytest.mark.soak)])
+def test_a_large_world_is_built_in_little_memory(size: int) -> None:
+    """At 40 it is the world of `make load`."""
     tracemalloc.start()
-    load = SandboxWorld(9, 40)
-    load.music_list(load.tracks[0].index)
+    large = SandboxWorld(9, size)
+    large.music_list(large.tracks[0].index)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(load.works) > 190_000
-    assert np.unique(load.works.aweme_id).size == len(load.works)
-    assert peak < 400e6
+    assert len(large.works) > 4_750 * size
+    assert np.unique(large.works.aweme_id).size == len(large.works)
+    assert peak < 10e6 * size

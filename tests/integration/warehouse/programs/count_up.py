@@ -1,13 +1,13 @@
-"""Take the next number of one sequence again and again, and print each at once.
+"""Take the next number of one sequence again and again, and print each at once after a name.
 
-Usage: count_up.py URL COUNT
+Usage: count_up.py URL COUNT NAME
 """
 
 import sys
 
 from warehouse.control import open_control
 
-url, count = sys.argv[1], int(sys.argv[2])
+url, count, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 control = open_control(url, world="sandbox")
 for _ in range(count):
-    print(control.next_sequences([("music_list", "7000000000000000001")])[0], flush=True)
+    print(name, control.next_sequences([("music_list", "7000000000000000001")])[0], flush=True)
