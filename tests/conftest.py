@@ -10,6 +10,7 @@ No test fails because a machine is slow: generated examples have no deadline.
 import gc
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -23,6 +24,10 @@ from tests.shared import SharedFolder
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
     # read when the library is loaded: the processes that share the tests have a core each
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background so, and all that tests start would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 gc.disable()  # until all tests are collected: nothing of that is garbage
 
