@@ -144,8 +144,9 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None, *, limit: int | None = None
     ) -> pa.Table:
         """Return the rows as an Arrow table, at most `limit` of them."""
-        self._relist_when_due(self._read_by(sql))
-        with query_errors(), self._cursor() as cursor:
+        names = self._read_by(sql)
+        self._relist_when_due(names)
+        with query_errors(), self._cursor(names) as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
                 raise WarehouseError("the query returns no result")
@@ -173,21 +174,22 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of Arrow batches, for results that are too large for memory."""
-        self._relist_when_due(self._read_by(sql))
-        with query_errors(), self._cursor() as cursor:
+        names = self._read_by(sql)
+        self._relist_when_due(names)
+        with query_errors(), self._cursor(names) as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
     def open_cursor(self) -> duckdb.DuckDBPyConnection:
         """Return a cursor for relations, which read when they are used. For one thread."""
         self._has_open_cursor = True
         cursor = self._new_cursor()
-        self._register(cursor)
+        self._register(cursor, self._tables)
         return cursor
 
     def refresh_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make all commits visible to relations of a cursor."""
         self._relist_when_due(self._tables)
-        self._register(cursor)
+        self._register(cursor, self._tables)
 
     def refresh(self) -> None:
         """Make all commits so far visible.
@@ -233,9 +235,10 @@ class Engine:
             connection.close()
 
     @contextmanager
-    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def _cursor(self, names: Collection[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open a cursor for a query that reads these tables."""
         with self._new_cursor() as cursor:
-            self._register(cursor)
+            self._register(cursor, names)
             yield cursor
 
     def _new_cursor(self) -> duckdb.DuckDBPyConnection:
@@ -244,9 +247,11 @@ class Engine:
             raise WarehouseUnavailableError("the engine is closed")
         return connection.cursor()
 
-    def _register(self, cursor: duckdb.DuckDBPyConnection) -> None:
+    def _register(self, cursor: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+        """Give a cursor what Arrow reads of these tables; each registration takes about 1 ms."""
         for name, dataset in self._datasets.items():
-            cursor.register(_alias(name), dataset)  # registrations belong to the cursor
+            if name in names:
+                cursor.register(_alias(name), dataset)  # registrations belong to the cursor
 
     def _read_by(self, sql: str) -> Collection[str]:
         """Return the tables to look at before a query: all, or those that it can read."""
@@ -309,7 +314,7 @@ class Engine:
 
     def _show(self, name: str, sql: str) -> None:
         """Create views, and keep their SQL for `_reopen`."""
-        with query_errors(), self._cursor() as cursor:
+        with query_errors(), self._cursor(self._read_by(sql)) as cursor:
             cursor.execute(sql)
         self._views[name] = sql
 
