@@ -111,6 +111,16 @@ def test_latest_is_newest_first_and_oldest_is_oldest_first(
     assert order(videos, sort_by) == expected
 
 
+def test_without_a_stated_time_the_one_in_the_id_counts() -> None:
+    made = {"created_at": "2023-11-14T22:13:20Z"}  # 1_700_000_000
+    videos = [
+        video("1", create_time=1_699_999_999) | made,
+        video("2", create_time=None) | made,
+        video("3", create_time=1_700_000_001) | made,
+    ]
+    assert order(videos, "latest") == ["3", "2", "1"]
+
+
 @pytest.mark.parametrize("sort_by", ["latest", "oldest"])
 def test_a_video_of_unknown_date_comes_last_either_way(sort_by: SortBy) -> None:
     videos = [video("1", create_time=None), video("2", create_time=0), video("3", create_time=9)]

@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -282,3 +283,8 @@ def test_old_reports_are_deleted_but_for_the_newest_of_each_table(tmp_path: Path
         assert delete_runless_materializations(instance, now - timedelta(days=1)) == 0
         assert delete_runless_materializations(instance, now + timedelta(days=1)) == 1
         assert (catalog.versions(VIDEOS), catalog.versions(ERASURES)) == ([2], [1])
+
+
+def test_a_store_without_tables_has_no_reports_to_delete() -> None:
+    instance: Any = SimpleNamespace(event_log_storage=object())
+    assert delete_runless_materializations(instance, datetime.now(UTC)) == 0

@@ -10,6 +10,7 @@ import pytest
 from dagster import (
     DagsterInstance,
     DefaultSensorStatus,
+    DeleteDynamicPartitionsRequest,
     ExecuteInProcessResult,
     RunRequest,
     SensorResult,
@@ -151,6 +152,19 @@ def test_many_due_lists_do_not_start_as_many_processes_at_once(
         watches.watcher.control.create_watchlist(plan, to_cron(plan.every))
     watches.clock.now += SIX_HOURS
     assert len(requests(look(watches, instance))) == LAUNCHED_AT_ONCE
+
+
+def test_a_list_that_was_removed_loses_its_partition(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    look(watches, instance)
+    assert watches.watcher.control.delete_watchlist(PLAN.name)
+    found = look(watches, instance)
+    assert isinstance(found, SensorResult)
+    [wanted] = found.dynamic_partitions_requests or []
+    assert isinstance(wanted, DeleteDynamicPartitionsRequest)
+    assert wanted.partition_keys == [PLAN.name]
+    assert found.run_requests == []
 
 
 def test_without_a_profile_the_sensor_says_so(instance: DagsterInstance) -> None:

@@ -13,6 +13,7 @@ import pytest
 from pipelines.audio.features.sounds import MeasuredSound, pack_features
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.audit import audit_videos, draw_audit
+from pipelines.scan.marts.rows import audit_rows
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
@@ -220,3 +221,12 @@ def test_without_references_no_drawn_video_is_read() -> None:
     session = AuditSession(["1"])
     found = audited(session, [])
     assert (found.reason, found.videos, session.requests_used) == ("no_reference", (), 0)
+
+
+def test_an_audit_has_a_row_and_a_job_without_one_has_none() -> None:
+    session = AuditSession(["1"])
+    assert audit_rows(cast("ScanRun", session)) == []
+    audited(session, [])
+    [row] = audit_rows(cast("ScanRun", session))
+    assert (row["job_id"], row["population_count"], row["drawn_count"]) == ("job", 1, 0)
+    assert (row["upper_count"], row["not_audited_reason"]) == (None, "no_reference")

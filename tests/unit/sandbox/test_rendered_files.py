@@ -1,0 +1,91 @@
+"""A sound that has been rendered is not rendered again; the process that renders ends in time."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipelines.sandbox.world.content.videos import Alteration
+from pipelines.sandbox.world.sound import render_process
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.world import SandboxWorld
+
+KEPT = b"rendered before"
+FIRST_S = 30.0
+
+
+@pytest.fixture
+def sound_cache(world: SandboxWorld, tmp_path: Path) -> SoundCache:
+    return SoundCache(world, tmp_path)
+
+
+def of_a_sound(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
+    sound = cache.world.tracks[0]
+    return cache.path(sound, codec="mp3"), lambda: cache.file(sound, codec="mp3")
+
+
+def of_a_video(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
+    work = replace(cache.world.works.row(0), alteration=Alteration.MUTED)
+    return cache.video_path(work), lambda: cache.video_file(work)
+
+
+def of_a_song(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
+    path = cache.song_path(0, length_s=FIRST_S)
+    return path, lambda: cache.song_file(0, length_s=FIRST_S)
+
+
+def of_silence(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
+    return cache.folder / "silent.mp3", cache.placeholder
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [of_a_sound, of_a_video, of_a_song, of_silence],
+    ids=["sound", "video", "song", "silence"],
+)
+def test_a_file_that_is_there_is_served_as_it_is(
+    kind: Callable[[SoundCache], tuple[Path, Callable[[], Path]]], sound_cache: SoundCache
+) -> None:
+    path, ask = kind(sound_cache)
+    path.write_bytes(KEPT)
+    assert ask() == path
+    assert path.read_bytes() == KEPT
+
+
+def test_a_video_with_the_sound_of_its_music_id_plays_the_file_of_that_sound(
+    sound_cache: SoundCache,
+) -> None:
+    work = replace(sound_cache.world.works.row(0), alteration=Alteration.NONE)
+    sound = sound_cache.world.sounds.row(work.sound)
+    path = sound_cache.path(sound, codec="mp3" if work.is_photo else "aac")
+    path.write_bytes(KEPT)
+    assert sound_cache.video_file(work) == path
+
+
+class Parent:
+    """The process that has started this one."""
+
+    def __init__(self, done: list[str]) -> None:
+        self._done = done
+
+    def join(self) -> None:
+        self._done.append("the parent has ended")
+
+
+@pytest.mark.parametrize(
+    ("has_parent", "steps"),
+    [(True, ["the parent has ended", "exit 1"]), (False, [])],
+    ids=["started", "not started"],
+)
+def test_a_process_ends_with_the_one_that_started_it(
+    has_parent: bool, steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(
+        render_process, "parent_process", lambda: Parent(done) if has_parent else None
+    )
+    monkeypatch.setattr(os, "_exit", lambda status: done.append(f"exit {status}"))
+    render_process._end_with_parent()
+    assert done == steps
