@@ -22,8 +22,10 @@ from api.mcp.coverage import shorten_result
 from api.mcp.tools import build_server
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
+from pipelines.platform.providers.mock.provider import open_world
 from pipelines.scan.rules.results import view_result
 from tests.documents import MUSIC_ID, result
+from tests.reads import Desk
 
 HERE = "http://127.0.0.1"
 READING = {
@@ -85,6 +87,38 @@ async def test_a_refusal_tells_the_assistant_why_and_what_to_do(service: Any) ->
             refused = await tools.call_tool(name, given)
             assert refused.is_error
             assert words in refused.content[0].text  # type: ignore[union-attr]  # a refusal is text
+
+
+async def test_a_scan_that_is_not_over_has_no_result_yet(service: Any) -> None:
+    async with tools_of(service, may_start_jobs=True) as tools:
+        started = told(await tools.call_tool("start_scan", {"track": MUSIC_ID}))
+        job_id = started["data"]["job_id"]
+        refused = await tools.call_tool("job_result", {"job_id": job_id})
+    assert refused.is_error
+    (text,) = refused.content
+    assert f"{job_id} is queued and has no result. Call job_status." in text.text  # type: ignore[union-attr]  # a refusal is text
+
+
+async def test_an_account_is_read_by_its_id_or_by_what_leads_to_it(reads: Desk) -> None:
+    sec_uid = open_world(11, 0.1).sec_uid(3)
+    async with tools_of(reads) as tools:
+        for whom in (sec_uid, f"look at {sec_uid}"):
+            profile = told(await tools.call_tool("profile", {"user": whom}))
+            assert profile["data"]["user"]["sec_uid"] == sec_uid
+            assert profile["coverage"]["data_provider"] == "mock"
+        posts = told(await tools.call_tool("posts", {"user": sec_uid, "count": 2}))
+        assert {one["author"]["sec_uid"] for one in posts["data"]["aweme_list"]} == {sec_uid}
+        metrics = told(await tools.call_tool("metrics", {"user": sec_uid, "days": 30}))
+        assert metrics["coverage"]["is_demo_data"] is True
+
+
+async def test_videos_that_are_not_there_are_named_in_the_coverage(reads: Desk) -> None:
+    nothing = "7300000000000000001"
+    async with tools_of(reads) as tools:
+        answer = told(await tools.call_tool("videos", {"aweme_ids": [nothing]}))
+    assert answer["data"]["aweme_list"] == []
+    (left_out,) = answer["coverage"]["not_read"]
+    assert (left_out["aweme_id"], bool(left_out["reason"])) == (nothing, True)
 
 
 def test_long_lists_are_cut_and_previews_left_out() -> None:

@@ -8,7 +8,10 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.result import BatchResult
+from api.services.batch import to_batch
+from api.services.batch_inputs import BatchInput, BatchInputs
 from pipelines.parameters.scan import ScanParameters
+from warehouse.records.errors import UnreachableError
 
 BATCH = "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -118,6 +121,18 @@ def test_a_full_disk_refuses_new_scans_and_still_serves_stored_results(
     stored, new = ask(client, MUSIC_ID, "11111").json()["data"]["items"]
     assert (stored["ok"], new["ok"]) == (True, False)
     assert new["error"]["type"] == "capacity_exhausted"
+
+
+def test_a_list_that_could_not_be_read_is_that_items_error(service: Any) -> None:
+    refused = UnreachableError("no answer", surface="service_playlist")
+    inputs = BatchInputs((BatchInput("a list", "a list", error=refused), BatchInput("1", "11111")))
+    batch = to_batch(service.desk(), inputs, ScanParameters())
+    wrong, right = batch["items"]
+    assert (wrong["input"], wrong["ok"], wrong["job_id"]) == ("a list", False, None)
+    assert wrong["error"] is not None
+    assert (wrong["error"]["type"], wrong["error"]["detail"]) == (refused.type, "no answer")
+    assert (right["input"], right["status"]) == ("1", "queued")
+    assert [job.input for job in service.control.jobs(limit=5)] == ["11111"]
 
 
 def test_a_source_without_scans_refuses_the_whole_batch(service: Any) -> None:

@@ -63,6 +63,16 @@ def test_rows_of_a_table_are_imported_and_each_problem_names_its_line(client: Te
     assert settings["tracks_per_day"] == 20
 
 
+def test_an_import_changes_the_settings_that_it_names_and_no_others(client: TestClient) -> None:
+    add(client, inputs=IDS[:1], fresh_days=3, candidate_limit=60, requests_per_day=500)
+    before = data(client.get(f"{PATH}/songs"), CatalogDocument)["settings"]
+    assert (before["fresh_days"], before["parameters"]) == (3.0, {"candidate_limit": 60})
+    add(client, inputs=IDS[1:2], requests_per_day=0)
+    after = data(client.get(f"{PATH}/songs"), CatalogDocument)["settings"]
+    assert (before["requests_per_day"], after["requests_per_day"]) == (500, None)
+    assert {**after, "requests_per_day": 500} == before
+
+
 def test_a_dry_run_stores_nothing(client: TestClient) -> None:
     assert add(client, inputs=IDS[:2], dry_run=True)["new_count"] == 2
     assert data(client.get(PATH), CatalogList)["catalogs"] == []

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from api.cli import api_access as caller
 from api.cli.main import app
+from api.client import AsyncClient, ConnectionFailedError
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE
 from pipelines.sandbox.world.world import SandboxWorld
@@ -90,6 +91,27 @@ def test_an_account_is_told_by_its_id_and_turned_page_by_page(run: Any) -> None:
     unknown = run("user", "profile", "nobody")
     assert unknown.exit_code == 2
     assert "unresolvable_sec_user_id" in unknown.stderr
+
+
+def test_an_account_is_found_by_any_text_that_leads_to_it(run: Any) -> None:
+    whom = SandboxWorld(7, 0.2).sec_uid(0)
+    by_text = json.loads(run("user", "profile", f"look at {whom}", "--json").stdout)
+    assert by_text["user"]["sec_uid"] == whom
+
+
+def test_search_words_are_told_apart_by_commas(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    async def send(_client: Any, request: Any) -> Any:
+        asked.append(request)
+        raise ConnectionFailedError("nobody is asked")
+
+    monkeypatch.setattr(AsyncClient, "send", send)
+    words = ("--search-keywords", "Paper Boats, 纸船\uff0cboats")
+    assert run("music", "batch", "7300000000000000001", *words).exit_code == 1
+    (request,) = asked
+    assert request.body["search_keywords"] == ["Paper Boats", "纸船", "boats"]
+    assert request.body["inputs"] == ["7300000000000000001"]
 
 
 def test_a_list_says_how_much_was_ever_seen_and_where_it_goes_on(run: Any) -> None:

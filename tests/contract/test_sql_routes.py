@@ -1,6 +1,8 @@
 """SQL of users over HTTP: the library, the tables, statements, their files and their limits."""
 
 import io
+import json
+import threading
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -9,6 +11,10 @@ from pydantic import TypeAdapter
 
 from api.responses.documents import Envelope
 from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
+from api.services.sql.runner import QueryCancelledError, StatementTicket
+from api.services.sql.service import SqlService
+from api.services.sql.statement import Statement, StatementAnswer
+from tests.fake_clock import PATIENCE_S
 from tests.reads import Desk
 
 SQL = "/api/v1/sametrack/sql"
@@ -139,6 +145,51 @@ def test_an_answer_too_large_to_send_is_refused(reads: Desk) -> None:
         "query_limit_exceeded",
         "the answer has more than 32 MB",
     )
+
+
+class EndlessRunner:
+    """Runs one statement until whoever asked for it is gone."""
+
+    def __init__(self) -> None:
+        self._cancelled = threading.Event()
+
+    def open_ticket(self) -> StatementTicket:
+        return StatementTicket(lambda _ticket: self._cancelled.set())
+
+    def run(self, statement: Statement, ticket: StatementTicket | None = None) -> StatementAnswer:
+        assert ticket is not None
+        assert self._cancelled.wait(PATIENCE_S), f"nobody cancelled {statement.sql}"
+        raise QueryCancelledError("the statement was cancelled")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(SQL, {"sql": "select 1"}), (f"{SQL}/export", {"sql": "select 1", "form": "csv"})],
+    ids=["rows", "file"],
+)
+async def test_a_client_that_goes_away_cancels_its_statement(
+    service: Any, path: str, body: dict[str, Any]
+) -> None:
+    service.sql = SqlService(EndlessRunner(), is_demo=True)
+    late: dict[str, Any] = {"type": "http.request", "body": b"", "more_body": False}
+    coming = [{**late, "body": json.dumps(body).encode()}, late, {"type": "http.disconnect"}]
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> Any:
+        return coming.pop(0) if len(coming) > 1 else coming[0]
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST",
+        "scheme": "http", "path": path, "raw_path": path.encode(), "query_string": b"",
+        "root_path": "", "client": ("127.0.0.1", 50_000), "server": ("127.0.0.1", 80),
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+    }  # fmt: skip
+    await service.app()(scope, receive, send)
+    assert sent[0]["status"] == 204
+    assert b"".join(message.get("body", b"") for message in sent) == b""
 
 
 def test_without_a_profile_nothing_can_be_asked(service: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, override
 
@@ -14,12 +15,15 @@ from api.responses.documents import Envelope, ErrorData
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.server.health import Readiness
 from api.services.reads.sources import Sources
+from api.services.reads.track_lists import hashtag_list_source, music_list_source
 from api.settings import ApiSettings
 from pipelines.platform.providers.mock.provider import open_world
 from tests.reads import Desk, Scripted, ScriptedSources, open_reads
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
+    InvalidMusicInputError,
+    InvalidParameterError,
     LoginRequiredError,
     ProviderUnsupportedError,
     RateLimitedError,
@@ -174,6 +178,29 @@ def test_a_music_id_that_is_none_is_400_and_not_asked_for_again(
         answer = client.get(MUSIC, params={"music_id": "7777777"})
         assert (answer.status_code, error_of(answer)["type"]) == (400, "invalid_music_input")
     assert [entry[0] for entry in reads.script.asked] == ["fetch_music_page", "fetch_track"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "listing", "error"),
+    [
+        (MUSIC, "music_id", music_list_source, InvalidMusicInputError),
+        (HASHTAG, "ch_id", hashtag_list_source, InvalidParameterError),
+    ],
+    ids=["music", "hashtag"],
+)
+async def test_what_the_platform_does_not_know_is_refused_until_it_may_be_asked_again(
+    client: TestClient, reads: Desk, path: str, name: str, listing: Any, error: type[Exception]
+) -> None:
+    entity_id = "8888888"
+    await listing(reads.sources, entity_id, now=datetime.now(UTC)).refuse_unknown()
+    assert reads.script.asked == [], "nothing is known of it, and nobody is asked"
+    assert client.get(path, params={name: entity_id}).status_code == 400
+    reads.engine.refresh()
+    now = datetime.now(UTC)
+    with pytest.raises(error, match=f"{entity_id} was not found on the platform"):
+        await listing(reads.sources, entity_id, now=now).refuse_unknown()
+    later = now + timedelta(seconds=reads.sources.settings.negative_ttl + 60)
+    await listing(reads.sources, entity_id, now=later).refuse_unknown()
 
 
 @pytest.mark.parametrize("path", [PROFILE, POSTS, METRICS])

@@ -123,6 +123,16 @@ def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
     assert data(client.get(f"{PATH}/five-songs"), WatchlistDocument) == made
 
 
+def test_changed_parameters_replace_all_stored_ones_and_only_given_ones_are_kept(
+    client: TestClient,
+) -> None:
+    made = data(client.post(PATH, json=BODY), WatchlistDocument)
+    change = {"parameters": {"sort_by": "oldest"}, "enabled": None}
+    changed = data(client.patch(f"{PATH}/five-songs", json=change), WatchlistDocument)
+    assert changed["parameters"] == {"sort_by": "oldest"}
+    assert (changed["enabled"], changed["entries"]) == (True, made["entries"])
+
+
 def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, reads: Desk) -> None:
     client.post(PATH, json=BODY)
     run = data(client.post(f"{PATH}/five-songs/runs"), WatchRunDetail)

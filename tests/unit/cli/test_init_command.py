@@ -2,10 +2,12 @@
 
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from api.cli.commands.system import init as command
 from api.cli.commands.system.init import to_env
 from api.cli.main import app
 from api.settings import ApiSettings
@@ -50,6 +52,33 @@ def test_an_unknown_profile_is_refused_or_asked_for(tmp_path: Path, profile: str
     path = tmp_path / ".env"
     answer = runner.invoke(app, ["init", "--file", str(path), "--profile", profile])
     assert (answer.exit_code, path.exists()) == ((0, True) if not profile else (2, False))
+
+
+def test_no_token_is_generated_where_none_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    assert runner.invoke(app, ["init", "--file", str(path), "--no-token"]).exit_code == 0
+    assert ApiSettings(_env_file=path).own_api_token is None
+
+
+@pytest.mark.parametrize("home", ["it's here", "a\nOWN_API_TOKEN=x"], ids=["quote", "two lines"])
+def test_a_folder_that_would_not_be_read_back_is_refused(tmp_path: Path, home: str) -> None:
+    path = tmp_path / ".env"
+    answer = runner.invoke(app, ["init", "--file", str(path), "--data-home", home])
+    assert (answer.exit_code, path.exists()) == (2, False)
+    assert "one line without quotation marks" in answer.stderr
+
+
+def test_in_a_terminal_what_was_not_given_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / ".env"
+    monkeypatch.setattr(command, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    answer = runner.invoke(app, ["init", "--file", str(path)], input="public\n\nn\n")
+    assert answer.exit_code == 0, answer.output
+    assert "simulated platform on this machine" in answer.stdout
+    settings = ApiSettings(_env_file=path)
+    assert (settings.profile, settings.own_api_token) == ("public", None)
+    assert settings.data_home == Path(command.DEFAULT_DATA_HOME)
 
 
 def test_without_a_token_the_line_is_a_remark() -> None:

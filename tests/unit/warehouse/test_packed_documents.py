@@ -50,3 +50,16 @@ def test_large_repetitive_document_becomes_small() -> None:
 def test_damaged_cell_is_refused(damaged: bytes) -> None:
     with pytest.raises(WarehouseUnavailableError):
         unpack_document(damaged)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        zstandard.ZstdCompressor(write_content_size=False).compress(b"{}"),
+        bytes.fromhex("28b52ffd e0") + (2**40).to_bytes(8, "little") + bytes(8),
+    ],
+    ids=["no size", "a terabyte"],
+)
+def test_a_cell_that_claims_no_size_or_too_large_a_one_is_not_unpacked(cell: bytes) -> None:
+    with pytest.raises(WarehouseUnavailableError, match="invalid size"):
+        unpack_bytes(cell)
