@@ -75,21 +75,6 @@ class Services:
 
 
 @contextmanager
-def open_scan_service(settings: ApiSettings) -> Iterator[ScanService]:
-    """Open the scan service over the stores of the chosen profile and close them afterwards.
-
-    Raises:
-        ProfileNotChosenError: No profile is chosen.
-        WarehouseError: A store cannot be opened, was written by a newer release, or belongs to
-            another profile.
-    """
-    with open_services(settings) as opened:
-        if opened.scan_service is None:
-            raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
-        yield opened.scan_service
-
-
-@contextmanager
 def open_services(settings: ApiSettings) -> Iterator[Services]:
     """Open the stores of the chosen profile, if one is chosen."""
     with ExitStack() as stack:

@@ -63,6 +63,18 @@ def test_rows_of_a_table_are_imported_and_each_problem_names_its_line(client: Te
     assert settings["tracks_per_day"] == 20
 
 
+def test_a_page_of_tracks_that_did_not_change_is_not_sent_again_and_says_so(
+    client: TestClient,
+) -> None:
+    add(client, inputs=IDS[:2])
+    tag = client.get(f"{PATH}/songs/tracks").headers["etag"]
+    again = client.get(f"{PATH}/songs/tracks", headers={"if-none-match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    described = client.get("/openapi.json").json()["paths"][f"{PATH}/{{name}}/tracks"]["get"]
+    assert {"200", "304"} <= set(described["responses"])
+    assert "ETag" in described["responses"]["200"]["headers"]
+
+
 def test_an_import_changes_the_settings_that_it_names_and_no_others(client: TestClient) -> None:
     add(client, inputs=IDS[:1], fresh_days=3, candidate_limit=60, requests_per_day=500)
     before = data(client.get(f"{PATH}/songs"), CatalogDocument)["settings"]
