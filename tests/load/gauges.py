@@ -16,8 +16,8 @@ MIN_GAUGES = 3
 class Gauge:
     """One look at a process and what it started. `at` in seconds since the start.
 
-    `pss_mb` is memory by share (PSS) of all of them, `in_use_mb` what the process itself has in
-    use, which is read at rest only.
+    `pss_mb` is memory by share (PSS) of all of them; `in_use_mb` what the process itself has in
+    use, and `database_mb` what DuckDB has in it, which are read at rest only.
     """
 
     at: float
@@ -26,9 +26,12 @@ class Gauge:
     threads: int
     processes: int
     in_use_mb: float = math.nan
+    database_mb: float = math.nan
 
     def __str__(self) -> str:
-        in_use = "" if math.isnan(self.in_use_mb) else f" ({self.in_use_mb:.2f} in use)"
+        in_use = ""
+        if not math.isnan(self.in_use_mb):
+            in_use = f" (in use: {self.in_use_mb:.2f}, by DuckDB {self.database_mb:.2f})"
         return f"{self.pss_mb:.0f} MB{in_use}, {self.files} files, {self.threads} threads"
 
 

@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 from weakref import WeakSet
 
@@ -48,6 +48,17 @@ _CACHES: WeakSet[Any] = WeakSet()
 _MADE_OR_READ = Lock()
 
 
+class InUse(NamedTuple):
+    """What a process has in use, in megabytes.
+
+    `own_mb`: the heap of the C library, with Python's objects, and Arrow's pool. `database_mb`:
+    DuckDB's heap, which has one of a few levels after the database was opened anew, by 3 MB apart.
+    """
+
+    own_mb: float
+    database_mb: float
+
+
 class _MallocInfo(ctypes.Structure):
     """glibc's `struct mallinfo2`."""
 
@@ -67,23 +78,24 @@ def measured_command(folder: Path, command: str, *arguments: str) -> list[str]:
     return ["env", *variables, *module, command, *arguments]
 
 
-def read_in_use_mb(folder: Path, command: str) -> float:
+def read_in_use_mb(folder: Path, command: str) -> InUse:
     """Ask a command that was started so, in megabytes.
 
     The least of several readings, a second apart: a thread that is at work, such as one that lists
     files, has something in use for a moment.
     """
-    found = math.inf
+    readings = []
     for _ in range(READINGS):
-        found = min(found, _ask(_socket(folder, command)))
+        readings.append(_ask(_socket(folder, command)))
         time.sleep(PAUSE_S)
-    return found / MB
+    return min(readings)
 
 
-def _ask(place: Path) -> float:
+def _ask(place: Path) -> InUse:
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(str(place))
-        return float(line.makefile("rb").read())
+        own, database = line.makefile("rb").read().split()
+        return InUse(float(own), float(database))
 
 
 def _socket(folder: Path, command: str) -> Path:
@@ -96,16 +108,17 @@ def can_tell() -> bool:
     return all(hasattr(ctypes.CDLL(file), name) for file, name in libraries.items())
 
 
-def in_use_bytes() -> float:
-    """Heap of the C library, heap of DuckDB, and Arrow's pool; not a number where none can tell."""
+def in_use() -> InUse:
+    """What this process has in use; not a number where no library can tell."""
     if not can_tell():
-        return math.nan
+        return InUse(math.nan, math.nan)
     with _MADE_OR_READ:
         caches = list(_CACHES)
     for cache in caches:
         _EMPTY[type(cache)](cache)
     gc.collect()
-    return _heap_bytes() + _database_bytes() + int(pa.total_allocated_bytes())
+    own = _heap_bytes() + int(pa.total_allocated_bytes())
+    return InUse(own / MB, _database_bytes() / MB)
 
 
 def _heap_bytes() -> int:
@@ -171,16 +184,17 @@ def _answer_always(listener: socket.socket) -> None:
     while True:
         line, _ = listener.accept()
         with line:
-            line.sendall(str(_read_once()).encode())
+            found = _read_once()
+            line.sendall(f"{found.own_mb} {found.database_mb}".encode())
 
 
-def _read_once() -> float:
+def _read_once() -> InUse:
     """What is in use; more than all other readings if a store was closed meanwhile."""
     try:
-        return in_use_bytes()
+        return in_use()
     except Exception:  # noqa: BLE001  # whatever it is: another reading tells, or all say why
         traceback.print_exc()
-        return math.inf
+        return InUse(math.inf, math.inf)
 
 
 if __name__ == "__main__":

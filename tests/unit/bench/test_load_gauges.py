@@ -9,27 +9,28 @@ import numpy as np
 import pytest
 
 from tests.load.gauges import Gauge, slope_per_h
-from tests.load.in_use import can_tell, in_use_bytes, measured_command
+from tests.load.in_use import can_tell, in_use, measured_command
 
-MB = 1024**2
 needs_figures = pytest.mark.skipif(not can_tell(), reason="no library says what is in use")
 
 
 @needs_figures
 def test_what_is_kept_is_in_use_until_it_is_freed() -> None:
-    before = in_use_bytes()
-    kept = [np.ones(MB // 8) for _ in range(20)]
-    assert in_use_bytes() - before == pytest.approx(20 * MB, abs=MB)
+    before = in_use().own_mb
+    kept = [np.ones(1024**2 // 8) for _ in range(20)]
+    assert in_use().own_mb - before == pytest.approx(20, abs=1)
     kept.clear()
-    assert in_use_bytes() - before == pytest.approx(0, abs=MB)
+    assert in_use().own_mb - before == pytest.approx(0, abs=1)
 
 
 @needs_figures
 def test_what_the_database_keeps_is_in_use() -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
-        before = in_use_bytes()
+        before = in_use()
         connection.sql("create table numbers as select random() as x from range(2_000_000)")
-        assert in_use_bytes() - before > 10 * MB
+        after = in_use()
+        assert after.database_mb - before.database_mb > 10
+        assert after.own_mb - before.own_mb < 5
 
 
 def test_a_line_has_its_slope_and_no_error() -> None:
@@ -45,8 +46,8 @@ def test_two_moments_show_no_slope(times: list[float]) -> None:
 def test_a_gauge_tells_what_is_in_use_only_where_that_was_read() -> None:
     gauge = Gauge(at=1.0, pss_mb=230.4, files=48, threads=36, processes=1)
     assert str(gauge) == "230 MB, 48 files, 36 threads"
-    read = replace(gauge, in_use_mb=125.884)
-    assert str(read) == "230 MB (125.88 in use), 48 files, 36 threads"
+    read = replace(gauge, in_use_mb=125.884, database_mb=2.7)
+    assert str(read) == "230 MB (in use: 125.88, by DuckDB 2.70), 48 files, 36 threads"
 
 
 def test_a_measured_command_is_the_command_behind_its_socket(tmp_path: Path) -> None:
