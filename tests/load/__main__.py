@@ -139,12 +139,16 @@ class Load:
             await asyncio.sleep(self._rest_every_s)
             self.town.is_open.clear()
             await self.town.is_quiet.wait()
-            await asyncio.to_thread(self._tidy_up)
-            await asyncio.sleep(REST_S)
-            await self._end_idle_threads(client)
-            await self._read_rest()
-            self._line("at rest", self.rests)
+            if time.monotonic() < self.until:  # later, jobs that nobody waits for may be at work
+                await self._rest(client)
             self.town.is_open.set()
+
+    async def _rest(self, client: httpx2.AsyncClient) -> None:
+        await asyncio.to_thread(self._tidy_up)
+        await asyncio.sleep(REST_S)
+        await self._end_idle_threads(client)
+        await self._read_rest()
+        self._line("at rest", self.rests)
 
     async def _end_idle_threads(self, client: httpx2.AsyncClient) -> None:
         """The pool of the service ends its idle threads, a megabyte each, with its next request."""
