@@ -10,8 +10,11 @@ import runpy
 import sys
 from importlib import import_module
 
+import structlog
+
 module, program, argument_lists = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 import_module(module)
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))  # not among the output
 # a line is one write, which no other process gets into
 sys.stdout.reconfigure(line_buffering=True, write_through=False)  # type: ignore[union-attr]
 for arguments in argument_lists:
