@@ -151,7 +151,7 @@ class Load:
         self._line("at rest", self.rests)
 
     async def _end_idle_threads(self, client: httpx2.AsyncClient) -> None:
-        """The pool of the service ends its idle threads, a megabyte each, with its next request."""
+        """The pool of the service ends its idle threads with its next request."""
         with contextlib.suppress(httpx2.HTTPError):
             await client.get(f"{OWN}/jobs?limit=1")
         await asyncio.sleep(AFTERMATH_S)

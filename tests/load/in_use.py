@@ -52,7 +52,7 @@ class InUse(NamedTuple):
     """What a process has in use, in megabytes.
 
     `own_mb`: the heap of the C library, with Python's objects, and Arrow's pool. `database_mb`:
-    DuckDB's heap, which has one of a few levels after the database was opened anew, by 3 MB apart.
+    DuckDB's heap, which differs by up to 3 MB each time that the database is opened anew.
     """
 
     own_mb: float

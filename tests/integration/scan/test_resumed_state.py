@@ -1,9 +1,6 @@
 """What a later run of a job begins with, and what is taken back of the run before it."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
@@ -17,11 +14,10 @@ from pipelines.scan.state.checkpoints import (
     unpack_checkpoint,
 )
 from pipelines.scan.state.scan_state import ScanState
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, NewJob
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.records.jobs import Job
 
 FRESH = ScanState(settled={"fresh"})
@@ -73,14 +69,8 @@ def of_the_journal(job: Job) -> JournalRow:
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    home = open_home(tmp_path, "sandbox")
-    lake = open_lake(home.lake_url, world="sandbox")
-    with (
-        closing(open_control(home.control_url, world="sandbox")) as control,
-        closing(Engine(lake)) as engine,
-    ):
-        yield Stores(control, lake, engine)
+def stores(opened_stores: tuple[ControlStore, Lake, Engine]) -> Stores:
+    return Stores(*opened_stores)
 
 
 def test_the_first_run_of_a_job_begins_with_what_it_is_given(stores: Stores) -> None:

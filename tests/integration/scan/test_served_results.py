@@ -1,10 +1,7 @@
 """A job is served by a stored result only if that satisfies it and can be read."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,11 +10,10 @@ import pytest
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.stored_results import LeaseOutcome, acquire_scan_lease, serve_stored
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
 
@@ -78,14 +74,8 @@ def document_of(candidate_limit: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    home = open_home(tmp_path, "sandbox")
-    lake = open_lake(home.lake_url, world="sandbox")
-    with (
-        closing(open_control(home.control_url, world="sandbox")) as control,
-        closing(Engine(lake)) as engine,
-    ):
-        yield Stores(control, lake, engine)
+def stores(opened_stores: tuple[ControlStore, Lake, Engine]) -> Stores:
+    return Stores(*opened_stores)
 
 
 def test_results_that_are_lost_or_not_deep_enough_are_passed_over(stores: Stores) -> None:

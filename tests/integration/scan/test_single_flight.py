@@ -1,23 +1,19 @@
 """Jobs that learn at the same moment that they ask for the same scan."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 
 from pipelines.scan.service.stored_results import LeaseOutcome, acquire_scan_lease
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
 
@@ -53,14 +49,8 @@ class Stores:
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Any]:
-    home = open_home(tmp_path, "sandbox")
-    lake = open_lake(home.lake_url, world="sandbox")
-    with (
-        closing(open_control(home.control_url, world="sandbox")) as control,
-        closing(Engine(lake)) as engine,
-    ):
-        yield Stores(control, lake, engine)
+def stores(opened_stores: tuple[ControlStore, Lake, Engine]) -> Stores:
+    return Stores(*opened_stores)
 
 
 def settle(stores: Any, job: Job) -> LeaseOutcome:
