@@ -9,7 +9,7 @@ import math
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -116,15 +116,11 @@ class Engine:
             if lake.is_remote
             else {}
         )
-        self._is_shown = False
         self._is_star_shown = False
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
-        if lake.is_remote:
-            for table in lake.tables:
-                self._show(table.name, _view(table, None, as_of))
-        self.refresh()
-        self._show_seen()
+        if CAPTURES in self._tables:  # every view of `seen` refers to it
+            self._show(CAPTURES, _view(self._tables[CAPTURES], None, as_of))
 
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None, /, **named: object
@@ -144,7 +140,7 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None, *, limit: int | None = None
     ) -> pa.Table:
         """Return the rows as an Arrow table, at most `limit` of them."""
-        names = self._read_by(sql)
+        names = self._mentions(sql)
         self._relist_when_due(names)
         with query_errors(), self._cursor(names) as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
@@ -174,7 +170,7 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of Arrow batches, for results that are too large for memory."""
-        names = self._read_by(sql)
+        names = self._mentions(sql)
         self._relist_when_due(names)
         with query_errors(), self._cursor(names) as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
@@ -182,6 +178,7 @@ class Engine:
     def open_cursor(self) -> duckdb.DuckDBPyConnection:
         """Return a cursor for relations, which read when they are used. For one thread."""
         self._has_open_cursor = True
+        self.list_all()
         cursor = self._new_cursor()
         self._register(cursor, self._tables)
         return cursor
@@ -192,15 +189,16 @@ class Engine:
         self._register(cursor, self._tables)
 
     def refresh(self) -> None:
-        """Make all commits so far visible.
-
-        Of an object store, where a look at a table is a request, each table is listed by the first
-        query that reads it.
-        """
+        """Make all commits so far visible: each table is listed by the next query that reads it."""
         self._refreshes += 1
-        if not self.lake.is_remote:
-            with self._listing:
-                self._relist(self._tables)
+
+    def list_all(self) -> None:
+        """Open every table that has not been read yet.
+
+        Raises:
+            WarehouseUnavailableError: One of them cannot be read.
+        """
+        self._relist_when_due(self._tables)
 
     def show_star(self) -> None:
         """Create the views of the star, which only users and exports ask for, once.
@@ -212,6 +210,7 @@ class Engine:
             if self._is_star_shown:
                 return
             if set(self.lake.tables) >= set(TABLES):
+                self._relist(self._tables)
                 for view in STAR:
                     self._show(view.name, f"create view {view.name} as {read_model(view)}")
             self._is_star_shown = True
@@ -221,7 +220,10 @@ class Engine:
 
         Always unknown with `as_of`: the capture of a row may then be filtered out.
         """
-        return None if self.as_of is not None else self._complete_before.get(name)
+        if self.as_of is not None or name not in self._tables:
+            return None
+        self._relist_when_due((name,))
+        return self._complete_before.get(name)
 
     def files(self, name: str) -> tuple[str, ...]:
         """Return the files a table is read from; URLs for an object store."""
@@ -252,10 +254,6 @@ class Engine:
         for name, dataset in self._datasets.items():
             if name in names:
                 cursor.register(_alias(name), dataset)  # registrations belong to the cursor
-
-    def _read_by(self, sql: str) -> Collection[str]:
-        """Return the tables to look at before a query: all, or those that it can read."""
-        return self._mentions(sql) if self.lake.is_remote else self._tables
 
     def _relist_when_due(self, names: Collection[str]) -> None:
         looks = {name: self._looked_at[name] for name in names}
@@ -314,7 +312,7 @@ class Engine:
 
     def _show(self, name: str, sql: str) -> None:
         """Create views, and keep their SQL for `_reopen`."""
-        with query_errors(), self._cursor(self._read_by(sql)) as cursor:
+        with query_errors(), self._cursor(self._mentions(sql)) as cursor:
             cursor.execute(sql)
         self._views[name] = sql
 
@@ -330,16 +328,14 @@ class Engine:
         self._files_read += len(set(listing.files) - set(self._files.get(table.name, ())))
         self._versions[table.name] = listing.version
         self._files[table.name] = listing.files
+        is_news = self._complete_before.get(table.name) != listing.complete_before
         if listing.complete_before is not None:
-            is_news = self._complete_before.get(table.name) != listing.complete_before
             self._complete_before[table.name] = listing.complete_before
-            if is_news and self._is_shown:
-                self._show_seen()
-
-    def _show_seen(self) -> None:
-        bounds = {table.name: self.complete_before(table.name) for table in self.lake.tables}
-        self._show("seen", _seen_views(self.lake.tables, bounds))
-        self._is_shown = True
+        if CAPTURES in self._tables and _has_captures(table):
+            name = _seen_name(table)
+            if is_news or name not in self._views:
+                bound = None if self.as_of is not None else listing.complete_before
+                self._show(name, _seen_view(table, bound))
 
 
 @contextmanager
@@ -376,7 +372,7 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
     connection.execute(f"set temp_directory={_text(str(spill))}")
     if spill_limit is not None:
         connection.execute(f"set max_temp_directory_size={_text(spill_limit)}")
-    for layer in sorted({table.name.split(".")[0] for table in lake.tables}):
+    for layer in sorted({"seen", *(table.name.split(".")[0] for table in lake.tables)}):
         connection.execute(f"create schema {_name(layer)}")
     if not lake.is_remote:
         connection.execute(f"set allowed_directories=[{_text(lake.url)}]")
@@ -425,22 +421,26 @@ def _typed_nulls(table: Table) -> str:
     )
 
 
-def _seen_views(tables: Sequence[Table], complete_before: Mapping[str, datetime | None]) -> str:
-    """Return the SQL of the views `seen.*`: observations whose capture is complete.
+def _has_captures(table: Table) -> bool:
+    """Return True if the rows of a table belong to captures."""
+    return table.name != CAPTURES and any(column.name == "capture_id" for column in table.columns)
+
+
+def _seen_name(table: Table) -> str:
+    return f"seen.{table.name.removeprefix('raw.')}"
+
+
+def _seen_view(table: Table, complete_before: datetime | None) -> str:
+    """Return the SQL of a view `seen.*`: observations whose capture is complete.
 
     The row of a capture is written last, so an observation without one belongs to a capture that is
     not finished, or never will be. Rows committed before a table's `complete_before` have their
     capture, so only later ones are checked.
     """
-    by_name = {table.name: table for table in tables}
-    captures = by_name.pop(CAPTURES, None)
-    views = [
-        f"create or replace view seen.{table.name.removeprefix('raw.')} as from {table.name} "
-        f"where {_is_seen(complete_before[table.name])};"
-        for table in by_name.values()
-        if captures is not None and any(column.name == "capture_id" for column in table.columns)
-    ]
-    return "create schema if not exists seen;" + "".join(views)
+    return (
+        f"create or replace view {_seen_name(table)} as from {table.name} "
+        f"where {_is_seen(complete_before)}"
+    )
 
 
 def _is_seen(bound: datetime | None) -> str:

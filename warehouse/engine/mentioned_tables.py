@@ -1,7 +1,9 @@
 """Which tables a query can read, by the names in it.
 
-An object store is asked per table, so only the tables that a query may read are looked at. A name
-in a text or a comment counts too: that costs a request, while a missing table would cost its rows.
+Only the tables that a query may read are opened and looked at, which in an object store is a
+request each. A name in a text or a comment counts too: that costs a look, while a missing table
+would cost its rows. A query that lists the tables, such as one of `information_schema`,
+reads all.
 """
 
 import re
@@ -14,8 +16,11 @@ from warehouse.tables import STAR, Table
 _NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
 """A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
 CAPTURES = "raw.captures"
-_ANY_TABLE = frozenset({"query", "query_table"})
-"""Functions that read a table whose name is computed."""
+_ANY_TABLE = re.compile(
+    r"\b(query|query_table|information_schema|pg_catalog|sqlite_master|duckdb_\w+"
+    r"|pragma\w*|show|describe)\b"
+)
+"""What reads a table whose name is computed, or lists the tables."""
 
 
 def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
@@ -32,10 +37,12 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
     for name, needed in reads.items():
         noun = name.partition(".")[2]
         nouns[noun] = nouns.get(noun, frozenset()) | needed
-    known = {**nouns, **reads, **dict.fromkeys(_ANY_TABLE, everything)}
+    known = {**nouns, **reads}
 
     @lru_cache(maxsize=512)
     def mentions(sql: str) -> frozenset[str]:
+        if _ANY_TABLE.search(sql.lower()):
+            return everything
         return frozenset().union(*_mentioned(sql, known))
 
     return mentions

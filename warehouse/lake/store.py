@@ -24,6 +24,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchEr
 from warehouse.home.disk_space import FreeBytes, check_free_space, free_bytes
 from warehouse.lake.file_layout import APPEND_PROPERTIES, file_size, rewrite_properties
 from warehouse.lake.library_errors import translate_errors
+from warehouse.lake.opened_tables import are_noted, note
 from warehouse.lake.schema_evolution import (
     check_marks,
     complete_before,
@@ -78,11 +79,21 @@ class Lake:
     """The open tables of one world; opened by `open_lake`."""
 
     def __init__(
-        self, url: str, world: str, handles: Mapping[str, LakeHandle], *, free: FreeBytes
+        self,
+        url: str,
+        world: str,
+        handles: Mapping[str, LakeHandle],
+        *,
+        free: FreeBytes,
+        later: Sequence[Table] = (),
     ) -> None:
+        """`handles` are open tables; those in `later` are opened when they are first used."""
         self.url = url
         self.world = world
-        self._handles = handles
+        self._handles = dict(handles)
+        self._later = {table.name: table for table in later}
+        self._opening = threading.Lock()
+        self._tables = (*(handle.table for handle in handles.values()), *later)
         self._free = free
 
     @property
@@ -93,7 +104,7 @@ class Lake:
     @property
     def tables(self) -> tuple[Table, ...]:
         """The contracts of the tables in this lake."""
-        return tuple(handle.table for handle in self._handles.values())
+        return self._tables
 
     def append(
         self, name: str, rows: Sequence[Mapping[str, object]], *, job_id: str | None = None
@@ -207,8 +218,8 @@ class Lake:
             return handle.delta.to_pyarrow_dataset()
 
     def refresh(self) -> None:
-        """Read the log of every table, even if nothing seems to have changed."""
-        for name, handle in self._handles.items():
+        """Read the log of every open table, even if nothing seems to have changed."""
+        for name, handle in list(self._handles.items()):
             with handle.lock, storage_errors(f"reading the log of {name}"):
                 _update(handle)
 
@@ -339,15 +350,24 @@ class Lake:
 
     def _handle(self, name: str) -> LakeHandle:
         handle = self._handles.get(name)
-        if handle is None:
+        return handle if handle is not None else self._open(name)
+
+    def _open(self, name: str) -> LakeHandle:
+        table = self._later.get(name)
+        if table is None:
             raise ContractBrokenError(f"the lake has no table {name}")
-        return handle
+        with self._opening:
+            if name not in self._handles:
+                self._handles[name] = _open_handle(self.url, self.world, table)
+            return self._handles[name]
 
 
 def open_lake(
     url: str, *, world: str, tables: Sequence[Table] = TABLES, free: FreeBytes = free_bytes
 ) -> Lake:
     """Open a lake, creating missing tables and adding newer columns.
+
+    In a folder that this release has opened before, each table is opened when it is first used.
 
     Args:
         url: A folder, or `s3://bucket/prefix` (keys and region from the AWS_* variables).
@@ -360,16 +380,19 @@ def open_lake(
         WarehouseUnavailableError: The lake cannot be opened.
     """
     root = lake_root(url)
-    handles = _open_handles(root, tables, world)
+    if is_remote(root):
+        return Lake(root, world, _open_at_once(root, tables, world), free=free)
+    if are_noted(root, tables, world=world):
+        return Lake(root, world, {}, free=free, later=tables)
+    handles = {table.name: _open_handle(root, world, table) for table in tables}
+    note(root, tables, world=world)
     return Lake(root, world, handles, free=free)
 
 
-def _open_handles(root: str, tables: Sequence[Table], world: str) -> dict[str, LakeHandle]:
-    opening = partial(_open_handle, root, world)
-    if not is_remote(root):
-        return {table.name: opening(table) for table in tables}
+def _open_at_once(root: str, tables: Sequence[Table], world: str) -> dict[str, LakeHandle]:
     with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
-        return {handle.table.name: handle for handle in pool.map(opening, tables)}
+        opened = pool.map(partial(_open_handle, root, world), tables)
+        return {handle.table.name: handle for handle in opened}
 
 
 def _open_handle(root: str, world: str, table: Table) -> LakeHandle:

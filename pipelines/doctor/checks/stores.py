@@ -57,6 +57,7 @@ def check_warehouse(
         )
         report_id = write_health(lake, [line])
         engine.refresh()
+        engine.list_all()
         is_back = has_report(engine, report_id)
     except SametrackError as error:
         return _failed("warehouse", error), None

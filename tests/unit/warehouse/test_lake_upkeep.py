@@ -27,7 +27,7 @@ class CrowdedLake(Lake):
     """A lake that has so many files in each table."""
 
     def __init__(self, lake: Lake, counts: dict[str, int]) -> None:
-        super().__init__(lake.url, lake.world, lake._handles, free=lake._free)
+        super().__init__(lake.url, lake.world, {}, free=lake._free, later=lake.tables)
         self._counts = counts
 
     def files(self, name: str) -> list[str]:

@@ -23,6 +23,10 @@ mentions = mentions_of(TABLES)
         ("select 1", set()),
         ("from query_table('raw.' || 'captures')", ALL),
         ("from query('from raw.' || 'captures')", ALL),
+        ("select table_name from information_schema.tables", ALL),
+        ("from duckdb_columns()", ALL),
+        ("Show all tables", ALL),
+        ("select is_shown, described from raw.captures", {"raw.captures"}),
     ],
 )
 def test_a_query_reads_the_tables_that_it_names(sql: str, names: set[str]) -> None:
