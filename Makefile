@@ -27,13 +27,10 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Whole files go to one process each, in the order of tests/conftest.py; more processes than cores,
 # because many tests wait for others, those of the full tier most. The order inside is new on every
 # run, and printed as a seed.
-PYTEST_ARGS = -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER))
-PYTEST = $(BIN)/python $(PYTEST_ARGS)
-# An absolute file, because some tests start commands in a folder of their own.
-MEASURED = COVERAGE_FILE=$(CURDIR)/.coverage_data/data $(BIN)/coverage run
+PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check forget-coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,15 +66,14 @@ up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two s
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m quick
 
-check: env fmt lint types arch test ## everything that CI runs: format, lint, types, architecture, the quick and the full tests
+check: MEASURED = -p tests.measured
+check: env fmt lint types arch forget-coverage test ## everything that CI runs: format, lint, types, architecture, the quick and the full tests
 	@$(PYTEST) -m full --numprocesses 4
+	@$(BIN)/python -m tests.coverage_floor
 	@$(MAKE) --no-print-directory validate-package
 
-coverage: env ## all tests with branch coverage in every process; fails below its floor
-	@rm -rf .coverage_data && mkdir .coverage_data
-	@$(MEASURED) $(PYTEST_ARGS) -m quick
-	@$(MEASURED) $(PYTEST_ARGS) -m full
-	@$(BIN)/coverage combine --quiet && $(BIN)/python -m tests.coverage_floor
+forget-coverage:
+	@rm -rf build/coverage
 
 test-busy: env ## by hand: the quick tests 20 times, in 20 orders, while every core is kept busy (RUNS=, ORDER=first seed)
 	@$(BIN)/python -m tests.repeated --runs $(or $(RUNS),20) --seed $(or $(ORDER),1)
@@ -226,4 +222,4 @@ lock: $(UV) ## compile the locks: pyproject.toml with all extras, the server's p
 	echo 'roc-validator==0.13.0' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-standards.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf .venv .venv-tools .venv-standards .venv-supply build .pytest_cache .ruff_cache .hypothesis .coverage_data
+	@rm -rf .venv .venv-tools .venv-standards .venv-supply build .pytest_cache .ruff_cache .hypothesis

@@ -11,7 +11,6 @@ import gc
 import os
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -111,16 +110,6 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders | None:
     return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish() -> None:
-    """Write what was measured: xdist kills a process that takes ten seconds to end."""
-    coverage = sys.modules.get("coverage")
-    measured = coverage.Coverage.current() if coverage else None
-    if measured is not None:
-        measured.stop()
-        measured.save()
 
 
 def _turn(item: pytest.Item) -> int:
