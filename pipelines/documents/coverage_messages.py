@@ -1,11 +1,12 @@
-"""English and Chinese messages about the estimates and the random audit of a coverage report.
+"""English and Chinese messages about the sources, estimates and random audit of a coverage report.
 
 Shared by command line, report and console. No numbers are computed here.
 """
 
 from collections.abc import Mapping
 
-from pipelines.documents.messages import Message, counted
+from pipelines.documents.messages import Message, counted, surface_message
+from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.coverage import EstimateUnit
 from warehouse.records.values import ReadOnlyDocument
 
@@ -141,3 +142,17 @@ def audit_sentence(audit: ReadOnlyDocument) -> Message:
 def audit_sentences(audit: ReadOnlyDocument | None) -> list[Message]:
     """Describe the random audit; nothing for results of earlier versions and discoveries."""
     return [audit_sentence(audit)] if audit else []
+
+
+def source_sentence(source: ReadOnlyDocument) -> Message:
+    """Describe one source of the coverage report: what was read, and why reading stopped."""
+    surface, stop = surface_message(source["surface"]), stop_message(source["stop_reason"])
+    items, new = source["items"], source["new_items"]
+    requests, pages = source["requests"], source["pages"]
+    return Message(
+        f"{surface.en[0].upper()}{surface.en[1:]}: {counted(items, 'item')}, {new:,} of "
+        f"them new, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
+        f"stopped because {stop.en}.",
+        f"{surface.zh}：请求 {requests:,} 次，读取 {pages:,} 页，共 {items:,} 项，"
+        f"其中新增 {new:,} 项；停止原因：{stop.zh}。",
+    )

@@ -67,58 +67,6 @@ QUESTIONS: Mapping[str, Message] = {
     "search": Message("the guest search", "访客综合搜索"),
 }
 
-STOPS: Mapping[str, Message] = {
-    "completed": Message("everything requested was read", "所需内容已全部读取"),
-    "exhausted": Message("the platform showed nothing more", "平台没有更多内容"),
-    "no_more": Message("the platform showed nothing more", "平台没有更多内容"),
-    "no_new_items": Message("the next page had nothing new", "下一页没有新内容"),
-    "page_limit": Message("only first screens are read", "每个来源只读取首屏"),
-    "limit_reached": Message("the limit of the job was reached", "达到本次任务的上限"),
-    "candidate_limit": Message("the candidate pool was full", "候选池已满"),
-    "account_profile_limit": Message("the profile limit was reached", "账号资料数量已达上限"),
-    "request_budget": Message("the request budget was used up", "请求预算已用完"),
-    "batch_target_reached": Message(
-        "the target of new videos was reached", "新作品数量已达本次目标"
-    ),
-    "cursor_stalled": Message("the cursor stalled", "翻页停滞"),
-    "empty_ambiguous": Message("the response was empty without a reason", "返回为空且未说明原因"),
-    "response_cut": Message("the response broke off before its end", "返回内容不完整，提前中断"),
-    "unavailable": Message("the platform no longer shows it", "平台已不再展示"),
-    "disagrees_with_videos": Message(
-        "it is another recording than the videos play", "与作品所用录音不一致，未作参考"
-    ),
-    "cancelled": Message("the job was cancelled", "任务已取消"),
-    "provider_unsupported": Message(
-        "the data source does not support more", "当前数据源不支持继续读取"
-    ),
-    "not_in_this_version": Message("this version does not support it", "当前版本暂不支持"),
-    "upstream_empty": Message("the platform returned an empty response", "平台返回空响应"),
-    "upstream_page_without_data": Message("the page contained no data", "页面不含数据"),
-    "upstream_verification": Message(
-        "the platform required verification, which is never bypassed", "平台要求验证，本工具不绕过"
-    ),
-    "upstream_login_required": Message("the platform required a login", "平台要求登录"),
-    "upstream_forbidden": Message("the platform refused the request", "平台拒绝访问"),
-    "upstream_rate_limited": Message("the platform limited the request rate", "平台限流"),
-    "upstream_region_blocked": Message(
-        "the platform does not serve this region", "平台不向该地区提供内容"
-    ),
-    "upstream_substitution": Message(
-        "the platform returned a different item", "平台返回了其他内容"
-    ),
-    "upstream_structure_changed": Message("the page structure has changed", "页面结构已变化"),
-    "upstream_refused_lately": Message(
-        "the platform refused it lately, so it was not asked again", "平台近期一直拒绝，未再请求"
-    ),
-    "upstream_unreachable": Message("the platform was unreachable", "无法连接平台"),
-    "upstream_budget_spent": Message("the daily request budget was used up", "今日请求预算已用完"),
-    "audio_unavailable": Message("the audio could not be read", "无法读取音频"),
-    "mobile_device_unavailable": Message("the Android device is unavailable", "安卓设备不可用"),
-    "mobile_app_unreadable": Message(
-        "the app on the device could not be read", "无法读取设备上的应用"
-    ),
-}
-
 NOT_READ: Mapping[str, Message] = {
     "no_title_to_search": Message("the track has no title to search for", "音乐没有可搜索的标题"),
 }
@@ -234,11 +182,6 @@ def surface_message(surface: str) -> Message:
     return SURFACES.get(surface, Message(surface, surface))
 
 
-def stop_message(reason: str) -> Message:
-    """Return the message of a stop reason, or its code if there is none."""
-    return STOPS.get(reason, Message(reason.replace("_", " "), reason))
-
-
 def relevance_message(level: str) -> Message:
     """Return the message of a relevance level."""
     return RELEVANCE.get(level, Message(level, level))
@@ -262,20 +205,6 @@ def observation_message(name: str) -> Message:
 def reason_message(reason: str) -> Message:
     """Return the message of why a pair was judged so, or its code if there is none."""
     return REASONS.get(reason, Message(reason.replace("_", " "), reason))
-
-
-def source_sentence(source: ReadOnlyDocument) -> Message:
-    """Describe one source of the coverage report: what was read, and why reading stopped."""
-    surface, stop = surface_message(source["surface"]), stop_message(source["stop_reason"])
-    items, new = source["items"], source["new_items"]
-    requests, pages = source["requests"], source["pages"]
-    return Message(
-        f"{surface.en[0].upper()}{surface.en[1:]}: {counted(items, 'item')}, {new:,} of "
-        f"them new, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
-        f"stopped because {stop.en}.",
-        f"{surface.zh}：请求 {requests:,} 次，读取 {pages:,} 页，共 {items:,} 项，"
-        f"其中新增 {new:,} 项；停止原因：{stop.zh}。",
-    )
 
 
 def question_message(question: str) -> Message:

@@ -19,6 +19,7 @@ from pipelines.documents.result_types import (
     StoredResult,
     StoredVariants,
 )
+from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
 from pipelines.documents.video_types import LinkedVideo, TrackDocument
 from pipelines.documents.videos import (
     to_ranked_document,
@@ -54,11 +55,6 @@ from warehouse.records.coverage import (
 )
 from warehouse.records.videos import track_origin
 
-EXHAUSTED_REASONS = frozenset(
-    {"completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit"}
-)
-"""Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
-account: deeper pages are never read."""
 SEPARATE_SURFACES = frozenset({
     "search", "user_info", "service_track", "service_audio", AUDIT_SURFACE,
 })  # fmt: skip

@@ -29,8 +29,8 @@ from rich.table import Table
 
 from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
 from pipelines.documents.messages import RECALL_OF, TRUE_LABELS
+from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
 from pipelines.sandbox.server.switches import MODES
-from pipelines.scan.conclude import EXHAUSTED_REASONS
 from tests.stage import Stage, open_stage
 from warehouse.queries.results import read_candidates, read_result_document
 

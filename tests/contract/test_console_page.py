@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.server.middleware.static_files import FOLDER, static_file_names
-from pipelines.documents.messages import STOPS
+from pipelines.documents.stop_reasons import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
 
@@ -82,7 +82,11 @@ def test_nothing_else_is_served(guarded: TestClient, name: str) -> None:
 
 def test_the_console_says_what_the_report_says(guarded: TestClient) -> None:
     told: dict[str, Any] = guarded.get("/console/words.json").json()
-    assert told["stop"]["exhausted"] == {"en": STOPS["exhausted"].en, "zh": STOPS["exhausted"].zh}
+    assert told["stop"]["exhausted"] == {
+        "en": STOPS["exhausted"].en,
+        "zh": STOPS["exhausted"].zh,
+        "kind": "end",
+    }
 
 
 def test_the_limits_of_the_scan_form_come_with_the_page(guarded: TestClient) -> None:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
-from pipelines.documents import messages
+from pipelines.documents.stop_reasons import STOPS
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _describe_surface(surface: Document, *, is_new: bool) -> str:
 def _describe_cause(surface: Document) -> str:
     """Return the cause in plain words, followed by the error type and the HTTP status."""
     kind, reason = surface["error_type"], surface["reason_words"]
-    meaning = messages.STOPS[kind].en if kind in messages.STOPS else None
+    meaning = STOPS[kind].en if kind in STOPS else None
     cause = ": ".join(safe(part) for part in (meaning, reason) if part)
     marks = ", ".join(
         safe(mark)

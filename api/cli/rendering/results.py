@@ -13,7 +13,11 @@ from rich.table import Table
 from api.cli.terminal import format_count, safe
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
-from pipelines.documents.coverage_messages import audit_sentences, coverage_estimate_sentences
+from pipelines.documents.coverage_messages import (
+    audit_sentences,
+    coverage_estimate_sentences,
+    source_sentence,
+)
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers
@@ -164,7 +168,7 @@ def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     for source in coverage["sources"]:
-        console.print(f"  • {safe(messages.source_sentence(source).en)}", soft_wrap=True)
+        console.print(f"  • {safe(source_sentence(source).en)}", soft_wrap=True)
     for sentence in messages.decision_sentences(coverage.get("decisions", ())):
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     for sentence in messages.not_reached_sentences(map(str, coverage["not_reached"])):

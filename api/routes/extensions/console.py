@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from api.responses.errors import NotFoundError
 from api.server.middleware.static_files import StaticFile, read_static_file
-from pipelines.documents import coverage_messages, messages
+from pipelines.documents import coverage_messages, messages, stop_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from pipelines.scan.service.service import ScanService
 from warehouse.exports.table_files import FORMAT_NAMES
@@ -32,7 +32,7 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "surface": messages.SURFACES,
     "question": messages.QUESTIONS,
     "left_out": messages.LEFT_OUT,
-    "stop": messages.STOPS,
+    "stop": stop_reasons.STOPS,
     "not_read": messages.NOT_READ,
     "link": messages.LINKS,
     "relevance": messages.RELEVANCE,

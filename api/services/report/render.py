@@ -13,9 +13,14 @@ from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report import figures
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
-from pipelines.documents.coverage_messages import audit_sentences, coverage_estimate_sentences
+from pipelines.documents.coverage_messages import (
+    audit_sentences,
+    coverage_estimate_sentences,
+    source_sentence,
+)
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import Message
+from pipelines.documents.stop_reasons import stop_message
 from pipelines.parameters.scan import PARAMETERS
 from warehouse.exports.error_sheet import fill_error_sheet
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -61,7 +66,7 @@ def render_report(
 
 
 _MESSAGES = {
-    "source": messages.source_sentence,
+    "source": source_sentence,
     "decisions": messages.decision_sentences,
     "not_reached": messages.not_reached_sentences,
     "estimate": messages.estimate_sentence,
@@ -69,7 +74,7 @@ _MESSAGES = {
     "audit": audit_sentences,
     "genuine": messages.genuine_sentences,
     "link": messages.link_message,
-    "stop": messages.stop_message,
+    "stop": stop_message,
     "reason": messages.reason_message,
     "variant": messages.variant_message,
     "relevance": messages.relevance_message,

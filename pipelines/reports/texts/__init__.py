@@ -2,7 +2,7 @@
 
 English sections are the Markdown of the notebooks; `zh.toml` translates them by the id of their
 cell. Codes of a result (surfaces, stop reasons, links) have their messages in
-`pipelines/documents/messages.py`.
+`pipelines/documents`.
 """
 
 import tomllib
@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.documents import messages
+from pipelines.documents import messages, stop_reasons
 from pipelines.documents.messages import Message
 from warehouse.records.errors import InvalidParameterError
 
@@ -24,7 +24,7 @@ _MOST_CHARS = 60
 _SMALL = 100.0
 _CODES: Mapping[str, Mapping[str, Message]] = {
     "surface": messages.SURFACES,
-    "stop_reason": messages.STOPS,
+    "stop_reason": stop_reasons.STOPS,
     "link_type": messages.LINKS,
     "reason": messages.REASONS,
     "kind": messages.VARIANTS,

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from api.schemas.result import DiscoveryResponse
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
-from pipelines.documents.messages import STOPS
+from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import LOCAL, PATIENCE_S, Stage
 from warehouse.control import NewJob

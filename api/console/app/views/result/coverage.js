@@ -2,7 +2,7 @@
 import { PATHS, dagsterPage } from "../../api.js";
 import { count, decimal, moment } from "../../format.js";
 import { html } from "../../html.js";
-import { labelOf, listed, t } from "../../i18n.js";
+import { labelOf, listed, t, termLabels } from "../../i18n.js";
 import { Badge, Card } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { ExportMenu } from "../../parts/export.js";
@@ -16,7 +16,8 @@ import "../../messages/result.js";
 import "../../messages/scan.js";
 
 const LEFT_OUT = ["closed", "sick", "held_back"];
-const ENDS = new Set(["completed", "exhausted", "no_more"]);
+const TONES = { end: "good", problem: "bad" };
+const stopKind = (reason) => termLabels.value.stop?.[reason]?.kind ?? "problem"; // names of errors have no entry
 
 function leftOut(row) {
   const reasons = LEFT_OUT.filter((reason) => row[`left_${reason}`] > 0);
@@ -46,7 +47,7 @@ export function Coverage({ job }) {
   const history = discovery?.confirmed_graph_observation_history;
   const seen = job.result.confirmed_count;
   const unseen = coverage.estimates ? null : coverage.unseen_estimate;
-  const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => !ENDS.has(reason));
+  const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => stopKind(reason) !== "end");
   return html`<div class="note info"><h2>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })} <${Term} names=${["coverage"]} /></h2>
       <p>${stops.length ? t("coverage.stopped", { why: listed(stops.map((reason) => labelOf("stop", reason))) }) : t("coverage.ended")}</p>
       <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
@@ -59,7 +60,7 @@ export function Coverage({ job }) {
       { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
-      { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${ENDS.has(row.stop_reason) ? "good" : row.stop_reason.startsWith("upstream") ? "bad" : "warn"}>${t(ENDS.has(row.stop_reason) ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
+      { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${TONES[stopKind(row.stop_reason)] ?? "warn"}>${t(stopKind(row.stop_reason) === "end" ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
     ${(coverage.list_genuine_share ?? []).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows), heard: count(list.audio_rows) })} <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a></p>`)}
     ${coverage.decisions?.length > 0 && html`<h2>${t("coverage.decisions")}</h2>
     <${PlainTable} rows=${coverage.decisions} keyOf=${(row) => `${row.question} ${row.surface}`} caption=${t("coverage.decisions")} columns=${[
