@@ -15,10 +15,10 @@ from typing import Any
 import psutil
 
 from api.cli.processes.parent_watchdog import signal_group
-from tests.stage import wait_for
+from tests.stage import measured_environment, wait_for
 
 GRACE_S = 10.0
-KEPT = ("PATH", "HOME", "COVERAGE_PROCESS_CONFIG")
+KEPT = ("PATH", "HOME")
 
 
 def bare_environment() -> dict[str, str]:
@@ -55,7 +55,8 @@ def platform(
     world = ("--seed", str(seed), "--size", str(size))
     place = ("--port", "0", "--cache", str(cache), "--renderers", "1")
     command = ("-m", "pipelines.sandbox", *world, *place, *options)
-    with child(*command, stdout=subprocess.PIPE) as process:
+    environment = os.environ | measured_environment()
+    with child(*command, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None
         yield process, int(json.loads(process.stdout.readline())["port"])
 

@@ -1,16 +1,19 @@
-"""Which branches of the product the tests take in their own processes: `pytest -p tests.measured`.
+"""Which branches of the product run in the processes of the tests: `pytest -p tests.measured`.
 
 SlipCover stops watching a line once it has run, so it costs some percent of the time, where tracing
-costs twice the time. Processes that tests start are not watched: the share is a lower bound.
-Works with the processes of pytest-xdist, each of which writes a file that `tests.coverage_floor`
-reads. A plugin, because modules count from their import on.
+costs twice the time. Works with the processes of pytest-xdist, and with those programs that ask for
+`child_environment`; others that tests start are not watched, so a share is a lower bound. Each
+process writes a file that `tests.coverage_floor` reads. A plugin, because modules count from their
+import on.
 """
 
+import atexit
 import os
+import time
 from pathlib import Path
+from typing import NoReturn
 
 import orjson
-import pytest
 from slipcover import FileMatcher, ImportManager, Slipcover
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +24,8 @@ EXCLUDED = [
     r"if __name__ == .__main__.:",
     r"@numba\.njit",  # compiled: no interpreter sees its lines
 ]
-WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+INTO = "MEASURED_INTO"
+"""The environment variable that names the folder to a child; `measured_children` reads it."""
 
 
 def new_measure(source: list[str] | None = None) -> Slipcover:
@@ -29,15 +33,39 @@ def new_measure(source: list[str] | None = None) -> Slipcover:
     return Slipcover(branch=True, source=source, exclude_also=EXCLUDED)
 
 
-if WORKER is not None:
-    MEASURE = new_measure()
-    ImportManager(MEASURE, FileMatcher(PRODUCT)).__enter__()
+def watch(folder: Path) -> None:
+    """Watch this process from now on, and those forked from it; each writes a file at its end."""
+    measure = new_measure()
+    ImportManager(measure, FileMatcher(PRODUCT)).__enter__()
+    atexit.register(_write, measure, folder)
+    exit_at_once = os._exit
+
+    def write_and_exit(status: int) -> NoReturn:
+        _write(measure, folder)
+        exit_at_once(status)
+
+    os._exit = write_and_exit  # how a forked process ends
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if WORKER is None:
-        return
-    tier = session.config.getoption("markexpr") or "all"
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"{tier}-{WORKER}.json").write_bytes(orjson.dumps(MEASURE.get_coverage()))
+def child_environment() -> dict[str, str]:
+    """Return what lets a program of Python be watched; nothing if this process is not."""
+    if INTO not in os.environ and "PYTEST_XDIST_WORKER" not in os.environ:
+        return {}
+    return {"PYTHONPATH": str(Path(__file__).with_name("measured_children")), INTO: str(FOLDER)}
+
+
+def _write(measure: Slipcover, folder: Path) -> None:
+    """Write the lines and branches that have run, by file."""
+    taken = {name: sorted(map(_as_text, seen)) for name, seen in measure.newly_seen.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{os.getpid()}-{time.monotonic_ns()}.json"
+    file.write_bytes(orjson.dumps(taken))
+
+
+def _as_text(one: int | tuple[int, int]) -> str:
+    """A line as `12`, a branch from a line to another as `12>15`."""
+    return str(one) if isinstance(one, int) else f"{one[0]}>{one[1]}"
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    watch(FOLDER)

@@ -5,6 +5,7 @@ For integration tests and benches.
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
@@ -45,6 +46,12 @@ LOCAL = httpx2.Client(verify=False, timeout=60, limits=httpx2.Limits(max_keepali
 """Asks servers of this machine: each call of `httpx2.get` reads all certificates first."""
 
 
+def measured_environment() -> dict[str, str]:
+    """Return what lets a child be measured; nothing if the tests are not (`tests.measured`)."""
+    measured = sys.modules.get("tests.measured")
+    return measured.child_environment() if measured else {}
+
+
 def wait_for[T](
     look: Callable[[], T | None], *, max_wait_s: float = PATIENCE_S, every_s: float = 0.05
 ) -> T:
@@ -69,6 +76,7 @@ class Stage:
     port: int = field(default_factory=find_port)
     settings: dict[str, str] = field(default_factory=dict)
     command_line: Callable[..., list[str]] = sametrack_command
+    is_measured: bool = False
     worker: Child | None = None
     platform: Child | None = None
 
@@ -267,6 +275,7 @@ class Stage:
                 "PYTHONDONTWRITEBYTECODE": "",
             }
             | (IN_TESTS if "PYTEST_VERSION" in os.environ else {})
+            | (measured_environment() if self.is_measured else {})
             | self.settings
         )
 
@@ -287,13 +296,28 @@ def _command_line(process: psutil.Process) -> list[str]:
 
 @contextmanager
 def open_stage(
-    root: Path, cache: Path, *, settings: Mapping[str, str] | None = None
+    root: Path,
+    cache: Path,
+    *,
+    settings: Mapping[str, str] | None = None,
+    is_measured: bool = False,
 ) -> Iterator[Stage]:
-    """An empty world; everything started in it is stopped again. `settings`: of its processes."""
+    """An empty world; everything started in it is stopped again.
+
+    `settings`: of its processes. `is_measured`: the branches that they take count, if those of the
+    tests do; watched processes take some seconds longer to start.
+    """
     with ExitStack() as stack:
         process_group = stack.enter_context(ChildProcessGroup(grace_s=3.0))
         chosen = dict(settings or {})
-        built = Stage(process_group, root=root, cache=cache, stack=stack, settings=chosen)
+        built = Stage(
+            process_group,
+            root=root,
+            cache=cache,
+            stack=stack,
+            settings=chosen,
+            is_measured=is_measured,
+        )
         stack.enter_context(closing(built.control))
         stack.enter_context(closing(built.engine))
         yield built

@@ -31,7 +31,7 @@ def running_town(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) ->
     """The platform and a worker of two scans at a time."""
     from tests.stage import open_stage  # noqa: PLC0415 -- as above
 
-    with open_stage(tmp_path_factory.mktemp("town"), sound_cache) as stage:
+    with open_stage(tmp_path_factory.mktemp("town"), sound_cache, is_measured=True) as stage:
         stage.start_platform(seed=SEED, size=SIZE)
         stage.start_worker(WORKER_RUNS="2")
         yield stage

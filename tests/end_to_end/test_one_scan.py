@@ -69,7 +69,7 @@ class Scanned:
 
 @pytest.fixture(scope="module")
 def scanned(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Scanned]:
-    with open_stage(tmp_path_factory.mktemp("scan"), sound_cache) as stage:
+    with open_stage(tmp_path_factory.mktemp("scan"), sound_cache, is_measured=True) as stage:
         stage.start_worker()
         stage.start_platform(seed=SEED, size=SIZE)
         client = stage.start_api()

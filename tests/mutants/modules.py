@@ -19,12 +19,22 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
     "pipelines/audio/matching/rejection_hints.py": (f"{AUDIO}/test_observing.py",),
     "pipelines/audio/matching/scoring.py": (f"{AUDIO}/test_scoring.py", JUDGING),
-    "warehouse/records/coverage.py": (f"{TESTS}/test_coverage_lines.py",),
+    "warehouse/records/coverage.py": (
+        f"{TESTS}/test_coverage_lines.py",
+        f"{TESTS}/test_coverage_records.py",
+        "tests/unit/report/test_source_decisions.py",
+    ),
     "pipelines/reads/cursors.py": (f"{TESTS}/test_cursors.py",),
-    "pipelines/scan/service/job_endings.py": (f"{TESTS}/test_job_rules.py",),
+    "pipelines/scan/service/job_endings.py": (
+        f"{TESTS}/test_job_rules.py",
+        f"{TESTS}/test_lost_runs.py",
+    ),
     "pipelines/scan/rules/estimate.py": (f"{TESTS}/test_unseen_estimate.py",),
     "pipelines/scan/rules/coverage/audit.py": (f"{TESTS}/test_random_audit.py",),
-    "pipelines/scan/rules/coverage/estimates.py": (f"{TESTS}/test_coverage_estimates.py",),
+    "pipelines/scan/rules/coverage/estimates.py": (
+        f"{TESTS}/test_coverage_estimate_rules.py",
+        f"{TESTS}/test_coverage_estimates.py",
+    ),
     "pipelines/captures/inputs.py": (f"{TESTS}/test_inputs.py",),
     "warehouse/records/jobs.py": (f"{TESTS}/test_job_rules.py",),
     "pipelines/parameters/scan.py": (

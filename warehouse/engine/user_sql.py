@@ -12,7 +12,11 @@ import orjson
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.errors import InvalidParameterError, WarehouseError
+from warehouse.records.errors import (
+    InvalidParameterError,
+    WarehouseError,
+    WarehouseUnavailableError,
+)
 
 _READING = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 _OUTSIDE = "only the tables of this warehouse can be read: no files, URLs or extensions"
@@ -97,6 +101,8 @@ def user_errors() -> Iterator[None]:
         cause = error.__cause__
         if isinstance(cause, duckdb.PermissionException):
             raise InvalidParameterError(_OUTSIDE) from error
+        if isinstance(error, WarehouseUnavailableError):
+            raise
         if isinstance(cause, duckdb.ProgrammingError | duckdb.DataError | duckdb.NotSupportedError):
             raise InvalidParameterError(_line(cause), hint=_NAMES) from error
         raise

@@ -24,6 +24,7 @@ _DAMAGES = {
     "database disk image is malformed": "control.sqlite",
     "Kernel error: Json error": "a file of its transaction log (_delta_log)",
     "No magic bytes found": None,
+    "too small to be a Parquet file": None,
     "No files found that match": None,
     "TProtocolException": None,
     "Invalid Parquet": None,

@@ -73,8 +73,13 @@ def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
     if as_json:
         print_json({**job, "result": None})
         return
-    outcome = "cancellation requested" if job["cancel_requested"] else "already ended"
-    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {outcome}")
+    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_cancelled(job)}")
+
+
+def _cancelled(job: Document) -> str:
+    if job["status"] == "cancelled":
+        return "what it has read is kept"
+    return "cancellation requested" if job["cancel_requested"] else "already ended"
 
 
 def _newest(limit: int) -> list[Document]:

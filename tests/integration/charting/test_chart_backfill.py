@@ -63,7 +63,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A platform of its own process; each test has stores of its own."""
     root = tmp_path_factory.mktemp("stage")
-    with open_stage(root, root / "sounds") as stage:
+    with open_stage(root, root / "sounds", is_measured=True) as stage:
         stage.start_platform(seed=31, size=0.1, tracks=3)
         yield stage
 

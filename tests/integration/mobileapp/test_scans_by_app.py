@@ -60,7 +60,9 @@ def running(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iter
     adb_port = find_port()
     with ExitStack() as stack:
         app, public = (
-            stack.enter_context(open_stage(tmp_path_factory.mktemp(name), sound_cache))
+            stack.enter_context(
+                open_stage(tmp_path_factory.mktemp(name), sound_cache, is_measured=True)
+            )
             for name in ("app", "public")
         )
         app.settings = {

@@ -37,7 +37,7 @@ ROWS = {row.name: row for row in (*OUTCOMES, *FURTHER_OUTCOMES)}
 @pytest.fixture(scope="module")
 def switched_town(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Stage]:
     root = tmp_path_factory.mktemp("switched")
-    with open_stage(root, sound_cache) as stage:
+    with open_stage(root, sound_cache, is_measured=True) as stage:
         stage.settings["PROFILE"] = str(profile_with_long_circuits(root))
         stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
         stage.start_worker()

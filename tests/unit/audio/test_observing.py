@@ -30,6 +30,7 @@ def observation(evidence: PairEvidence) -> RejectionLabel | None:
         (replace(COVER, chroma_distance=0.51, mfcc_distance=0.7), None),
         (replace(COVER, mfcc_distance=0.46), "likely_cover"),
         (replace(COVER, mfcc_distance=0.44), None),
+        (replace(COVER, chroma_distance=0.0, mfcc_distance=0.15), "likely_cover"),
         (replace(COVER, peak_agreement=0.059), "likely_cover"),
         (replace(COVER, peak_agreement=0.06), None),
         (replace(COVER, mfcc_distance=0.95, score=0.1), None),
@@ -53,6 +54,7 @@ def test_harmony_without_timbre_and_peaks_is_likely_a_cover(
         (replace(UNMET, score=0.136), "uncertain"),  # 0.3 of 0.453
         (replace(UNMET, score=0.134), None),  # 0.3 of 0.447
         (replace(UNMET, chroma_distance=0.669), "uncertain"),
+        (replace(UNMET, chroma_distance=0.67), "uncertain"),  # just as far as is close
         (replace(UNMET, chroma_distance=0.672), None),
     ],
 )

@@ -81,6 +81,18 @@ def test_few_repeated_notes_prove_nothing_and_hardly_any_contradict_nothing() ->
     assert trust_in_delay(NoteCoherence(value=0.0, potential=2.9)) == 1.0
 
 
+def test_notes_can_prove_a_recording_from_ten_deviations_of_chance_on() -> None:
+    assert sureness_of_notes(NoteCoherence(value=1.0, potential=10.0), share=0.5) == 1.0
+
+
+def test_notes_can_contradict_a_delay_from_three_deviations_of_chance_on() -> None:
+    assert trust_in_delay(NoteCoherence(value=0.0, potential=3.0)) == 0.0
+
+
+def test_a_room_may_leave_three_quarters_of_the_peaks_in_place() -> None:
+    assert sureness_of_notes(NoteCoherence(value=1.0, potential=20.0), share=0.75) == 1.0
+
+
 def test_a_room_that_turns_phases_cannot_leave_all_peaks_in_place() -> None:
     assert sureness_of_notes(NoteCoherence(value=1.0, potential=20.0), share=0.8) == 0.0
 

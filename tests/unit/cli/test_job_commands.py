@@ -77,7 +77,7 @@ def test_a_job_is_cancelled_unless_it_has_ended(control: ControlStore) -> None:
         control.finish(ended, "failed", error=FAULT)
         assert "failed · already ended" in run("cancel", ended)
         job_id = ask_for_scan(control, "7300000000000000001")
-        assert "cancelled · cancellation requested" in run("cancel", job_id)
+        assert "cancelled · what it has read is kept" in run("cancel", job_id)
         assert json.loads(run("cancel", job_id, "--json"))["status"] == "cancelled"
 
 

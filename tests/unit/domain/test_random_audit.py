@@ -1,13 +1,18 @@
 """Rules of the random audit: which videos are drawn, and what their number proves."""
 
+from dataclasses import replace
 from math import comb
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.rules.coverage.audit import bound_carrying, draw_sample
+from pipelines.scan.rules.coverage.audit import (
+    audit_size,
+    bound_carrying,
+    draw_sample,
+    with_bound,
+)
 from warehouse.records.coverage import AuditBound, AuditedVideo, AuditVerdict, RandomAudit
 
 names = st.lists(st.text("0123456789", min_size=1, max_size=5), max_size=40)
@@ -41,6 +46,11 @@ def test_another_seed_draws_other_videos_and_a_larger_draw_adds_some() -> None:
     assert draw_sample(everything, seed="a", size=40)[:20] == first
 
 
+def test_a_draw_is_never_more_than_a_fifth_of_what_the_pool_holds() -> None:
+    sizes = {limit: audit_size(20, candidate_limit=limit) for limit in (4, 5, 64, 99, 150)}
+    assert sizes == {4: 0, 5: 1, 64: 12, 99: 19, 150: 20}
+
+
 @pytest.mark.parametrize(
     ("comparable", "compared", "carrying", "count", "share"),
     [
@@ -49,14 +59,15 @@ def test_another_seed_draws_other_videos_and_a_larger_draw_adds_some() -> None:
         pytest.param(30, 30, 2, 2, 0.0667, id="all compared: the number itself"),
         pytest.param(1, 1, 1, 1, 1.0, id="one video, and it carries the recording"),
         pytest.param(10, 5, 5, 10, 1.0, id="all of the compared ones"),
+        # none found with 18 carrying it: 2 of 20 times; with 19: 1 of 20, which is not more often
+        pytest.param(20, 1, 0, 18, 0.9, id="once in twenty times is unlikely enough"),
     ],
 )
 def test_the_limit_is_exact(
     comparable: int, compared: int, carrying: int, count: int, share: float
 ) -> None:
     found = bound_carrying(comparable=comparable, compared=compared, carrying=carrying)
-    assert found.count == count
-    assert found.share == pytest.approx(share, abs=0.0002)
+    assert found == AuditBound(count=count, share=share)
 
 
 @given(st.integers(1, 80), st.data())
@@ -87,12 +98,24 @@ def test_the_limit_is_too_low_at_most_once_in_twenty_draws(
     assert too_low / comb(comparable, compared) <= 0.05
 
 
-def test_what_was_not_compared_is_not_counted_as_compared() -> None:
-    verdicts: tuple[AuditVerdict, ...] = get_args(AuditVerdict)
-    audit = RandomAudit(
-        seed="job",
-        population=9,
-        videos=tuple(AuditedVideo(aweme_id=name, verdict=name) for name in verdicts),
-        bound=AuditBound(count=3, share=0.5),
-    )
-    assert (audit.compared, audit.carrying) == (3, 1)
+def audit_of(population: int, *verdicts: AuditVerdict) -> RandomAudit:
+    videos = (AuditedVideo(aweme_id=str(at), verdict=one) for at, one in enumerate(verdicts))
+    return RandomAudit(seed="job", population=population, videos=tuple(videos))
+
+
+def test_what_was_drawn_and_not_compared_leaves_the_population() -> None:
+    audit = audit_of(7, "rejected", "unavailable", "rejected", "not_read")
+    # of the five left two were compared: with 3 carrying it, 1 of 10 draws shows none
+    assert with_bound(audit) == replace(audit, bound=AuditBound(count=3, share=0.6))
+
+
+def test_what_was_found_among_the_compared_videos_is_in_the_bound() -> None:
+    audit = audit_of(5, "confirmed", "rejected", "variant")
+    # one carries it and two do not; the two that were not drawn may carry it:
+    # with 3 of five, 3 of 10 draws of three show one at most
+    assert with_bound(audit) == replace(audit, bound=AuditBound(count=3, share=0.6))
+
+
+def test_where_no_drawn_video_was_compared_there_is_no_bound_but_a_reason() -> None:
+    audit = audit_of(9, "not_comparable", "unavailable", "not_read")
+    assert with_bound(audit) == replace(audit, bound=None, reason="none_comparable")
