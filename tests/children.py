@@ -49,13 +49,13 @@ def end_group(process: "subprocess.Popen[Any]") -> None:
 
 @contextmanager
 def platform(
-    cache: Path, *options: str, seed: int, size: float
+    cache: Path, *options: str, seed: int, size: float, is_measured: bool = False
 ) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """A stand-in platform that listens, and its port."""
     world = ("--seed", str(seed), "--size", str(size))
     place = ("--port", "0", "--cache", str(cache), "--renderers", "1")
     command = ("-m", "pipelines.sandbox", *world, *place, *options)
-    environment = os.environ | measured_environment()
+    environment = os.environ | (measured_environment() if is_measured else {})
     with child(*command, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None
         yield process, int(json.loads(process.stdout.readline())["port"])

@@ -10,7 +10,12 @@ TESTS = "tests/unit/domain"
 AUDIO = "tests/unit/audio"
 JUDGING = f"{AUDIO}/test_judging.py"
 JUDGED = (f"{AUDIO}/test_judged_stretches.py", f"{AUDIO}/test_judged_edits.py")
-LAKE = ("tests/unit/warehouse/test_lake.py", "tests/integration/warehouse/test_lake_evolution.py")
+LAKE = (
+    "tests/unit/warehouse/test_lake.py",
+    "tests/unit/warehouse/test_lake_upkeep.py",
+    "tests/unit/warehouse/test_lake_rules.py",
+    "tests/integration/warehouse/test_lake_evolution.py",
+)
 ARRANGING = ("tests/integration/warehouse/test_arranging.py",)
 UPSTREAM = "tests/unit/upstream"
 

@@ -100,6 +100,7 @@ def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
 _ARCHIVE = """
     select * from raw.captures
     where payload_sha256 is not null
+        and committed_at <= $until
         and ($since::timestamptz is null or observed_at >= $since)
         and (len($surfaces::varchar[]) = 0 or surface in (select unnest($surfaces::varchar[])))
     qualify row_number() over (
@@ -111,12 +112,14 @@ _ARCHIVE = """
 def read_archive(
     engine: Engine,
     *,
+    until: datetime,
     since: datetime | None = None,
     surfaces: Sequence[str] = (),
     batch: int = 100,
 ) -> Iterator[list[Row]]:
     """Yield every capture with a body, oldest first, in batches; of replayed ones the newest row.
 
+    `until`: only what was committed by then, so that a replay does not meet what it writes.
     `surfaces` empty: all surfaces.
     """
     after: Row = {"observed_at": None, "capture_id": ""}
@@ -128,6 +131,7 @@ def read_archive(
             where $at::timestamptz is null or (observed_at, capture_id) > ($at, $id)
             order by observed_at, capture_id limit $batch
             """,  # noqa: S608  # a constant of this module
+            until=until,
             since=since,
             surfaces=list(surfaces),
             at=after["observed_at"],
@@ -141,11 +145,16 @@ def read_archive(
 
 
 def count_archive(
-    engine: Engine, *, since: datetime | None = None, surfaces: Sequence[str] = ()
+    engine: Engine,
+    *,
+    until: datetime,
+    since: datetime | None = None,
+    surfaces: Sequence[str] = (),
 ) -> int:
     """Return how many captures `read_archive` yields."""
     found = engine.rows(
         f"select count(*) as n from ({_ARCHIVE})",  # noqa: S608  # as above
+        until=until,
         since=since,
         surfaces=list(surfaces),
     )

@@ -36,6 +36,7 @@ from warehouse.queries.captures import (
 )
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPosition
+from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import UnavailableVideo
 
@@ -91,8 +92,10 @@ class Replay:
             WarehouseError: The archive cannot be read, or the differences cannot be written.
         """
         found: dict[str, SurfaceReplay] = {}
-        total, done = count_archive(self._engine, since=since, surfaces=surfaces), 0
-        for captures in read_archive(self._engine, since=since, surfaces=surfaces):
+        began = observed_now()
+        total = count_archive(self._engine, until=began, since=since, surfaces=surfaces)
+        done = 0
+        for captures in read_archive(self._engine, until=began, since=since, surfaces=surfaces):
             outcomes = list(self._outcomes(captures))
             for capture, outcome in zip(captures, outcomes, strict=True):
                 surface = capture["surface"]

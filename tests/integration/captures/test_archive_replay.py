@@ -19,8 +19,10 @@ from pipelines.captures.replay.run import Replay
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.home.folder import open_home
+from warehouse.queries.captures import count_archive, read_archive
 from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import StructureChangedError
+from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
 
 SEEN_AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -148,6 +150,16 @@ def test_written_replay_stands_beside_what_was_and_is_read_first(
     assert track is not None
     assert (track.title, track.observed_at) == ("a song", SEEN_AT)
     assert kinds(replay()) == {"same": 1}
+
+
+def test_what_is_committed_after_a_replay_began_is_not_read_by_it(keep: Any, stores: Any) -> None:
+    before = keep(body())
+    began = observed_now()
+    keep(body(), title="written by the replay")
+    ids = [one["capture_id"] for batch in read_archive(stores.engine, until=began) for one in batch]
+    assert ids == [before]
+    assert count_archive(stores.engine, until=began) == 1
+    assert count_archive(stores.engine, until=observed_now()) == 2
 
 
 def test_archive_can_be_narrowed_by_time_and_surface(keep: Any, replay: Any) -> None:

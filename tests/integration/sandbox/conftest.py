@@ -99,7 +99,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A platform that runs as long as the tests."""
     cache = tmp_path_factory.mktemp("cache")
     with (
-        running_platform(cache, seed=SEED, size=SIZE) as (process, port),
+        running_platform(cache, seed=SEED, size=SIZE, is_measured=True) as (process, port),
         closing(httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S)) as client,
     ):
         yield Sandbox(process, port, client, SandboxWorld(SEED, SIZE))

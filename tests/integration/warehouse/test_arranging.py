@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
+from deltalake.table import TableOptimizer
+from pyarrow import parquet
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
@@ -196,6 +199,70 @@ def test_many_rows_left_behind_go_a_part_at_a_time(
     assert len(deletions) == 3
     engine.refresh()
     assert engine.rows("select aweme_id from raw.videos") == [{"aweme_id": "10009"}]
+
+
+@pytest.mark.parametrize(("left_behind", "deletions"), [(1000, 1), (1001, 2)])
+def test_a_thousand_captures_are_the_most_that_one_deletion_names(
+    lake: Lake, left_behind: int, deletions: int
+) -> None:
+    observe(lake, "10009", "kept")
+    rows = [row for number in range(left_behind) for row in items(f"c{number}")]
+    lake.append("raw.capture_items", rows)
+    before = lake.version("raw.capture_items")
+    sort_lake(lake, now=NOW + timedelta(days=1))
+    log = lake.log_since("raw.capture_items", before)
+    assert [entry["operation"] for entry in log].count("DELETE") == deletions
+    assert lake.row_count("raw.capture_items") == 0
+
+
+def test_what_a_crash_left_unproved_is_proved_although_other_tables_are(
+    lake: Lake, engine: Engine
+) -> None:
+    observe(lake, "10001", "c1")
+    observe(lake, "10002", "c2", is_written=False)
+    proved = DeltaTable(lake.path("raw.capture_items"))
+    proved.alter.set_table_properties(
+        {"sametrack.whole_before": NOW.isoformat()}, raise_if_not_exists=False
+    )
+    sort_lake(lake, now=NOW)
+    engine.refresh()
+    assert engine.rows("select aweme_id from raw.videos") == [{"aweme_id": "10001"}]
+    assert engine.complete_before("raw.videos") == NOW - timedelta(hours=1)
+
+
+def test_a_table_tells_later_releases_how_many_rows_were_arranged(lake: Lake) -> None:
+    for number in range(3):
+        observe(lake, f"1000{number}", f"c{number}")
+    sort_lake(lake, now=NOW)
+    marks = DeltaTable(lake.path("raw.videos")).metadata().configuration
+    assert marks["sametrack.arranged_rows"] == "3"
+
+
+def test_what_is_arranged_lies_in_small_row_groups(lake: Lake) -> None:
+    rows = [{**row, "entity_id": str(n)} for n in range(20_000) for row in items("c1")]
+    lake.append("raw.capture_items", rows)
+    assert sort_lake(lake, now=NOW) == ["raw.capture_items"]
+    [file] = lake.files("raw.capture_items")
+    found = parquet.ParquetFile(file).metadata
+    groups = [found.row_group(number).num_rows for number in range(found.num_row_groups)]
+    assert groups == [16_384, 3_616]
+
+
+def test_arranging_takes_a_gigabyte_of_temporary_files_and_one_task_at_a_time(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    arrange = TableOptimizer.z_order
+
+    def listen(table: TableOptimizer, columns: list[str], **options: Any) -> dict[str, Any]:
+        asked.append(options)
+        return arrange(table, columns, **options)
+
+    monkeypatch.setattr(TableOptimizer, "z_order", listen)
+    observe(lake, "10001", "c1")
+    assert sort_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
+    limits = [(one["max_spill_size"], one["max_concurrent_tasks"]) for one in asked]
+    assert limits == [(1_000_000_000, 1)] * 2
 
 
 def test_upkeep_tells_what_it_did_and_leaves_small_tables_alone(

@@ -31,6 +31,7 @@ def test_bare_digits_are_a_music_id() -> None:
         (Named("music", "12345"), MusicInput("music", "12345")),
         (Named("video", "12345"), MusicInput("video", "12345")),
         (Named("trends", "12345"), MusicInput("trends", "12345")),
+        (Named("service_track", "12345"), MusicInput("service_track", "12345")),
         (
             Named("short", "abcd", "https://s.example/abcd/"),
             MusicInput("short", "https://s.example/abcd/"),
@@ -59,9 +60,17 @@ def test_a_link_to_something_else_is_refused(target: Named) -> None:
         read("a link", target)
 
 
-@pytest.mark.parametrize("kind", ["service_playlist", "service_album", "service_artist"])
-def test_a_list_of_songs_is_refused_with_the_operation_that_takes_it(kind: str) -> None:
-    with pytest.raises(InvalidMusicInputError, match="of the music service, not to a track") as why:
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("service_playlist", "a playlist"),
+        ("service_album", "an album"),
+        ("service_artist", "an artist"),
+    ],
+)
+def test_a_list_of_songs_is_refused_with_the_operation_that_takes_it(kind: str, what: str) -> None:
+    said = f"leads to {what} of the music service, not to a track"
+    with pytest.raises(InvalidMusicInputError, match=said) as why:
         read("a link", Named(kind, "12345"))
     assert "fetch_music_hot_videos_batch" in str(why.value.hint)
 
@@ -89,6 +98,12 @@ def test_an_id_has_five_to_thirty_digits(digits: str) -> None:
         ("a link", Named("hashtag", "12345"), "to a hashtag, not"),
         ("a link", Named("mix", "12345"), "to a collection, not"),
         ("a link", Named("trends", "1234"), "to a trending topic, not"),
+        ("a link", Named("article", "12345"), "to an article, not"),
+        ("a link", Named("live", "12345"), "to a live room, not"),
+        ("a link", Named("search", "words"), "to a page of search results, not"),
+        ("a link", Named("chart", "rank"), "to a music chart, not"),
+        ("a link", Named("service_track", "1234"), "to a song of the music service, not"),
+        ("a link", Named("service_video", "12345"), "to a user's video in the music service, not"),
         ("a link", Named("short"), "something else"),
         ("a link", Named("video", "1234"), "something else"),
         ("a link", Named("music", "1234"), "this one has 4"),

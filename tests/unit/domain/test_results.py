@@ -404,6 +404,43 @@ def test_variants_are_cut_and_filtered_like_the_ranking_and_still_counted_whole(
     assert (found["count"], found["by_kind"]) == (5, {"speed": 5})
 
 
+def test_a_variant_has_its_rank_score_and_whether_it_is_viral() -> None:
+    document = result([])
+    variants = [work(1, likes=10), work(2, likes=9)]
+    document["variants"] = {"count": 2, "aweme_list": variants, "by_kind": {}}
+    found = view_result(document, ScanParameters(viral_threshold=10))["variants"]
+    assert [
+        (video["rank"], video["hot_score"], video["is_viral"]) for video in found["aweme_list"]
+    ] == [(1, 10 + 4 + 6 + 24, True), (2, 9 + 4 + 6 + 24, False)]
+
+
+def test_a_related_work_keeps_what_was_stored_of_it() -> None:
+    document = result([])
+    stored = {"aweme_id": "7000007", "desc": "rain", "search_relevance_level": "exact_title"}
+    document["search_related"] = {**no_search(), "aweme_list": [stored]}
+    (video,) = view_result(document, ScanParameters())["search_related"]["aweme_list"]
+    assert video == {
+        "aweme_id": "7000007",
+        "desc": "rain",
+        "search_relevance_level": "exact_title",
+        "duplicate_with_returned_ranking": False,
+    }
+
+
+def test_the_counts_of_a_search_are_those_that_were_stored_but_the_overlap() -> None:
+    document = result([])
+    counted = {
+        "returned_count": 9,
+        "high_relevance_count": 4,
+        "conflicting_music_title_count": 2,
+        "expanded_candidate_count": 5,
+    }
+    document["search_related"] = {**no_search(), **counted, "visible_ranking_overlap_count": 7}
+    related: Any = view_result(document, ScanParameters())["search_related"]
+    assert {name: related[name] for name in counted} == counted
+    assert related["visible_ranking_overlap_count"] == 0
+
+
 def test_related_works_below_the_cut_of_the_ranking_are_no_overlap() -> None:
     document = result([work(1, likes=1), work(2, likes=2), work(3, likes=3)])
     document["search_related"] = {**no_search(), "aweme_list": [work(1), work(2), work(3)]}

@@ -8,6 +8,7 @@ from pipelines.parameters.scan import (
     LOW_CANDIDATE_LIMIT,
     MAX_SEARCH_KEYWORDS,
     PARAMETERS,
+    SORT_LABELS,
     ScanParameters,
     scan_parameters,
 )
@@ -57,6 +58,18 @@ def test_the_table_is_that_of_the_interface() -> None:
 
 def test_at_most_eight_keywords_and_a_floor_that_is_advice() -> None:
     assert (MAX_SEARCH_KEYWORDS, LOW_CANDIDATE_LIMIT) == (8, 100)
+
+
+def test_each_order_is_shown_in_english_and_in_chinese() -> None:
+    assert SORT_LABELS == {
+        "hot_score": ("Hot score", "综合热度"),
+        "digg": ("Likes", "点赞"),
+        "comment": ("Comments", "评论"),
+        "collect": ("Bookmarks", "收藏"),
+        "share": ("Shares", "分享"),
+        "latest": ("Newest first", "最新发布"),
+        "oldest": ("Oldest first", "最早发布"),
+    }
 
 
 def test_what_is_omitted_takes_its_default() -> None:

@@ -120,6 +120,7 @@ HOSTS = LinkHosts(
     gone_query="gone=1",
     service=("m.example",),
     service_short=("q.example",),
+    chart=("c.example",),
 )
 
 
@@ -157,6 +158,10 @@ HOSTS = LinkHosts(
         (f"a.example/challenge/{ID}", LinkTarget("hashtag", ID)),
         (f"a.example/challenge/detail/{ID}", LinkTarget("hashtag", ID)),
         ("a.example/challenge/detail", None),
+        (f"a.example/hashtag/detail/{ID}", LinkTarget("hashtag", ID)),
+        (f"a.example/collection/detail/{ID}", LinkTarget("mix", ID)),
+        (f"a.example/gallery/{ID}", LinkTarget("video", ID)),
+        (f"a.example/live/{ID}", LinkTarget("live", ID)),
         (f"a.example/slides/{ID}:", LinkTarget("video", ID)),
         # what a query may name
         (f"a.example/?modal_id={ID}.", LinkTarget("video", ID)),
@@ -165,10 +170,16 @@ HOSTS = LinkHosts(
         (f"a.example/music?ch_id={ID}", None),
         (f"a.example/music/99999?music_id={ID}", LinkTarget("music", "99999")),
         (f"a.example/challenge?ch_id={ID}", LinkTarget("hashtag", ID)),
+        (f"a.example/mix?mix_id={ID}", LinkTarget("mix", ID)),
+        (f"a.example/mix?trends_id={ID}", None),
         (f"a.example/trends?trends_id={ID}", LinkTarget("trends", ID)),
         ("a.example/trends?trends_id=1234", None),
         (f"a.example/video/{ID}?gone=1", None),
         (f"a.example/video/{ID}?gone=2", LinkTarget("video", ID)),
+        # pages of search results and of the chart have no id: what their path says stands for it
+        ("a.example/search/words/more/most", LinkTarget("search", "words")),
+        ("a.example/search", None),
+        ("c.example/rank/list?json=true", LinkTarget("chart", "rank/list")),
         # accounts
         (f"a.example/user/{SEC}", LinkTarget("user", SEC)),
         (f"a.example/user/x/{SEC}", None),
@@ -187,7 +198,13 @@ HOSTS = LinkHosts(
         (f"m.example/share/track?album_id={ID}", None),
         ("m.example/share/track?track_id=1234", None),
         (f"m.example/share/other?other_id={ID}", None),
+        (f"m.example/share/playlist?playlist_id={ID}", LinkTarget("service_playlist", ID)),
+        (f"m.example/share/album?album_id={ID}", LinkTarget("service_album", ID)),
+        (f"m.example/share/artist?artist_id={ID}", LinkTarget("service_artist", ID)),
+        (f"m.example/share/ugc_video?ugc_video_id={ID}", LinkTarget("service_video", ID)),
+        (f"m.example/share/mv?mv_id={ID}", LinkTarget("service_video", ID)),
         ("m.example/", None),
+        ("q.example/s/abcd", LinkTarget("short", "abcd", "https://q.example/s/abcd/")),
         ("q.example/s/abcd/x", LinkTarget("short", "abcd", "https://q.example/s/abcd/")),
         ("q.example/t/abcd", None),
         ("q.example/s/abc", None),
@@ -208,7 +225,29 @@ def test_a_link_names_what_its_form_says(text: str, found: LinkTarget | None) ->
 def test_prose_is_read_up_to_ten_thousand_characters() -> None:
     link = "a.example/music/12345"
     assert find_target(link.rjust(10_000), HOSTS) == LinkTarget("music", "12345")
+    assert find_target(link.rjust(10_001), HOSTS) is None  # the id has lost its last digit
     assert find_target(link.rjust(10_017), HOSTS) is None
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        f"a.example/mix/{ID}",
+        f"a.example/article/{ID}",
+        f"a.example/live/{ID}",
+        "a.example/search/words",
+        "c.example/rank",
+        f"m.example/share/artist?artist_id={ID}",
+        f"m.example/share/ugc_video?ugc_video_id={ID}",
+    ],
+)
+def test_a_link_that_can_only_be_refused_gives_way_to_one_behind_it(link: str) -> None:
+    assert find_target(f"{link} a.example/music/99999", HOSTS) == LinkTarget("music", "99999")
+
+
+def test_the_first_of_links_that_can_only_be_refused_is_named() -> None:
+    text = f"a.example/live/{ID} a.example/article/99999"
+    assert find_target(text, HOSTS) == LinkTarget("live", ID)
 
 
 def test_second_short_host_is_read_as_the_first(profile: PlatformProfile) -> None:

@@ -301,6 +301,7 @@ def test_a_vanished_table_is_unavailable_and_named(lake: Lake) -> None:
 
 def test_a_log_that_was_cleaned_is_read_from_its_checkpoint(lake: Lake) -> None:
     sleeper = opened(lake.url)
+    assert sleeper.version(SONGS) == 0
     for number in range(22):  # a checkpoint comes with the twentieth
         lake.append(SONGS, songs(str(number)))
     log = Path(lake.path(SONGS), "_delta_log")

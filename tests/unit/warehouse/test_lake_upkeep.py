@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from pyarrow import parquet
 
@@ -96,6 +97,29 @@ def test_files_of_full_size_do_not_crowd_a_table(
     assert lake.compact_crowded(files=4) == 5
 
 
+def test_a_table_with_as_many_small_files_as_are_allowed_is_not_crowded(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        lake.append(SONGS, songs(str(number)))
+    lake.append(SONGS, songs(*map(str, range(1000, 3000))))
+    largest = max(Path(file).stat().st_size for file in lake.files(SONGS))
+    monkeypatch.setitem(FILE_SIZES, SONGS, largest)
+    assert lake.crowded(files=3) == [SONGS]
+    assert lake.crowded(files=4) == []
+
+
+def test_files_are_merged_up_to_the_size_of_their_table(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        lake.append(SONGS, songs(str(number)))
+    largest = max(Path(file).stat().st_size for file in lake.files(SONGS))
+    monkeypatch.setitem(FILE_SIZES, SONGS, largest * 5 // 2)  # room for two, not for three
+    assert lake.compact(SONGS) == 4
+    assert len(lake.files(SONGS)) == 2
+
+
 def test_vacuum_deletes_what_no_version_of_the_last_week_names(lake: Lake) -> None:
     for number in range(3):
         lake.append(SONGS, songs(str(number)))
@@ -106,6 +130,19 @@ def test_vacuum_deletes_what_no_version_of_the_last_week_names(lake: Lake) -> No
     left = {path.name for path in Path(lake.path(SONGS)).glob("*.parquet")}
     assert left & set(names) == set(names[1:])
     assert stored(lake) == titled("0", "1", "2")
+
+
+def test_vacuum_keeps_a_week_whatever_the_table_says(lake: Lake) -> None:
+    DeltaTable(lake.path(SONGS)).alter.set_table_properties(
+        {"delta.deletedFileRetentionDuration": "interval 1 days"}
+    )
+    for number in range(2):
+        lake.append(SONGS, songs(str(number)))
+    young, old = (Path(file).name for file in lake.files(SONGS))
+    lake.compact(SONGS)
+    _let_age(lake, {young: 167, old: 169})
+    assert lake.vacuum(SONGS) == 1
+    assert Path(lake.path(SONGS), young).exists()
 
 
 def _let_age(lake: Lake, hours: dict[str, int]) -> None:
