@@ -33,7 +33,7 @@ def new_measure(source: list[str] | None = None) -> Slipcover:
     return Slipcover(branch=True, source=source, exclude_also=EXCLUDED)
 
 
-def watch(folder: Path) -> None:
+def watch(folder: Path) -> Slipcover:
     """Watch this process from now on, and those forked from it; each writes a file at its end."""
     measure = new_measure()
     ImportManager(measure, FileMatcher(PRODUCT)).__enter__()
@@ -45,6 +45,7 @@ def watch(folder: Path) -> None:
         exit_at_once(status)
 
     os._exit = write_and_exit  # how a forked process ends
+    return measure
 
 
 def child_environment() -> dict[str, str]:
@@ -67,5 +68,10 @@ def _as_text(one: int | tuple[int, int]) -> str:
     return str(one) if isinstance(one, int) else f"{one[0]}>{one[1]}"
 
 
-if "PYTEST_XDIST_WORKER" in os.environ:
-    watch(FOLDER)
+def pytest_sessionfinish() -> None:
+    """Write what has run so far: xdist kills a process that takes ten seconds to end."""
+    if MEASURE is not None:
+        _write(MEASURE, FOLDER)
+
+
+MEASURE = watch(FOLDER) if "PYTEST_XDIST_WORKER" in os.environ else None
