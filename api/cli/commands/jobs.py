@@ -73,10 +73,10 @@ def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
     if as_json:
         print_json({**job, "result": None})
         return
-    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_cancelled(job)}")
+    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}")
 
 
-def _cancelled(job: Document) -> str:
+def _outcome(job: Document) -> str:
     if job["status"] == "cancelled":
         return "what it has read is kept"
     return "cancellation requested" if job["cancel_requested"] else "already ended"

@@ -2,47 +2,21 @@
 
 import hashlib
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from pipelines.scan.service.job_endings import lost_ending
-from tests.job_states import FINAL, LEGAL_MOVES, STATES
+from tests.job_states import FINAL, JOB, LEGAL_MOVES, STATES
 from warehouse.records import jobs
 from warehouse.records.jobs import (
     JOB_KINDS,
     PRIORITY_INTERACTIVE,
     PRIORITY_SCHEDULED,
     STAGES,
-    Job,
     JobStatus,
     ProgressRecord,
     can_transition,
     keyword_subject,
-)
-
-NOW = datetime(2026, 11, 22, tzinfo=UTC)
-JOB = Job(
-    job_id="j",
-    kind="scan",
-    status="running",
-    input="x",
-    target="x",
-    music_id=None,
-    parameters={},
-    fingerprint="f",
-    scan_key=None,
-    origin="api",
-    priority=100,
-    progress=ProgressRecord(),
-    error=None,
-    cancel_requested=False,
-    worker_id="w",
-    heartbeat_at=NOW,
-    created_at=NOW,
-    started_at=NOW,
-    finished_at=None,
-    expires_at=None,
 )
 
 

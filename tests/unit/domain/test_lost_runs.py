@@ -6,33 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from pipelines.scan.service.job_endings import end_lost_run
-from warehouse.records.jobs import Job, JobStatus, ProgressRecord
+from tests.job_states import JOB as RUNNING
+from warehouse.records.jobs import Job, JobStatus
 
-NOW = datetime(2026, 11, 22, tzinfo=UTC)
 IN_THIRTY_DAYS = datetime(2026, 12, 22, tzinfo=UTC)
-JOB = Job(
-    job_id="j",
-    kind="scan",
-    status="running",
-    input="x",
-    target="x",
-    music_id=None,
-    parameters={},
-    fingerprint="f",
-    scan_key=None,
-    origin="api",
-    priority=100,
-    progress=ProgressRecord(),
-    error=None,
-    cancel_requested=False,
-    worker_id="w",
-    heartbeat_at=NOW,
-    created_at=NOW,
-    started_at=NOW,
-    finished_at=None,
-    expires_at=None,
-    run_number=4,
-)
+JOB = replace(RUNNING, run_number=4)
 LAST_ATTEMPT = replace(JOB, attempt=3)
 
 
