@@ -7,18 +7,29 @@ process writes a file that `tests.coverage_floor` reads. A plugin, because modul
 import on.
 """
 
+import ast
 import atexit
+import hashlib
+import marshal
 import os
+import sys
 import time
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import NoReturn
 
 import orjson
-from slipcover import FileMatcher, ImportManager, Slipcover
+from slipcover import Slipcover
+from slipcover.branch import preinstrument
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "coverage"
-PRODUCT = [str(ROOT / name) for name in ("api", "pipelines", "warehouse")]
+COMPILED = ROOT / "build" / "coverage-code"
+PACKAGES = ("api", "pipelines", "warehouse")
+PRODUCT = [str(ROOT / name) for name in PACKAGES]
 EXCLUDED = [
     r"^ +\.\.\.$",  # the body of a Protocol's method
     r"if __name__ == .__main__.:",
@@ -36,7 +47,7 @@ def new_measure(source: list[str] | None = None) -> Slipcover:
 def watch(folder: Path) -> Slipcover:
     """Watch this process from now on, and those forked from it; each writes a file at its end."""
     measure = new_measure()
-    ImportManager(measure, FileMatcher(PRODUCT)).__enter__()
+    sys.meta_path.insert(0, _Finder())
     atexit.register(_write, measure, folder)
     exit_at_once = os._exit
 
@@ -46,6 +57,55 @@ def watch(folder: Path) -> Slipcover:
 
     os._exit = write_and_exit  # how a forked process ends
     return measure
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of the product; all others are left to the finders that follow."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in PACKAGES:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(fullname, spec.loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module whose lines and branches report that they run.
+
+    SlipCover's own loader parses each module in each process, which takes seconds, and lists its
+    lines, which `tests.coverage_floor` does once.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        code = _compiled(self.path, self.get_data(self.path))
+        _report_lines(code)
+        return code
+
+
+def _compiled(path: str, source: bytes) -> CodeType:
+    """Return the code with its branches marked as lines, compiled once for all processes."""
+    digest = hashlib.sha256(b"\0".join((sys.version.encode(), path.encode(), source)))
+    kept = COMPILED / digest.hexdigest()
+    if kept.exists():
+        code: CodeType = marshal.loads(kept.read_bytes())
+        return code
+    code = compile(preinstrument(ast.parse(source)), path, "exec")
+    COMPILED.mkdir(parents=True, exist_ok=True)
+    new = kept.with_suffix(f".{os.getpid()}")
+    new.write_bytes(marshal.dumps(code))
+    new.replace(kept)
+    return code
+
+
+def _report_lines(code: CodeType) -> None:
+    sys.monitoring.set_local_events(sys.monitoring.COVERAGE_ID, code, sys.monitoring.events.LINE)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            _report_lines(inner)
 
 
 def child_environment() -> dict[str, str]:

@@ -26,7 +26,7 @@ from api.cli.terminal import (
     show_error,
 )
 from api.client import ApiResponse, AsyncClient, Connection
-from api.client.errors import ClientError, ConnectionFailedError, ServiceError
+from api.client.errors import ConnectionFailedError, ServiceError
 from pipelines.documents.messages import EXPERIMENTAL_BANNER
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ def call_api[Found](question: ApiCall[Found], *, api: str | None) -> Found:
     except ServiceError as error:
         show_error(error.type, error.detail, error.hint)
         raise typer.Exit(_exit_code(error)) from error
-    except ClientError as error:
-        show_error("service_unreachable", error, _hint_for(error))
+    except ConnectionFailedError as error:
+        hint = "start it with `sametrack up`, or omit --api: no service is needed"
+        show_error("service_unreachable", error, hint)
         raise typer.Exit(EXIT_FAILED) from error
 
 
@@ -140,9 +141,3 @@ async def _open_in_process_client(
 
 def _exit_code(error: ServiceError) -> int:
     return EXIT_INPUT if error.type in INPUT_ERROR_TYPES else EXIT_FAILED
-
-
-def _hint_for(error: ClientError) -> str | None:
-    if isinstance(error, ConnectionFailedError):
-        return "start it with `sametrack up`, or omit --api: no service is needed"
-    return None

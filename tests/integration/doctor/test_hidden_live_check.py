@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -15,16 +13,8 @@ from pipelines.doctor.live_check import run
 from pipelines.doctor.live_check.round import LiveCheckTimes
 from pipelines.doctor.live_check.run import DOCUMENT, LiveCheckRequest, run_live_check
 from pipelines.platform.profiles import load_profile
-from tests.integration.doctor.test_live_check import PATIENCE_S, LivePlatform, outcomes
+from tests.integration.doctor.live_platform import PATIENCE_S, LivePlatform, outcomes
 from warehouse.records.errors import InvalidParameterError
-
-
-@pytest.fixture
-def live(platform: int, tmp_path: Path) -> Iterator[LivePlatform]:
-    stage = LivePlatform(platform, tmp_path)
-    stage.switch()
-    yield stage
-    stage.switch()
 
 
 def request_of(live: LivePlatform, link: str, folder: str = "linked") -> LiveCheckRequest:

@@ -5,7 +5,6 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,18 +14,14 @@ from typing import Any
 import pytest
 
 from pipelines.doctor.live_check.limits import REQUEST_LIMIT
-from pipelines.doctor.live_check.round import LiveCheckTimes
 from pipelines.doctor.live_check.run import (
     PATCH,
     REPORT,
-    LiveCheckRequest,
-    LiveCheckResult,
-    run_live_check,
 )
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_data_provider, choose_profile
-from pipelines.settings import Settings
 from tests.children import bare_environment
+from tests.integration.doctor.live_platform import PATIENCE_S, LivePlatform, outcomes
 from tests.stage import LOCAL, open_stage
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
@@ -36,61 +31,8 @@ from warehouse.records.videos import VideoDetail
 
 ROOT = Path(__file__).parents[3]
 SANDBOX = (Path(load_profile.__code__.co_filename).parent / "sandbox.toml").read_text("utf-8")
-PATIENCE_S = 600.0  # a machine may be busy with other things
 BY_SOUND = ("audio_fingerprint_match", "verified_music_id_graph")
 OTHER_HOSTS = ('"v3.cdnplat.localhost"', '"scripts.cdnplat.localhost"')
-
-
-@dataclass(frozen=True)
-class LivePlatform:
-    """The stand-in platform, and a folder for homes and results."""
-
-    port: int
-    place: Path
-
-    def switch(self, *switches: str, mode: str = "generous") -> None:
-        """The platform as it is from now on; nothing of it is remembered as asked."""
-        LOCAL.delete(f"{self.world}/switches").raise_for_status()
-        chosen = {"mode": mode, "switches": switches}
-        LOCAL.post(f"{self.world}/switches", json=chosen).raise_for_status()
-        LOCAL.delete(f"{self.world}/access-log/summary").raise_for_status()
-
-    def settings(self, **values: Any) -> Settings:
-        given = {"profile": "sandbox", "data_home": self.place / "home", **values}
-        return Settings(_env_file=None, sandbox_port=self.port, listening_workers=1, **given)
-
-    def check(self, name: str, *, is_pseudonymised: bool = False, **values: Any) -> LiveCheckResult:
-        """A live check in this process, into a folder of this name."""
-        settings = self.settings(**values)
-        return run_live_check(
-            LiveCheckRequest(
-                settings=settings,
-                profile=load_profile(
-                    settings.profile, sandbox_port=self.port, patch=settings.profile_patch
-                ),
-                folder=self.place / name,
-                is_pseudonymised=is_pseudonymised,
-                times=LiveCheckTimes.within(PATIENCE_S),
-            )
-        )
-
-    def requests(self) -> list[dict[str, Any]]:
-        """What was asked since the last switch, robots.txt included."""
-        log = LOCAL.get(f"{self.world}/access-log/requests", params={"limit": 500}).json()
-        found: list[dict[str, Any]] = log["requests"]
-        return found
-
-    @property
-    def world(self) -> str:
-        return f"http://127.0.0.1:{self.port}/_world"
-
-
-@pytest.fixture
-def live(platform: int, tmp_path: Path) -> Iterator[LivePlatform]:
-    stage = LivePlatform(platform, tmp_path)
-    stage.switch()
-    yield stage
-    stage.switch()
 
 
 @pytest.fixture
@@ -103,10 +45,6 @@ def lacking(tmp_path: Path) -> Path:
     path = tmp_path / "lacking.toml"
     path.write_text(text, "utf-8")
     return path
-
-
-def outcomes(report: dict[str, Any]) -> dict[str, str]:
-    return {one["surface"]: one["outcome"] for one in report["surfaces"]}
 
 
 def test_a_generous_platform_is_asked_once_per_surface_and_needs_no_patch(
