@@ -30,7 +30,7 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check forget-coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,10 +67,12 @@ test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repea
 	@$(PYTEST) -m quick
 
 check: MEASURED = -p tests.measured
-check: env fmt lint types arch forget-coverage test ## everything that CI runs: format, lint, types, architecture, the quick and the full tests
+check: env static forget-coverage test ## everything that CI runs: format, lint, types, architecture, packages, the quick and the full tests
 	@$(PYTEST) -m full --numprocesses 4
 	@$(BIN)/python -m tests.coverage_floor
-	@$(MAKE) --no-print-directory validate-package
+
+static: env # what needs no tests, two at a time; the output of each comes as a whole
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-package fmt lint arch
 
 forget-coverage:
 	@rm -rf build/coverage

@@ -6,7 +6,7 @@ every process is watched (`tests.measured`), and one that is killed writes nothi
 a lower bound.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,16 +65,19 @@ class Reach:
         return 100.0 * self.lines_run / self.lines if self.lines else 100.0
 
 
-def reached(taken: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, Reach]:
+def reached(
+    taken: Iterable[Mapping[str, Iterable[str]]], folders: Sequence[str] = PRODUCT
+) -> dict[str, Reach]:
     """Return what processes ran together, by module; modules that none has loaded too.
 
-    `taken` are the files of the processes: `12` for a line, `12>15` for a branch.
+    `taken` are the files of the processes: `12` for a line, `12>15` for a branch. `folders` have
+    the modules.
     """
     run: dict[str, set[str]] = {}
     for one in taken:
         for name, seen in one.items():
             run.setdefault(name, set()).update(seen)
-    modules = new_measure(PRODUCT).get_coverage()["files"]
+    modules = new_measure([*folders]).get_coverage()["files"]
     return {
         name: _reach(
             one["missing_lines"], one["missing_branches"], run.get(str(ROOT / name), set())

@@ -11,7 +11,6 @@ from datetime import datetime
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_document
 from warehouse.lake.record_rows import account_from_row, track_from_row, video_from_row
-from warehouse.records.coverage import SourceCoverage
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, Video
 
@@ -225,18 +224,6 @@ def read_candidates(engine: Engine, job_id: str) -> list[Row]:
         """,
         job_id=job_id,
     )
-
-
-def read_coverage(engine: Engine, job_id: str) -> list[SourceCoverage]:
-    """Return the coverage of a job, one entry per source and stop reason."""
-    found = engine.rows(
-        """
-        select surface, requests, pages, items, new_items, stop_reason from marts.coverage
-        where job_id = $job_id order by surface, stop_reason
-        """,
-        job_id=job_id,
-    )
-    return [SourceCoverage(**row) for row in found]
 
 
 @dataclass(frozen=True, slots=True)

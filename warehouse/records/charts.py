@@ -5,10 +5,9 @@ All dates are dates of an issue. Nodes and gaps of a chart history are rules of 
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, get_args
+from typing import Literal
 
 SongLinkChoice = Literal["same", "different", "withdrawn"]
-SONG_LINK_CHOICES: tuple[SongLinkChoice, ...] = get_args(SongLinkChoice)
 SONG_LIMIT = 20
 """Number of songs kept per issue."""
 

@@ -7,10 +7,9 @@ Probing is in `pipelines/doctor`, storage in `warehouse/queries/surface_health.p
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal
 
 ProbeOutcome = Literal["works", "refused", "changed", "unreachable", "not_asked"]
-PROBE_OUTCOMES: tuple[ProbeOutcome, ...] = get_args(ProbeOutcome)
 OUTCOME_LABELS: Mapping[ProbeOutcome, str] = {
     "works": "works",
     "refused": "refused",

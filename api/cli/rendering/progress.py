@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from api.cli.job_client import JobClient
 
 POLL_EVERY_S = 0.3
-WORKER_MISSED_AFTER_S = 15.0
 STAGE_LABELS = {
     "resolving": "resolving the input",
     "track": "reading the track",

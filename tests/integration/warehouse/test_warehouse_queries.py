@@ -13,7 +13,6 @@ from warehouse.lake.packing import pack_document
 from warehouse.lake.record_rows import account_row, comparison_from_row, track_row, video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries import results as queries
-from warehouse.records.coverage import SourceCoverage
 from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
@@ -211,21 +210,6 @@ def test_captions_are_the_newest_and_unknown_videos_are_left_out(
     store(lake, engine, replace(video(2), desc="new"), replace(video(1), desc="old"))
     found = queries.read_captions(engine, ["1", "2"])
     assert {aweme_id: row["desc"] for aweme_id, row in found.items()} == {"1": "new"}
-
-
-def test_coverage_is_read_as_a_ledger(lake: Lake, engine: Engine) -> None:
-    entry = SourceCoverage(
-        surface="music_list",
-        requests=3,
-        pages=2,
-        items=40,
-        new_items=30,
-        stop_reason="exhausted",
-    )
-    row: dict[str, object] = {name: getattr(entry, name) for name in SourceCoverage.__slots__}
-    lake.append("marts.coverage", [{"job_id": "j", **row}])
-    engine.refresh()
-    assert queries.read_coverage(engine, "j") == [entry]
 
 
 def test_a_comparison_comes_back_as_it_was_measured(lake: Lake, engine: Engine) -> None:
