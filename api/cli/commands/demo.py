@@ -17,7 +17,7 @@ import typer
 from api.cli.http_job_client import HttpJobClient
 from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import ChildProcessGroup
-from api.cli.processes.demo_data import keep_tables
+from api.cli.processes.demo_data import WORLD, keep_tables
 from api.cli.processes.demo_environment import DemoEnvironment
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_banner, print_judgement, print_result
@@ -33,6 +33,7 @@ from api.cli.terminal import (
 )
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
+from pipelines.settings import Settings
 from warehouse.records.errors import SametrackError
 from warehouse.records.values import Document
 
@@ -43,11 +44,26 @@ _Seed = Annotated[int, typer.Option(help="Seed of the sandbox.")]
 _Size = Annotated[
     float, typer.Option(min=0.05, max=40, help="Size of the sandbox; 1 is 5,000 videos.")
 ]
-_Out = Annotated[Path, typer.Option("--out", help="Folder for the report and the JSON file.")]
-_Cache = Annotated[Path, typer.Option("--cache", help="Folder for rendered sounds; it is kept.")]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="Folder for the report and the JSON file. Default: sandbox/reports in DATA_HOME.",
+    ),
+]
+_Cache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        help="Folder for rendered sounds; it is kept. Default: sandbox/cache/sounds in DATA_HOME.",
+    ),
+]
 _Keep = Annotated[
-    Path,
-    typer.Option("--keep", help="Data home that keeps the tables, if it has no sandbox yet."),
+    Path | None,
+    typer.Option(
+        "--keep",
+        help="Data home that keeps the tables, if it has no sandbox yet. Default: DATA_HOME.",
+    ),
 ]
 
 
@@ -66,11 +82,15 @@ def demo(
     *,
     seed: _Seed = 7,
     size: _Size = 0.3,
-    out_dir: _Out = Path("warehouse/data/sandbox/reports"),
-    cache: _Cache = Path("warehouse/data/sandbox/cache/sounds"),
-    keep: _Keep = Path("warehouse/data"),
+    out_dir: _Out = None,
+    cache: _Cache = None,
+    keep: _Keep = None,
 ) -> None:
     """Scan a track of the sandbox and compare the result with the ground truth."""
+    own_home = Settings().data_home
+    out_dir = out_dir or own_home / WORLD / "reports"
+    cache = cache or own_home / WORLD / "cache" / "sounds"
+    keep = keep or own_home
     print_banner(out)
     try:
         with TemporaryDirectory(prefix="sametrack-demo-") as home:

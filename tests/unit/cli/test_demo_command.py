@@ -48,7 +48,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.carrying = [0, 1, 2, 3]
-        self.home = Path()
+        self.home = self.cache = Path()
         self.fault: BaseException | None = None
         self.shown_logs: list[str] = []
 
@@ -131,8 +131,8 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 def run(
     group: Group, stage: Stage, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Run:
-    def build(*, home: Path, **_given: object) -> Stage:
-        stage.home = home
+    def build(*, home: Path, cache: Path, **_given: object) -> Stage:
+        stage.home, stage.cache = home, cache
         return stage
 
     monkeypatch.chdir(tmp_path)
@@ -162,6 +162,19 @@ def test_the_track_with_the_longest_list_is_scanned_and_compared_with_the_truth(
     assert "Paper Boats" in (tmp_path / "reports" / "demo-seed3-size0.5.html").read_text()
     assert group.folders
     assert not group.folders[0].exists()
+
+
+def test_all_that_stays_is_in_the_data_home_unless_a_folder_is_named(
+    run: Run, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATA_HOME", "home")
+    app = typer.Typer()
+    app.command()(command.demo)
+    done = CliRunner().invoke(app, ["--seed", "3"], env={"COLUMNS": "200"})
+    assert "kept the tables in home" in done.stdout
+    assert has_tables(tmp_path / "home")
+    assert (tmp_path / "home" / "sandbox" / "reports" / "demo-seed3-size0.3.json").is_file()
+    assert stage.cache == Path("home/sandbox/cache/sounds")
 
 
 def test_tables_are_kept_once_and_a_later_demo_leaves_them(run: Run, tmp_path: Path) -> None:
