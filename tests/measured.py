@@ -14,16 +14,20 @@ import marshal
 import os
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import orjson
 from slipcover import Slipcover
-from slipcover.branch import preinstrument
+from slipcover.branch import decode_branch, is_branch, preinstrument
+
+if TYPE_CHECKING:
+    from slipcover.schemas import CoverageFile
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "coverage"
@@ -39,24 +43,42 @@ INTO = "MEASURED_INTO"
 """The environment variable that names the folder to a child; `measured_children` reads it."""
 
 
-def new_measure(source: list[str] | None = None) -> Slipcover:
-    """Return a measure; `source`: folders whose modules count even if nobody loads them."""
-    return Slipcover(branch=True, source=source, exclude_also=EXCLUDED)
+_TAKEN: dict[str, set[int]] = defaultdict(set)
+"""Lines that have run in this process, and branches as SlipCover numbers them, by file."""
 
 
-def watch(folder: Path) -> Slipcover:
+def all_places(folders: Sequence[str]) -> "dict[str, CoverageFile]":
+    """Return the lines and branches of all modules in these folders, all as missing."""
+    measure = Slipcover(branch=True, source=[*folders], exclude_also=EXCLUDED)
+    _note_lines()  # what runs in this process is reported to `measure` until here
+    modules: dict[str, CoverageFile] = measure.get_coverage()["files"]
+    return modules
+
+
+def watch(folder: Path) -> None:
     """Watch this process from now on, and those forked from it; each writes a file at its end."""
-    measure = new_measure()
+    sys.monitoring.use_tool_id(sys.monitoring.COVERAGE_ID, "SlipCover")
+    _note_lines()
     sys.meta_path.insert(0, _Finder())
-    atexit.register(_write, measure, folder)
+    atexit.register(_write, folder)
     exit_at_once = os._exit
 
     def write_and_exit(status: int) -> NoReturn:
-        _write(measure, folder)
+        _write(folder)
         exit_at_once(status)
 
     os._exit = write_and_exit  # how a forked process ends
-    return measure
+
+
+def _note_lines() -> None:
+    sys.monitoring.register_callback(
+        sys.monitoring.COVERAGE_ID, sys.monitoring.events.LINE, _note_line
+    )
+
+
+def _note_line(code: CodeType, line: int) -> object:
+    _TAKEN[code.co_filename].add(line)
+    return sys.monitoring.DISABLE
 
 
 class _Finder(MetaPathFinder):
@@ -115,23 +137,28 @@ def child_environment() -> dict[str, str]:
     return {"PYTHONPATH": str(Path(__file__).with_name("measured_children")), INTO: str(FOLDER)}
 
 
-def _write(measure: Slipcover, folder: Path) -> None:
+def _write(folder: Path) -> None:
     """Write the lines and branches that have run, by file."""
-    taken = {name: sorted(map(_as_text, seen)) for name, seen in measure.newly_seen.items()}
+    taken = {name: sorted(map(_as_text, seen)) for name, seen in _TAKEN.items()}
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{os.getpid()}-{time.monotonic_ns()}.json"
     file.write_bytes(orjson.dumps(taken))
 
 
-def _as_text(one: int | tuple[int, int]) -> str:
+def _as_text(place: int) -> str:
     """A line as `12`, a branch from a line to another as `12>15`."""
-    return str(one) if isinstance(one, int) else f"{one[0]}>{one[1]}"
+    if not is_branch(place):
+        return str(place)
+    start, end = decode_branch(place)
+    return f"{start}>{end}"
+
+
+IS_WATCHED = "PYTEST_XDIST_WORKER" in os.environ
+if IS_WATCHED:
+    watch(FOLDER)
 
 
 def pytest_sessionfinish() -> None:
     """Write what has run so far: xdist kills a process that takes ten seconds to end."""
-    if MEASURE is not None:
-        _write(MEASURE, FOLDER)
-
-
-MEASURE = watch(FOLDER) if "PYTEST_XDIST_WORKER" in os.environ else None
+    if IS_WATCHED:
+        _write(FOLDER)

@@ -104,9 +104,9 @@ class Warehouse:
             InvalidParameterError: It is not one read-only statement, or it is invalid.
             WarehouseUnavailableError: The lake cannot be read.
         """
-        statement = checked_statement(self._engine, query)
         cursor = self._cursor()
         with user_errors():
+            statement = checked_statement(self._engine, query)
             self._engine.refresh_cursor(cursor)
             for name, frame in (tables or {}).items():
                 _register(cursor, name, frame)

@@ -7,7 +7,7 @@ instead of the platform; the rows go when the job ends. What a row holds is know
 who watch it; what it holds is known to `pipelines.scan.state.preview`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -95,13 +95,10 @@ class ScanJournalRows:
                     .values(capture_id=after)
                 )
 
-    def drop_journals(self, job_ids: Sequence[str] | None = None) -> None:
-        """Delete the journals of these jobs, or all of them."""
+    def drop_journal(self, job_id: str) -> None:
+        """Delete the journal of a job."""
         with self._database.writing() as connection:
-            if job_ids is None:
-                connection.execute(delete(SCAN_JOURNAL))
-            else:
-                connection.execute(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id.in_(job_ids)))
+            connection.execute(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id))
 
     def save_preview(self, job_id: str, document: bytes, *, run_number: int) -> None:
         """Replace the preview of a job, if this run still holds it."""

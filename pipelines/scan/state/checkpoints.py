@@ -96,7 +96,7 @@ def find_state(
 def delete_checkpoints(runtime: Runtime, job_id: str) -> None:
     """Delete the checkpoints and the journal of a job."""
     runtime.lake.delete(CHECKPOINTS, "job_id", [job_id])
-    runtime.control.drop_journals([job_id])
+    runtime.control.drop_journal(job_id)
 
 
 def unpack_checkpoint(row: Row) -> ScanState | None:

@@ -53,7 +53,14 @@ def test_what_reads_is_answered(engine: Engine, settled: Engine, sql: str) -> No
         assert [int(value) for value in run_user_sql(one, sql)["n"].to_pylist()] == [6]
 
 
-@pytest.mark.parametrize("sql", ["describe marts.coverage", "explain select 1", "show tables"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "describe marts.coverage", "show tables", "explain select 1", "-- why\nexplain select 1;",
+        "EXPLAIN ANALYZE from marts.coverage", "explain (analyze, format json) select 1",
+        "explain (select 1) union all (select 2)",
+    ],
+)  # fmt: skip
 def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
     assert run_user_sql(settled, sql).num_columns > 0
 
@@ -65,11 +72,17 @@ def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
         "insert into marts.coverage values (1)", "copy (select 1) to 'a.csv'", "attach 'a.db'",
         "install httpfs", "load httpfs", "set enable_external_access=true", "pragma version",
         "call checkpoint()", "export database 'a'", "use raw", "vacuum",
+        "explain create table a (n int)", "explain analyze drop view marts.coverage",
+        "explain (analyze) create or replace view marts.coverage as select 1 as n",
+        "explain analyze /* /* */ select 1 --*/ drop view marts.coverage",
+        "explain (analyze /* ) select 1 --*/ ) drop view marts.coverage", "explain",
     ],
 )  # fmt: skip
 def test_what_does_not_read_is_refused(engine: Engine, sql: str) -> None:
     with pytest.raises(InvalidParameterError):
         run_user_sql(engine, sql)
+    read = run_user_sql(engine, "select sum(requests) as n from marts.coverage")
+    assert [int(value) for value in read["n"].to_pylist()] == [6]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_captures_that_the_lake_lacks_come_back_under_other_ids(control: Control
 
 def test_the_journal_goes_with_the_end_of_its_job(control: ControlStore) -> None:
     asyncio.run(journal_of(control, 1).record("a", b"1"))
-    control.drop_journals([JOB])
+    control.drop_journal(JOB)
     assert not journal_of(control, 2).has("a")
 
 

@@ -16,6 +16,8 @@ MODULE = "warehouse/home/disk_space.py"
 FOLDER = [str(ROOT / "warehouse" / "home")]
 PROGRAM = """
 import os, sys
+from tests.measured import all_places
+all_places(sys.argv[2:])  # takes no watch over
 from warehouse.home.disk_space import check_free_space
 if os.fork() == 0:
     check_free_space(sys.argv[1], free=lambda _folder: 2**40)
@@ -34,7 +36,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, list[str
     folder = tmp_path_factory.mktemp("measured")
     children = ROOT / "tests" / "measured_children"
     environment = {**os.environ, "PYTHONPATH": str(children), INTO: str(folder)}
-    command = [sys.executable, "-c", PROGRAM, str(folder)]
+    command = [sys.executable, "-c", PROGRAM, str(folder), *FOLDER]
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
     return [json.loads(file.read_bytes()) for file in sorted(folder.iterdir())]
 

@@ -5,10 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from pipelines.audio.decode.decoding import decode_sound
+from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.sandbox.world.content.videos import Alteration
 from pipelines.sandbox.world.sound import render_process
+from pipelines.sandbox.world.sound.instruments import RATE
 from pipelines.sandbox.world.sound.sound_cache import SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
 
@@ -62,6 +66,22 @@ def test_a_video_with_the_sound_of_its_music_id_plays_the_file_of_that_sound(
     path = sound_cache.path(sound, codec="mp3" if work.is_photo else "aac")
     path.write_bytes(KEPT)
     assert sound_cache.video_file(work) == path
+
+
+def test_a_song_is_the_first_seconds_of_the_recording_of_its_track(
+    sound_cache: SoundCache,
+) -> None:
+    moments = np.arange(4 * RATE) / RATE
+    low, high = (np.sin(2 * np.pi * hz * moments) for hz in (440, 1760))
+    recording = np.round(np.concatenate([low, high]) * 16_000).astype(np.int16)
+    np.save(sound_cache.folder / "base0.npy", recording)
+    song = sound_cache.song_file(0, length_s=4.0)
+    assert song == sound_cache.song_path(0, length_s=4.0)
+    heard = decode_sound(song, DecodeLimits())
+    assert heard.samples.size / heard.rate == pytest.approx(4.0, abs=0.1)
+    spectrum = np.abs(np.fft.rfft(heard.samples))
+    loudest_hz = int(spectrum.argmax()) * heard.rate / heard.samples.size
+    assert loudest_hz == pytest.approx(440, abs=1)
 
 
 class Parent:

@@ -155,6 +155,11 @@ def test_what_writes_is_refused(wh: Warehouse, statement: str) -> None:
         wh.sql(statement)
 
 
+def test_a_mistake_is_shown_as_the_database_names_it(wh: Warehouse) -> None:
+    with pytest.raises(InvalidParameterError, match="syntax error at or near"):
+        wh.sql("selec 1")
+
+
 @pytest.mark.parametrize("query", ["select * from read_csv('/etc/passwd')", "from 'x.parquet'"])
 def test_other_files_are_not_read(wh: Warehouse, query: str) -> None:
     with pytest.raises(InvalidParameterError):

@@ -202,6 +202,36 @@ def test_what_a_killed_process_left_goes_when_it_is_old(
     assert not left.exists()
 
 
+def test_rows_that_were_erased_while_it_was_built_are_in_no_index(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _observe(lake, ("3", 4, 4, None, 12))
+    sort_lake(lake, now=BEGIN + timedelta(hours=20))
+    names, erased = Engine.files, list[str]()
+
+    def names_and_erase(self: Engine, name: str) -> tuple[str, ...]:
+        if not erased:
+            lake.delete(VIDEOS_TABLE, "aweme_id", ["2"])
+            erased.append("2")
+        return names(self, name)
+
+    monkeypatch.setattr(Engine, "files", names_and_erase)
+    update_video_index(lake)
+    assert erased == ["2"]
+    assert [*Path(lake.url).glob(f"{FILE}*")] == []
+    assert update_video_index(lake) == 3, "made anew, of all that is"
+    with closing(Engine(lake)) as engine:
+        found = engine.video_index.read(IDS)
+    assert found is not None
+    assert set(found.works) == {"1", "3"}
+
+
+def test_a_lake_in_an_object_store_gets_none() -> None:
+    far = Lake("s3://bucket/lake", "sandbox", {}, free=lambda _folder: 0)
+    assert update_video_index(far) == 0
+    assert update_video_index(far, anew=True) == 0
+
+
 def _open(folder: Path) -> Lake:
     lake = open_lake(str(folder / "lake"), world="sandbox", tables=TABLES)
     lake.append("raw.captures", [_capture("c")])
