@@ -16,17 +16,15 @@ from pipelines.doctor.live_check.limits import LIMIT_REACHED, CountedTurns
 from pipelines.doctor.probes.canaries import Canaries, CanaryKind
 from pipelines.doctor.probes.probe_outcomes import (
     TIME_IS_UP,
-    empty_list_error,
     probe_outcome,
     probe_reason,
     probe_status,
 )
-from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.probe_runner import ProbeListener, answer_of
 from pipelines.doctor.probes.requests import ProbeReader
 from pipelines.doctor.probes.sound_head import fetch_sound_head
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe
 from pipelines.platform.call_trace import (
-    CallTrace,
     HttpExchange,
     HttpResponse,
     open_call_trace,
@@ -37,7 +35,6 @@ from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.records.errors import (
-    SametrackError,
     UnreachableError,
     VerificationDemandedError,
 )
@@ -212,9 +209,11 @@ class LiveCheckRound:
             seen.append(SeenExchange(head=head, received_at=self.clock.now()))
 
         with open_call_trace() as call_trace, watch_exchanges(note):
-            value, error = await self._answer(
-                probe, _reading(probe, self.reader, entity_id, sound_head), call_trace, left_s
-            )
+            reading = _reading(probe, self.reader, entity_id, sound_head)
+            value, error = await answer_of(
+                _within(self.clock, left_s, reading),
+                surface=probe.surface, within_s=left_s, call_trace=call_trace,
+            )  # fmt: skip
         reason = probe_reason(value, error)
         health = SurfaceHealth(
             surface=probe.surface,
@@ -235,24 +234,6 @@ class LiveCheckRound:
             exchanges=tuple(seen),
             sound_head=bytes(sound_head),
         )
-
-    async def _answer(
-        self, probe: Probe, reading: Awaitable[object], call_trace: CallTrace, left_s: float
-    ) -> tuple[object, SametrackError | None]:
-        try:
-            value = await _within(self.clock, left_s, reading)
-        except TimeoutError:
-            reason = "no_answer" if call_trace.request_count else TIME_IS_UP
-            return None, UnreachableError(
-                f"no answer within {left_s:.0f} s", surface=probe.surface, reason=reason
-            )
-        except SametrackError as error:
-            return None, error
-        except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
-            fault = SametrackError(f"{type(error).__name__}: {error}")
-            fault.__cause__ = error
-            return None, fault
-        return value, empty_list_error(value, probe.surface)
 
     def _learn(self, value: object) -> None:
         if isinstance(value, LinkTarget):

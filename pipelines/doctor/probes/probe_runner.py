@@ -7,7 +7,7 @@ the report and never ends it.
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -110,7 +110,10 @@ class ProbeRound:
         """Probe with one id; also return True if another id may give another result."""
         began = time.monotonic()
         with open_call_trace() as call_trace:
-            seen, error = await self._answer(probe, entity_id, call_trace)
+            asking = asyncio.wait_for(probe.ask(self.reader, entity_id), PROBE_S)
+            seen, error = await answer_of(
+                asking, surface=probe.surface, within_s=PROBE_S, call_trace=call_trace
+            )
         reason = probe_reason(seen, error)
         line = self._line(
             probe,
@@ -125,25 +128,6 @@ class ProbeRound:
         self.canaries.learn(seen)
         self.reader.sound_pages.update(self.canaries.sound_pages)
         return self._with_shape(line, call_trace), _is_about_id(seen, error)
-
-    async def _answer(
-        self, probe: Probe, entity_id: str, call_trace: CallTrace
-    ) -> tuple[object, SametrackError | None]:
-        try:
-            async with asyncio.timeout(PROBE_S):
-                seen = await probe.ask(self.reader, entity_id)
-            return seen, empty_list_error(seen, probe.surface)
-        except TimeoutError:
-            reason = "no_answer" if call_trace.request_count else TIME_IS_UP
-            return None, UnreachableError(
-                f"no answer within {PROBE_S:.0f} s", surface=probe.surface, reason=reason
-            )
-        except SametrackError as error:
-            return None, error
-        except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
-            fault = SametrackError(f"{type(error).__name__}: {error}")
-            fault.__cause__ = error
-            return None, fault
 
     def _with_shape(self, line: SurfaceHealth, call_trace: CallTrace) -> SurfaceHealth:
         """Add the keys of the payload, and their difference from earlier good payloads."""
@@ -223,3 +207,26 @@ def _is_about_id(seen: object, error: SametrackError | None) -> bool:
     is_empty = isinstance(seen, VideoPage) and error is not None
     is_withheld = isinstance(error, PageWithoutDataError | InputError)
     return isinstance(seen, UnavailableVideo) or is_empty or is_withheld
+
+
+async def answer_of(
+    reading: Awaitable[object], *, surface: str, within_s: float, call_trace: CallTrace
+) -> tuple[object, SametrackError | None]:
+    """Return what a surface answered, and the error if it did not answer or has nothing.
+
+    `reading` raises TimeoutError after `within_s` seconds.
+    """
+    try:
+        seen = await reading
+    except TimeoutError:
+        reason = "no_answer" if call_trace.request_count else TIME_IS_UP
+        return None, UnreachableError(
+            f"no answer within {within_s:.0f} s", surface=surface, reason=reason
+        )
+    except SametrackError as error:
+        return None, error
+    except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
+        fault = SametrackError(f"{type(error).__name__}: {error}")
+        fault.__cause__ = error
+        return None, fault
+    return seen, empty_list_error(seen, surface)
