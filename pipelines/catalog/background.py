@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Self
 
 import structlog
 
@@ -97,31 +96,16 @@ class CatalogRunner:
         self._runs.clear()
 
 
-class CatalogRunThread:
-    """Makes the requested runs in a background thread of a worker, on stores of its own."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="catalog-runs", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self._stop.set()
-        self._thread.join(POLL_S)
-
-    def _run(self) -> None:
-        while not self._stop.wait(POLL_S):
-            try:
-                with ExitStack() as stack:
-                    runner = stack.enter_context(_open_runner(self._settings))
-                    while not self._stop.wait(POLL_S):
-                        runner.step()
-            except Exception:  # a store could not be used: again in a moment
-                log.exception("runs of catalogues interrupted")
+def run_requested_catalogs(settings: Settings, stop: threading.Event) -> None:
+    """Make the requested runs on stores of their own, until the event is set."""
+    while not stop.wait(POLL_S):
+        try:
+            with ExitStack() as stack:
+                runner = stack.enter_context(_open_runner(settings))
+                while not stop.wait(POLL_S):
+                    runner.step()
+        except Exception:  # a store could not be used: again in a moment
+            log.exception("runs of catalogues interrupted")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ itself, which get a job of their own. In the code server, which runs nothing, th
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
@@ -20,7 +20,7 @@ from pipelines.orchestration.runs.launched_job import (
 )
 from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminated_runs
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
-from pipelines.orchestration.worker.heartbeats import HeartbeatThread
+from pipelines.orchestration.worker.heartbeats import heartbeats
 from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
 from pipelines.scan.carry_over import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
@@ -118,7 +118,7 @@ def _open(
 
 def _heartbeats(
     control: ControlStore, settings: Settings, job: Job, run: DagsterRun, instance: DagsterInstance
-) -> HeartbeatThread:
+) -> AbstractContextManager[None]:
     """Return the thread for the heartbeats of a run: its steps may take longer than they may."""
 
     def beat() -> None:
@@ -126,7 +126,7 @@ def _heartbeats(
         kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
         cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
 
-    return HeartbeatThread(beat, every_s=settings.heartbeat_s)
+    return heartbeats(beat, every_s=settings.heartbeat_s)
 
 
 def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob) -> ScanOutcome:

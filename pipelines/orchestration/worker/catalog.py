@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol, Self
+from typing import Protocol
 
 import structlog
 from dagster import (
@@ -201,36 +201,18 @@ def _added_rows(commit: Row) -> int:
     return int(metrics["num_added_rows"])
 
 
-class CatalogThread:
-    """Runs a reporter in a background thread, on stores and an instance of its own."""
-
-    def __init__(self, settings: Settings, owner: str) -> None:
-        self._settings = settings
-        self._owner = owner
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="asset-catalog", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self._stop.set()
-        self._thread.join(POLL_S)
-
-    def _run(self) -> None:
-        while not self._stop.wait(POLL_S):
-            try:
-                with ExitStack() as stack:
-                    self._report(_open_reporter(self._settings, self._owner, stack))
-            except Exception:  # a store could not be opened: again in a moment
-                log.exception("asset catalog not opened")
-
-    def _report(self, reporter: CatalogReporter) -> None:
-        reporter.step()
-        while not self._stop.wait(POLL_S):
-            reporter.step()
-        reporter.close()
+def report_assets(settings: Settings, owner: str, stop: threading.Event) -> None:
+    """Report on stores and an instance of their own, until the event is set."""
+    while not stop.wait(POLL_S):
+        try:
+            with ExitStack() as stack:
+                reporter = _open_reporter(settings, owner, stack)
+                reporter.step()
+                while not stop.wait(POLL_S):
+                    reporter.step()
+                reporter.close()
+        except Exception:  # a store could not be opened: again in a moment
+            log.exception("asset catalog not opened")
 
 
 def _open_reporter(settings: Settings, owner: str, stack: ExitStack) -> CatalogReporter:

@@ -7,11 +7,12 @@ loss (`worker.py`).
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Self
 
 import structlog
 
+from pipelines.background_thread import background_thread
 from warehouse.records.jobs import Job
 
 LOOKS = 3
@@ -40,28 +41,16 @@ class SilenceWatch:
         return [job for job, sign in zip(silent, signs, strict=True) if self._looks[sign] >= LOOKS]
 
 
-class HeartbeatThread:
-    """Repeats `beat` until it is left; what fails is tried again next time."""
+def heartbeats(beat: Callable[[], object], *, every_s: float) -> AbstractContextManager[None]:
+    """Repeat `beat` in a thread until this is left; what fails is tried again next time."""
 
-    def __init__(self, beat: Callable[[], object], *, every_s: float) -> None:
-        self._beat = beat
-        self._every_s = every_s
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
+    def run(stop: threading.Event) -> None:
         while True:
             try:
-                self._beat()
+                beat()
             except Exception as error:  # noqa: BLE001  # a full disk, a database that restarts
                 log.warning("heartbeat not stored", error=repr(error))
-            if self._stop.wait(self._every_s):
+            if stop.wait(every_s):
                 return
+
+    return background_thread("heartbeat", run)

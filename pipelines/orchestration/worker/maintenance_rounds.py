@@ -6,7 +6,6 @@ Holds opening the stores and the thread. Not here: the maintenance itself (`main
 import threading
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import Self
 
 import structlog
 
@@ -47,31 +46,15 @@ def _open(settings: Settings, stack: ExitStack) -> StoreMaintainer:
     return open_maintainer(settings, home, stack.enter_context(open_instance(home)), stack)
 
 
-class MaintenanceThread:
-    """Runs bounded maintenance periodically in a background thread."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="maintenance", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self._stop.set()
-        # A bounded wait suffices: what the thread leaves undone, the next round finds again.
-        self._thread.join(MAINTENANCE_RETRY_S)
-
-    def _run(self) -> None:
-        pause_s = FIRST_MAINTENANCE_S
-        while not self._stop.wait(pause_s):
-            pause_s = MAINTENANCE_EVERY_S
-            try:
-                report = delete_expired_once(self._settings)
-            except Exception:
-                log.exception("clean-up failed")
-                continue
-            log.info("expired data deleted", **asdict(report))
-            pause_s = MAINTENANCE_RETRY_S if report.is_more else MAINTENANCE_EVERY_S
+def run_maintenance(settings: Settings, stop: threading.Event) -> None:
+    """Delete expired data now and then, a bounded part each time, until the event is set."""
+    pause_s = FIRST_MAINTENANCE_S
+    while not stop.wait(pause_s):
+        pause_s = MAINTENANCE_EVERY_S
+        try:
+            report = delete_expired_once(settings)
+        except Exception:
+            log.exception("clean-up failed")
+            continue
+        log.info("expired data deleted", **asdict(report))
+        pause_s = MAINTENANCE_RETRY_S if report.is_more else MAINTENANCE_EVERY_S

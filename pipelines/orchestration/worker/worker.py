@@ -16,13 +16,15 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 import structlog
 from dagster import DagsterInstance
 from pebble import ProcessExpired
 
-from pipelines.catalog.background import CatalogRunThread
+from pipelines.background_thread import background_thread
+from pipelines.catalog.background import run_requested_catalogs
 from pipelines.logs import configure_logging
 from pipelines.orchestration.outages import is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
@@ -35,11 +37,11 @@ from pipelines.orchestration.runs.reconciliation import (
 from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
 from pipelines.orchestration.runs.run_identity import run_id
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.worker.catalog import CatalogThread
-from pipelines.orchestration.worker.heartbeats import HeartbeatThread, SilenceWatch
+from pipelines.orchestration.worker.catalog import report_assets
+from pipelines.orchestration.worker.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.low_priority import restore_session_priority
-from pipelines.orchestration.worker.maintenance_rounds import MaintenanceThread
+from pipelines.orchestration.worker.maintenance_rounds import run_maintenance
 from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.runtime import open_control_store
@@ -64,6 +66,9 @@ OUTAGE_PAUSE_S = 1.0
 
 CANCEL_GRACE_S = 30.0
 """A cancelled scan stops within seconds; after this time it hangs, and its process is killed."""
+
+THREAD_WAIT_S = 5.0
+"""What a thread of the worker leaves undone at the end, the next worker finds again."""
 
 SPACE_EVERY_S = 5.0
 _MEGABYTE = 1024 * 1024
@@ -389,15 +394,18 @@ def run_worker(settings: Settings) -> int:
     if settings.worker_gives_way and os.getsid(0) == os.getpid():  # its scans lower the session
         guard_share(lambda _is_starved: None, restore=restore_session_priority)
     stop = threading.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stop.set())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
     with ExitStack() as stack:
         worker = _build_worker(settings, stack)
-        stack.enter_context(MaintenanceThread(settings))
-        stack.enter_context(CatalogThread(settings, worker.worker_id))
-        stack.enter_context(CatalogRunThread(settings))
+        for name, run in (
+            ("maintenance", partial(run_maintenance, settings)),
+            ("assets", partial(report_assets, settings, worker.worker_id)),
+            ("catalogues", partial(run_requested_catalogs, settings)),
+        ):
+            stack.enter_context(background_thread(name, run, wait_s=THREAD_WAIT_S))
         log.info("worker ready", worker_id=worker.worker_id, runs=settings.worker_runs)
-        with HeartbeatThread(worker.beat, every_s=settings.heartbeat_s):
+        with heartbeats(worker.beat, every_s=settings.heartbeat_s):
             pause_s = CLAIM_EVERY_S
             while not stop.wait(pause_s):
                 pause_s = CLAIM_EVERY_S if worker.try_step() else OUTAGE_PAUSE_S

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.orchestration.worker.heartbeats import LOOKS, HeartbeatThread, SilenceWatch
+from pipelines.orchestration.worker.heartbeats import LOOKS, SilenceWatch, heartbeats
 from tests.fake_clock import START
 from warehouse.records.jobs import Job, ProgressRecord
 
@@ -49,5 +49,5 @@ def test_a_heartbeat_that_fails_is_sent_again() -> None:
             raise OSError("no space left on device")
         again.set()
 
-    with HeartbeatThread(beat, every_s=0.001):
+    with heartbeats(beat, every_s=0.001):
         assert again.wait(PATIENCE_S)
