@@ -153,7 +153,8 @@ def _as_text(place: int) -> str:
     return f"{start}>{end}"
 
 
-IS_WATCHED = "PYTEST_XDIST_WORKER" in os.environ
+# A child of such a process inherits the variable; `measured_children` decides about it.
+IS_WATCHED = "PYTEST_XDIST_WORKER" in os.environ and INTO not in os.environ
 if IS_WATCHED:
     watch(FOLDER)
 
