@@ -19,7 +19,7 @@ from warehouse.lake.record_rows import (
     video_from_row,
     video_row,
 )
-from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
+from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, SearchedRange
 from warehouse.records.videos import (
     Account,
     Author,
@@ -230,17 +230,36 @@ def test_a_row_from_before_hashtags_were_kept_has_none() -> None:
     assert video_from_row(row).hashtags == ()
 
 
+MEASURED = PairEvidence(
+    verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.1,
+    mfcc_distance=0.2, overlap_s=6.0, reference_start_s=1.0, candidate_start_s=2.0,
+    peak_agreement=0.3, score=0.4, speed=1.0, semitones=0.0, observation="uncertain",
+)  # fmt: skip
+LIMITS = MatchThresholds(match_threshold=0.7, whole_overlap_s=9.0)
+NAMES: Any = {
+    "comparison_id": "1", "reference_aweme_id": "2", "candidate_aweme_id": "3",
+    "reference_music_id": "4", "candidate_music_id": "5", "algorithm": "6",
+    "feature_version": "7", "library_version": "8",
+}  # fmt: skip
+
+
+def comparison_stored(**changed: object) -> Comparison:
+    row = {**asdict(MEASURED), **NAMES, "limits": json.dumps(asdict(LIMITS)), "job_id": "j"}
+    return comparison_from_row(row | changed)
+
+
 def test_a_stored_comparison_is_read_as_it_was_measured() -> None:
-    pair = PairEvidence(
-        verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.1,
-        mfcc_distance=0.2, overlap_s=6.0, reference_start_s=1.0, candidate_start_s=2.0,
-        peak_agreement=0.3, score=0.4, speed=1.0, semitones=0.0, observation="uncertain",
+    assert comparison_stored() == Comparison(pair=MEASURED, limits=LIMITS, **NAMES)
+
+
+def test_what_was_searched_is_read_as_ranges() -> None:
+    searched = SearchedRange(
+        speed=(0.5, 2.0), tempo=(0.6, 1.9), semitones=(-9.0, 12.0), tempo_with_pitch=(0.66, 1.5),
+        min_overlap_s=5.5, reference_s=60.0, candidate_s=9.1,
     )  # fmt: skip
-    limits = MatchThresholds(match_threshold=0.7, whole_overlap_s=9.0)
-    names: Any = {
-        "comparison_id": "1", "reference_aweme_id": "2", "candidate_aweme_id": "3",
-        "reference_music_id": "4", "candidate_music_id": "5", "algorithm": "6",
-        "feature_version": "7", "library_version": "8",
-    }  # fmt: skip
-    row = {**asdict(pair), **names, "limits": json.dumps(asdict(limits)), "job_id": "j"}
-    assert comparison_from_row(row) == Comparison(pair=pair, limits=limits, **names)
+    assert comparison_stored(searched=json.dumps(asdict(searched))).pair.searched == searched
+
+
+def test_a_reference_from_neither_source_is_one_of_the_platform() -> None:
+    found = [comparison_stored(reference_source=stored) for stored in ("music_service", None)]
+    assert [one.reference_source for one in found] == ["music_service", "platform"]
