@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from api.openapi.description import describe, parameter_names
 from api.responses.envelope import error_response
-from api.responses.errors import METHOD_NOT_ALLOWED, error_of_status
+from api.responses.errors import METHOD_NOT_ALLOWED, MalformedRequestError, error_of_status
 from api.routes import ROUTERS, allowed_methods
 from api.server.access.tokens import holder_of
 from api.server.health import Readiness
 from api.server.metrics import Metrics
 from api.server.middleware.validation_errors import to_service_error
 from api.server.middleware_stack import tools_role, wrap
-from api.server.request_context import RequestLogger
+from api.server.request_context import REFUSAL, RequestLogger
 from api.services.annotations import AnnotationService
 from api.services.entity_changes import EntityChanges
 from api.services.evidence.service import EvidenceService
@@ -182,6 +183,12 @@ async def _framework_error(request: Request, error: HTTPException) -> Response:
     return error_response(request.scope, error_of_status(error.status_code), headers=headers)
 
 
+async def _client_gone(request: Request, _error: ClientDisconnect) -> Response:
+    """Answer a request whose body ended early. Nobody reads it; the metrics count it."""
+    gone = MalformedRequestError("The connection ended before the whole body had arrived")
+    return error_response(request.scope, request.scope["state"].get(REFUSAL, gone))
+
+
 async def _unexpected_error(request: Request, _error: Exception) -> Response:
     """Answer 500. The outermost middleware logs the exception, which the framework raises again."""
     return error_response(
@@ -193,5 +200,6 @@ _HANDLERS: dict[int | type[Exception], Handler] = {
     SametrackError: _service_error,
     RequestValidationError: _validation_error,
     HTTPException: _framework_error,
+    ClientDisconnect: _client_gone,
     Exception: _unexpected_error,
 }

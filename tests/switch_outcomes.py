@@ -14,8 +14,9 @@ type Stop = tuple[str, str]
 
 HARMLESS_STOPS = frozenset({
     "completed", "exhausted", "candidate_limit", "page_limit", "request_budget",
-    "batch_target_reached", "account_profile_limit", "no_new_items", "cursor_stalled",
-    "disagrees_with_videos", "unavailable",
+    "search_candidate_limit", "search_page_limit", "batch_target_reached",
+    "account_profile_limit", "no_new_items", "cursor_stalled", "disagrees_with_videos",
+    "unavailable",
 })  # fmt: skip
 """Reasons that a scan of the generous sandbox has, too: limits, ends, and songs that differ."""
 AS_WITHOUT = "as without it"

@@ -20,7 +20,7 @@ from .responses import (
     FINAL,
     POLL_S,
     ApiResponse,
-    EventLines,
+    EventText,
     completed_job,
     next_cursor,
     retry_delay,
@@ -189,12 +189,13 @@ class AsyncClient(Operations):
 
     async def _listen(self, path: str, *, silence_s: float) -> AsyncGenerator[JobData | None, None]:
         """Yield the documents of an event stream, and None for its other lines."""
-        lines = EventLines()
+        events = EventText()
         wait_s = min(EVENTS_SILENCE_S, silence_s)
         try:
             async with self._http.stream("GET", path, timeout=wait_s) as response:
                 if response.is_success:
-                    async for line in response.aiter_lines():
-                        yield lines.take(line)
-        except httpx2.HTTPError:
+                    async for text in response.aiter_text():
+                        for job in events.take(text):
+                            yield job
+        except (httpx2.HTTPError, ValueError):
             return  # the caller continues by polling

@@ -19,7 +19,7 @@ from .responses import (
     FINAL,
     POLL_S,
     ApiResponse,
-    EventLines,
+    EventText,
     completed_job,
     next_cursor,
     retry_delay,
@@ -187,12 +187,12 @@ class Client(Operations):
 
     def _listen(self, path: str, *, silence_s: float) -> Generator[JobData | None, None, None]:
         """Yield the documents of an event stream, and None for its other lines."""
-        lines = EventLines()
+        events = EventText()
         wait_s = min(EVENTS_SILENCE_S, silence_s)
         try:
             with self._http.stream("GET", path, timeout=wait_s) as response:
                 if response.is_success:
-                    for line in response.iter_lines():
-                        yield lines.take(line)
-        except httpx2.HTTPError:
+                    for text in response.iter_text():
+                        yield from events.take(text)
+        except (httpx2.HTTPError, ValueError):
             return  # the caller continues by polling

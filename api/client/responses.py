@@ -1,7 +1,8 @@
 """Converts HTTP responses to an `ApiResponse` or an error; decides about retries, pages, events."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard, cast
 
@@ -23,6 +24,8 @@ FIRST_FAILURE = 400
 TOO_MANY, UNAVAILABLE = 429, 503
 FINAL = frozenset({"completed", "failed", "cancelled"})
 POLL_S = 1.0
+_LINE_END = re.compile(r"\r\n|\n|\r")
+"""What ends a line of an event stream. Text may hold other line separators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +135,41 @@ def next_cursor(page: Mapping[str, object], *, now: int) -> int | None:
 
 
 @dataclass(slots=True)
-class EventLines:
-    """Parses server-sent events into job documents. Ignores comments and every field but `data`."""
+class EventText:
+    """Parses the text of server-sent events into job documents, however it is cut into parts.
 
+    Ignores comments and every field but `data`.
+    """
+
+    _line: list[str] = field(default_factory=list)
+    _is_after_cr: bool = False
     _data: list[str] = field(default_factory=list)
 
-    def take(self, line: str) -> JobData | None:
-        """Return the document that this line completes, if any."""
+    def take(self, text: str) -> Iterator[JobData | None]:
+        """Yield, for each line that this part completes, the document that it completes, if any.
+
+        Raises:
+            ValueError: An event is not a job document.
+        """
+        if self._is_after_cr:
+            text = text.removeprefix("\n")
+        self._is_after_cr = text.endswith("\r")
+        first, *others = _LINE_END.split(text)
+        self._line.append(first)
+        for following in others:
+            line, self._line = "".join(self._line), [following]
+            yield self._completed(line)
+
+    def _completed(self, line: str) -> JobData | None:
         if line.startswith("data:"):
             self._data.append(line.removeprefix("data:").removeprefix(" "))
         if line or not self._data:
             return None
         text, self._data = "\n".join(self._data), []
-        return cast(JobData, json.loads(text))
+        document: object = json.loads(text)
+        if not isinstance(document, dict) or "status" not in document:
+            raise ValueError("the event is not a job document")
+        return cast(JobData, document)
 
 
 def _envelope(response: httpx2.Response) -> ResponseEnvelope:

@@ -23,8 +23,9 @@ _RULES = (
     (r"\bAsync(Iterator|Client|BaseTransport)\b", r"\1"),
     (r"__a(enter|exit)__", r"__\1__"),
     (r"\baclose\b", "close"),
-    (r"\baiter_lines\b", "iter_lines"),
+    (r"\baiter_text\b", "iter_text"),
     (r'for video in (data\["aweme_list"\]):\n\s+yield video', r"yield from \1"),
+    (r"for job in (events\.take\(text\)):\n\s+yield job", r"yield from \1"),
 )
 
 

@@ -21,6 +21,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    StringConstraints,
     TypeAdapter,
     WithJsonSchema,
     field_validator,
@@ -73,7 +74,17 @@ def _encodable(text: str) -> str:
 PrintableText = Annotated[StrictStr, AfterValidator(_printable)]
 EncodableText = Annotated[StrictStr, AfterValidator(_encodable)]
 InputText = Annotated[PrintableText, Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
-Keyword = Annotated[PrintableText, Field(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
+FilledText = Annotated[
+    StrictStr,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_INPUT_LENGTH),
+    AfterValidator(_printable),
+]
+"""An input without the blanks around it, and with something left."""
+Keyword = Annotated[
+    StrictStr,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_LENGTH),
+    AfterValidator(_printable),
+]
 
 
 def parameter_field(

@@ -1,8 +1,10 @@
 """Bodies of the operations that run SQL of users."""
 
+from math import isfinite
 from typing import Annotated
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic_core import PydanticCustomError
 
 from api.params.scan import EncodableText, PrintableText, StrictModel
 from warehouse.exports.table_files import TableFormat
@@ -15,7 +17,21 @@ MAX_ROWS = 10_000
 FILE_ROWS = 100_000
 """A file has all rows or is refused; nobody would see that some are missing."""
 
-SqlParameter = EncodableText | StrictInt | StrictFloat | StrictBool | None
+
+def _bounded(value: object) -> object:
+    """Refuse a number that no column has: a real number would take its place, or infinity."""
+    if isinstance(value, int):
+        is_bounded = -(2**63) <= value < 2**63
+    else:
+        is_bounded = not isinstance(value, float) or isfinite(value)
+    if not is_bounded:
+        raise PydanticCustomError("number", "Input should be a number of at most 64 bits")
+    return value
+
+
+SqlParameter = Annotated[
+    EncodableText | StrictInt | StrictFloat | StrictBool | None, BeforeValidator(_bounded)
+]
 _Name = Annotated[StrictStr, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 

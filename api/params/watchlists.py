@@ -11,7 +11,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from api.params.scan import (
     MAX_SAFE_INTEGER,
-    InputText,
+    FilledText,
     PrintableText,
     QueryModel,
     ScanBody,
@@ -55,7 +55,7 @@ class EntryBody(StrictModel):
     kind: WatchlistEntryKind = Field(
         description="`track`, `account` or `hashtag`. 类型：音乐、账号或话题", examples=["track"]
     )
-    input: InputText = Field(description="id or link. ID 或链接", examples=["7300000000000000001"])
+    input: FilledText = Field(description="id or link. ID 或链接", examples=["7300000000000000001"])
 
 
 class ThresholdsBody(StrictModel):

@@ -1,14 +1,21 @@
-"""Endpoints 14 and 15: protected search. By design they always answer 501, whatever the body."""
+"""Endpoints 14 and 15: protected search. By design they answer 501 to any body of allowed size."""
 
 from typing import NoReturn
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 
 from api.responses.errors import VerificationRequiredError
 from api.schemas.bodies import MUSIC_SEARCH_BODY, VIDEO_SEARCH_BODY
 from api.schemas.responses import PROTECTED_RESPONSES
 
-router = APIRouter(tags=["Search"])
+
+async def _read_body(request: Request) -> None:
+    """Read the whole body: the size limit comes before the refusal, for a chunked body too."""
+    async for _ in request.stream():
+        pass
+
+
+router = APIRouter(tags=["Search"], dependencies=[Depends(_read_body)])
 
 
 @router.post(

@@ -272,7 +272,11 @@ SERIES_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[Series], "Points over time, oldest first", "ETag"),
     **_UNCHANGED,
     **error_responses(
-        "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
+        "invalid_parameter",
+        "unknown_parameter",
+        "not_found",
+        "profile_not_chosen",
+        "warehouse_unavailable",
     ),
 }
 STORAGE_RESPONSES: ResponseSpecs = {

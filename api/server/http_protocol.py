@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from api.responses.envelope import error_response
 from api.responses.errors import MalformedRequestError, RequestTimeoutError, error_spec
 from api.server.middleware.guard import add_security_headers
-from api.server.request_context import new_request_info
+from api.server.request_context import REFUSAL, new_request_info
 from api.settings import ApiSettings
 from warehouse.records.errors import SametrackError
 
@@ -102,6 +102,13 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         cycle = cast("RequestResponseCycle | None", self.cycle)  # the server declares it too late
         return cycle is not None and not cycle.response_complete
 
+    @property
+    def _begun_cycle(self) -> RequestResponseCycle | None:
+        """The application's work on the request whose body is arriving."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        is_of_this = cycle is not None and cycle.scope is self.scope
+        return cycle if is_of_this and not self._is_in_headers else None
+
     def _start_timer(self, *, is_first: bool = False) -> None:
         if is_first:
             self._stop_timer()  # the first byte ends the idle time
@@ -122,8 +129,16 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._stop_timer()
         if self.transport.is_closing():
             return
-        if not self._is_answering:
+        begun = self._begun_cycle
+        if begun is None:
+            may_answer = not self._is_answering
+        else:
+            may_answer = not begun.response_started and not self.pipeline
+        if may_answer:
             self.transport.write(raw_error(error, getattr(self, "url", b"")))
+        if may_answer and begun is not None:
+            begun.disconnected = True  # the application waits for the body, and answers no more
+            begun.scope["state"][REFUSAL] = error
         self.transport.close()
 
 

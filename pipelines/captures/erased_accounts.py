@@ -70,7 +70,10 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
         case VideoDetail() if _is_erased(value.video, marks):
             found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
         case Track() if marks.hold(value.source_aweme_id):
-            found = replace(value, source_aweme_id=None, owner_nickname=None, author=None)
+            title = None if _names_uploader(value) else value.title
+            found = replace(
+                value, source_aweme_id=None, owner_nickname=None, author=None, title=title
+            )
         case Account() if marks.hold(value.sec_uid, value.uid):
             raise erased_account_error()
         case _:
@@ -82,3 +85,9 @@ def _is_erased(video: Video, marks: ErasureMarks) -> bool:
     if marks.hold(video.aweme_id):
         return True
     return video.author is not None and marks.hold(video.author.sec_uid, video.author.uid)
+
+
+def _names_uploader(track: Track) -> bool:
+    """Return True if the title names an account: as it is called today, or was once."""
+    title, names = track.title or "", (track.author, track.owner_nickname)
+    return title.startswith("@") or any(f"@{name}" in title for name in names if name)

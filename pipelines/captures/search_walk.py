@@ -187,7 +187,7 @@ class SearchWalkState:
         if stop is None:
             stop = self._job_stop()
         if stop is None and term.pages >= self._limits.page_limit:
-            stop = "page_limit"
+            stop = "search_page_limit"
         if stop is not None:
             self._close(stop)
 
@@ -216,7 +216,7 @@ class SearchWalkState:
         if self._error is not None:
             return self._error.type
         if len(self._union) >= self._limits.candidate_limit:
-            return "candidate_limit"
+            return "search_candidate_limit"
         if len(self._union) - self._known_before >= self._limits.batch_target:
             return "batch_target_reached"
         if max(self._asked, self._requests) >= self._limits.request_budget:

@@ -14,8 +14,9 @@ import structlog
 
 from pipelines.catalog.look_ups import LookUps, look_ups
 from pipelines.catalog.open_service import open_scans
-from pipelines.catalog.run import CatalogRun, CatalogRunStore, CatalogScans
-from pipelines.catalog.run_requests import is_run_requested, withdraw_request
+from pipelines.catalog.run import CatalogRun, CatalogScans
+from pipelines.catalog.run_requests import requested_runs, withdraw_request
+from pipelines.catalog.service import CatalogStore
 from pipelines.settings import Settings
 
 POLL_S = 2.0
@@ -27,7 +28,7 @@ class CatalogRunner:
 
     def __init__(
         self,
-        control: CatalogRunStore,
+        control: CatalogStore,
         scans: CatalogScans,
         *,
         result_ttl: timedelta,
@@ -48,24 +49,19 @@ class CatalogRunner:
         self._scans = scans
         self._result_ttl = result_ttl
         self._runs: dict[str, CatalogRun] = {}
+        self._requests: dict[str, str] = {}
         self._new_look_ups = look_ups
         self._look_ups: dict[str, LookUps] = {}
 
     def step(self) -> None:
         """Begin what is requested, advance what is under way, end what is over."""
+        requests = requested_runs(self._control)
         known = {catalog.name for catalog in self._control.catalogs()}
-        for name in sorted(known - self._runs.keys()):
-            if is_run_requested(self._control, name):
-                run = CatalogRun(
-                    name,
-                    control=self._control,
-                    scans=self._scans,
-                    result_ttl=self._result_ttl,
-                    clock=self._clock,
-                )
-                if run.begin():
-                    self._runs[name] = run
-                    self._look_ups.setdefault(name, self._new_look_ups(name))
+        for name, request in sorted(requests.items()):
+            if name not in known:
+                withdraw_request(self._control, name, request)
+            elif name not in self._runs:
+                self._begin(name, request)
         for name, run in list(self._runs.items()):
             if name in known:
                 self._advance(name, run)
@@ -73,6 +69,18 @@ class CatalogRunner:
                 self._end(name, run, is_over=True)
         for look_up in self._look_ups.values():
             look_up.advance()
+
+    def _begin(self, name: str, request: str) -> None:
+        run = CatalogRun(
+            name,
+            control=self._control,
+            scans=self._scans,
+            result_ttl=self._result_ttl,
+            clock=self._clock,
+        )
+        if run.begin():
+            self._runs[name], self._requests[name] = run, request
+            self._look_ups.setdefault(name, self._new_look_ups(name))
 
     def _advance(self, name: str, run: CatalogRun) -> None:
         progress = run.step()
@@ -84,8 +92,9 @@ class CatalogRunner:
     def _end(self, name: str, run: CatalogRun, *, is_over: bool) -> None:
         del self._runs[name]
         run.end()
+        request = self._requests.pop(name)
         if is_over:
-            withdraw_request(self._control, name)
+            withdraw_request(self._control, name, request)
 
     def close(self) -> None:
         """Leave what is under way to another worker."""
@@ -94,6 +103,7 @@ class CatalogRunner:
         for look_up in self._look_ups.values():
             look_up.stop()
         self._runs.clear()
+        self._requests.clear()
 
 
 def run_requested_catalogs(settings: Settings, stop: threading.Event) -> None:

@@ -22,7 +22,7 @@ from pipelines.catalog.rules.planning import (
     next_submissions,
 )
 from pipelines.catalog.rules.settling import next_job_id, refused, settled, submitted
-from pipelines.catalog.run_requests import withdraw_request
+from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_run
 from pipelines.catalog.service import CatalogStore, find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
@@ -41,14 +41,6 @@ AT_ONCE = 4
 LEASE_S = 60.0
 """How long a run that was killed keeps another one from going on."""
 _MOST_SERVED = 100  # stored results taken over in one step, so that progress is shown meanwhile
-
-
-class CatalogRunStore(CatalogStore, Protocol):
-    """The part of the control store that a run uses."""
-
-    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool: ...
-    def lease_holder(self, name: str) -> str | None: ...
-    def release_lease(self, name: str, owner: str) -> None: ...
 
 
 class CatalogScans(Protocol):
@@ -121,7 +113,7 @@ class CatalogRun:
         self,
         name: str,
         *,
-        control: CatalogRunStore,
+        control: CatalogStore,
         scans: CatalogScans,
         result_ttl: timedelta,
         at_once: int = AT_ONCE,
@@ -147,9 +139,7 @@ class CatalogRun:
         find_catalog(self._control, self.name)
         if not self._control.acquire_lease(_lease(self.name), self._owner, LEASE_S):
             return False
-        holder = self._control.lease_holder(_stop_mark(self.name))
-        if holder is not None:  # an earlier run was asked to stop
-            self._control.release_lease(_stop_mark(self.name), holder)
+        forget_stop(self._control, self.name)
         return True
 
     def end(self) -> None:
@@ -164,7 +154,7 @@ class CatalogRun:
             ProviderUnsupportedError: The configured source cannot run scans.
         """
         is_ours = self._control.acquire_lease(_lease(self.name), self._owner, LEASE_S)
-        self._is_stopped |= self._control.lease_holder(_stop_mark(self.name)) is not None
+        self._is_stopped |= is_asked_to_stop(self._control, self.name)
         waiting = self._still_waiting() if is_ours and not self._is_stopped else None
         progress = self._advance(is_ours=is_ours) if waiting is None else waiting
         self._last = (day_number(self._clock()), progress)
@@ -281,7 +271,7 @@ class CatalogRun:
         return scan_parameters({**step.catalog.settings.parameters, "refresh": must_refresh})
 
 
-def cancel_run(name: str, *, control: CatalogRunStore, scans: CatalogScans) -> int:
+def cancel_run(name: str, *, control: CatalogStore, scans: CatalogScans) -> int:
     """Stop the run of a catalogue and cancel its jobs; return how many. Results stay.
 
     A job that a user has asked for meanwhile has a higher priority by then, and goes on.
@@ -290,8 +280,7 @@ def cancel_run(name: str, *, control: CatalogRunStore, scans: CatalogScans) -> i
         InvalidParameterError: There is no such catalogue.
     """
     find_catalog(control, name)
-    withdraw_request(control, name)
-    control.acquire_lease(_stop_mark(name), uuid4().hex, LEASE_S)
+    stop_run(control, name)
     cancelled = 0
     for track in control.catalog_tracks(name):
         job = None if track.job_id is None else control.job(track.job_id)
@@ -305,8 +294,3 @@ def cancel_run(name: str, *, control: CatalogRunStore, scans: CatalogScans) -> i
 
 def _lease(name: str) -> str:
     return f"catalog:{name}"
-
-
-def _stop_mark(name: str) -> str:
-    """Return the name of the lease that asks the run of a catalogue to stop."""
-    return f"catalog-stop:{name}"

@@ -1,9 +1,14 @@
-"""Requests for a run of a catalogue: marks in the control store that no process owns."""
+"""Requests for a run of a catalogue, and to stop it: marks in the control store that no process
+owns.
+"""
 
+from collections.abc import Mapping
 from typing import Protocol
 from uuid import uuid4
 
 _TTL_S = 366 * 86_400.0  # a request ends by being met
+_STOP_TTL_S = 60.0  # a run looks for it at each step
+_REQUESTED, _STOP = "catalog-requested:", "catalog-stop:"
 
 
 class RequestStore(Protocol):
@@ -11,26 +16,47 @@ class RequestStore(Protocol):
 
     def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool: ...
     def lease_holder(self, name: str) -> str | None: ...
+    def lease_holders(self, prefix: str) -> Mapping[str, str]: ...
     def release_lease(self, name: str, owner: str) -> None: ...
 
 
 def request_run(control: RequestStore, name: str) -> None:
     """Ask the workers to run a catalogue; without effect if that was done already."""
     if not is_run_requested(control, name):
-        control.acquire_lease(_mark(name), uuid4().hex, _TTL_S)
+        control.acquire_lease(_REQUESTED + name, uuid4().hex, _TTL_S)
 
 
 def is_run_requested(control: RequestStore, name: str) -> bool:
     """Whether a run was requested and has not ended."""
-    return control.lease_holder(_mark(name)) is not None
+    return control.lease_holder(_REQUESTED + name) is not None
 
 
-def withdraw_request(control: RequestStore, name: str) -> None:
-    """Withdraw a request, if there is one."""
-    holder = control.lease_holder(_mark(name))
+def requested_runs(control: RequestStore) -> dict[str, str]:
+    """Return the id of each request by the name of its catalogue, which may be removed."""
+    found = control.lease_holders(_REQUESTED)
+    return {mark.removeprefix(_REQUESTED): request for mark, request in found.items()}
+
+
+def withdraw_request(control: RequestStore, name: str, request: str) -> None:
+    """Withdraw a request; a later one for the same catalogue stays."""
+    control.release_lease(_REQUESTED + name, request)
+
+
+def stop_run(control: RequestStore, name: str) -> None:
+    """Withdraw the request, if there is one, and ask the run that is under way to stop."""
+    request = control.lease_holder(_REQUESTED + name)
+    if request is not None:
+        withdraw_request(control, name, request)
+    control.acquire_lease(_STOP + name, uuid4().hex, _STOP_TTL_S)
+
+
+def is_asked_to_stop(control: RequestStore, name: str) -> bool:
+    """Whether the run under way was asked to stop."""
+    return control.lease_holder(_STOP + name) is not None
+
+
+def forget_stop(control: RequestStore, name: str) -> None:
+    """Forget that an earlier run was asked to stop."""
+    holder = control.lease_holder(_STOP + name)
     if holder is not None:
-        control.release_lease(_mark(name), holder)
-
-
-def _mark(name: str) -> str:
-    return f"catalog-requested:{name}"
+        control.release_lease(_STOP + name, holder)

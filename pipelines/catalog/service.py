@@ -20,6 +20,7 @@ from pipelines.catalog.rules.planning import (
     ended_spending,
 )
 from pipelines.catalog.rules.settling import settled
+from pipelines.catalog.run_requests import RequestStore, stop_run
 from pipelines.catalog.sources.song_lists import (
     ImportedSongList,
     ReadSongList,
@@ -27,7 +28,6 @@ from pipelines.catalog.sources.song_lists import (
 )
 from warehouse.records.catalog.tracks import (
     Catalog,
-    CatalogSettings,
     CatalogTrack,
     ImportedTrack,
     check_catalog_name,
@@ -36,10 +36,10 @@ from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
 
 
-class CatalogStore(Protocol):
-    """The part of the control store that catalogues use."""
+class CatalogStore(RequestStore, Protocol):
+    """The part of the control store that catalogues and their runs use."""
 
-    def save_catalog(self, name: str, settings: CatalogSettings) -> None: ...
+    def change_catalog(self, name: str, changes: Mapping[str, object]) -> None: ...
     def catalog(self, name: str) -> Catalog | None: ...
     def catalogs(self) -> list[Catalog]: ...
     def delete_catalog(self, name: str) -> bool: ...
@@ -132,21 +132,21 @@ class CatalogService:
         Raises:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
-        stored = self._control.catalog(check_catalog_name(name))
-        known = {one.given.key: one.given for one in self._control.catalog_tracks(name)}
+        check_catalog_name(name)
         expanded = expand_song_lists(
             lines,
             find_target=self._find_target,
             read_songs=self._read_songs,
             song_link=self._song_link,
         )
+        is_stored = self._control.catalog(name) is not None
+        known = {one.given.key: one.given for one in self._control.catalog_tracks(name)}
         outcome = plan_import(expanded.lines, identify=self._identify, known=known.values())
         problems = sorted((*outcome.problems, *expanded.problems), key=lambda one: one.line)
         outcome = replace(outcome, problems=tuple(problems))
         new = [track for track in outcome.tracks if track.key not in known]
-        if not dry_run and (outcome.tracks or stored is not None):
-            settings = CatalogSettings() if stored is None else stored.settings
-            self._control.save_catalog(name, replace(settings, **(changes or {})))  # type: ignore[arg-type]  # fields, see above
+        if not dry_run and (outcome.tracks or is_stored):
+            self._control.change_catalog(name, changes or {})
             self._control.import_tracks(name, outcome.tracks)
         return ImportReport(
             name=name,
@@ -171,12 +171,13 @@ class CatalogService:
         return self._status(find_catalog(self._control, name))
 
     def remove(self, name: str) -> None:
-        """Remove a catalogue. Its jobs go on, and results and observations stay.
+        """Remove a catalogue and end its run. Its jobs go on, and results and observations stay.
 
         Raises:
             InvalidParameterError: There is no such catalogue.
         """
         find_catalog(self._control, name)
+        stop_run(self._control, name)
         self._control.delete_catalog(name)
 
     def remove_tracks(self, name: str, inputs: Sequence[str]) -> int:

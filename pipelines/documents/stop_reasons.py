@@ -29,6 +29,12 @@ STOPS: Mapping[str, StopReason] = {
     "page_limit": StopReason("only first screens are read", "每个来源只读取首屏", "dry"),
     "limit_reached": StopReason("the limit of the job was reached", "达到本次任务的上限", "limit"),
     "candidate_limit": StopReason("the candidate pool was full", "候选池已满", "limit"),
+    "search_candidate_limit": StopReason(
+        "the target of all searches for the song was reached", "搜索结果总量已达目标", "limit"
+    ),
+    "search_page_limit": StopReason(
+        "the page limit of a search term was reached", "达到单个搜索词的页数上限", "limit"
+    ),
     "account_profile_limit": StopReason(
         "the profile limit was reached", "账号资料数量已达上限", "limit"
     ),
@@ -81,7 +87,7 @@ STOPS: Mapping[str, StopReason] = {
 
 EXHAUSTED_REASONS = frozenset(name for name, one in STOPS.items() if one.kind in {"end", "dry"})
 """Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
-account: deeper pages are never read."""
+account or a hashtag: deeper pages are never read."""
 
 
 def stop_message(reason: str) -> Message:

@@ -6,6 +6,7 @@ upstream refusal ends a source and becomes its stop reason; what was read before
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine, Iterable
 
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
@@ -21,7 +22,7 @@ from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
 from warehouse.queries.sound_matches import read_known_matches
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import ProviderUnsupportedError, RefusedLatelyError, UpstreamError
+from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
 REFUSED = "upstream_"
@@ -170,31 +171,35 @@ def _sort_details(session: ScanRun) -> None:
 
 
 async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
+    """Read the given pages; return the error that ended the reading, else the most frequent one.
+
+    A page that was not read is reported as not reached, whatever the error.
+    """
+    found = session.state
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
-    stop = "completed"
-    unasked = 0
+    met: Counter[str] = Counter()
+    ending: str | None = None
 
     async def one(aweme_id: str) -> None:
-        nonlocal stop, unasked
+        nonlocal ending
         async with gate:
             session.check_cancelled()
-            if stop != "completed":
-                session.state.not_reached.append(f"video_detail:{aweme_id}")
-                session.state.outcomes[aweme_id] = ("not_reached", stop)
+            if ending is not None:
+                found.outcomes[aweme_id] = ("not_reached", ending)
                 return
             try:
                 _store_detail(session, aweme_id, await read_detail(session, aweme_id))
             except UpstreamError as error:
-                session.state.outcomes[aweme_id] = (error.type, error.detail)
-                if isinstance(error, RefusedLatelyError):
-                    unasked += 1
-                    session.state.not_reached.append(f"video_detail:{aweme_id}")
+                found.outcomes[aweme_id] = (error.type, error.detail)
+                met[error.type] += 1
                 if isinstance(error, SOURCE_ENDING_ERRORS):
-                    stop = error.type
+                    ending = error.type
             session.count()
 
     await run_all(one(aweme_id) for aweme_id in aweme_ids)
-    return RefusedLatelyError.type if unasked and stop == "completed" else stop
+    read = found.read_candidates()
+    found.not_reached += [f"video_detail:{name}" for name in aweme_ids if name not in read]
+    return ending or max(sorted(met), key=met.__getitem__, default="completed")
 
 
 async def read_detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:

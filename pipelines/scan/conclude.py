@@ -44,7 +44,7 @@ from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.genuine_rows import MUSIC_LIST, genuine_shares
 from pipelines.scan.rules.results import ResultDocument
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.search import search_related, search_summary
+from pipelines.scan.search import is_search_wanted, search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import (
     CoverageEstimate,
@@ -82,7 +82,7 @@ def result_document(session: ScanRun) -> StoredResult:
         discovery=_discovery(session),
         coverage=coverage_document(session),
         parameters=session.parameters.to_document(),
-        sources_ended_by_exhaustion=_exhausted_sources(session),
+        sources_ended_by_exhaustion=exhausted_sources(session),
         search_related=search_related(session),
         variants=_variants(session),
         is_demo_data=session.runtime.is_demo,
@@ -212,15 +212,18 @@ def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEsti
 def _confirmed_sample(session: ScanRun) -> ConfirmedSample:
     found = session.state
     videos = (entry.video for entry in found.confirmed.values())
-    listed = listed_only(found.sightings, confirmed_ids=found.verified, pooled=found.pool)
+    read = found.read_candidates()
+    listed = listed_only(found.sightings, confirmed_ids=found.verified, read=read)
+    left = left_out(found.sightings, pooled=found.pool)
     return sample_of(
         found.sightings,
         music_of={video.aweme_id: session.music_of(video) for video in videos},
         unread_lists=len(_unread_lists(session)),
         is_compared=session.verifies_audio,
         listed_videos=len(listed),
-        left_out=len(left_out(found.sightings, pooled=found.pool) - listed),
-        rest=audited_rest(found.audit, listed=listed),
+        left_out=len(left - listed),
+        unread=len(found.pool.keys() - read - listed),
+        rest=audited_rest(found.audit, listed=left & listed),
     )
 
 
@@ -258,12 +261,17 @@ def _estimate(entry: CoverageEstimate) -> CoverageEstimateDocument:
 
 
 def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:
-    """Return for each music list how many rows use its music id, or were confirmed by audio."""
-    videos = session.state.videos()
+    """Return for each music list how many rows use its music id, or were confirmed by audio.
+
+    A video that is linked by its verified music id was not compared itself.
+    """
+    videos, confirmed = session.state.videos(), session.state.confirmed
     shares = genuine_shares(
         session.state.sightings,
         music_of={one.aweme_id: one.music.music_id for one in videos if one.music},
-        heard={name for name, one in session.state.confirmed.items() if one.comparison is not None},
+        heard={
+            name for name, one in confirmed.items() if one.link_type == "audio_fingerprint_match"
+        },
     )
     return [
         {
@@ -312,8 +320,11 @@ def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
             yield seen.aweme_id, sound.music_id
 
 
-def _exhausted_sources(session: ScanRun) -> dict[Source, bool]:
-    """Return for each source whether it ended by exhaustion, not by a limit or an error."""
+def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
+    """Return for each source whether it ended by exhaustion, not by a limit or an error.
+
+    A search with nothing to search for has no entry. One whose limit is 0 was ended by it.
+    """
     found = session.state
     has_free_space = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(
@@ -329,4 +340,6 @@ def _exhausted_sources(session: ScanRun) -> dict[Source, bool]:
         ended["accounts"] = found.profiles_end == "completed"
     if found.search is not None:
         ended["search"] = all(term.stop_reason in EXHAUSTED_REASONS for term in found.search.terms)
+    elif is_search_wanted(session) and not session.parameters.search_candidate_limit:
+        ended["search"] = False
     return ended

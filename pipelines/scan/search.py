@@ -3,6 +3,8 @@
 Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_walk.py`).
 """
 
+from collections.abc import Mapping, Sequence
+
 from pydantic import TypeAdapter
 
 from pipelines.captures.search_walk import SearchWalk, to_search_limits
@@ -26,15 +28,18 @@ def read_search(session: ScanRun) -> int:
 
     A refused search ends with the refusal as stop reason, and the scan continues.
     """
-    found, wanted = session.state, session.parameters
-    is_asked = wanted.search_enabled or session.keyword is not None
-    if not is_asked or not wanted.search_candidate_limit:
+    if not is_search_wanted(session) or not session.parameters.search_candidate_limit:
         return 0
     terms = _terms(session)
     if not terms:
-        found.not_reached.append(NO_TERM)
+        session.state.not_reached.append(NO_TERM)
         return 0
     return walk_search(session, terms)
+
+
+def is_search_wanted(session: ScanRun) -> bool:
+    """Whether the job asks for a search, however small."""
+    return session.parameters.search_enabled or session.keyword is not None
 
 
 def _terms(session: ScanRun) -> tuple[str, ...]:
@@ -50,7 +55,10 @@ def _terms(session: ScanRun) -> tuple[str, ...]:
 
 
 def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
-    """Search for these terms and add the results; return how many videos are new."""
+    """Search for these terms and add what this and earlier searches show; return the new videos.
+
+    The limits count the union of all searches, so a term may be asked nothing at all.
+    """
     found = session.state
     is_fresh = session.parameters.refresh
     known = {} if is_fresh else _known_union(session, terms)
@@ -59,17 +67,44 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
             session.captures.search(terms, limits=to_search_limits(session.parameters), known=known)
         )
     found.search, found.search_union = walk.finished(), {**known, **walk.shown_by}
-    seen = [to_sighting(session, video, "search", _term_of(walk, video)) for video in walk.videos]
-    fresh = {sighting.aweme_id for sighting in seen} - found.seen_ids
-    found.seen_ids |= fresh
-    found.sightings.extend(seen)
+    new = _add_shown(session, walk.videos, walk.shown_by)
     for line in walk.coverage:
         add_coverage(
             session, line.surface, requests=line.requests, pages=line.pages, items=line.items,
             new=line.new_items, stop=line.stop_reason,
         )  # fmt: skip
+    new += _add_earlier(session, known, walk)
     session.count()
+    return new
+
+
+def _add_shown(
+    session: ScanRun, videos: Sequence[Video], shown_by: Mapping[str, Sequence[str]]
+) -> int:
+    found = session.state
+    fresh = {video.aweme_id for video in videos} - found.seen_ids
+    found.seen_ids |= fresh
+    found.sightings.extend(
+        to_sighting(session, video, "search", shown_by[video.aweme_id][0]) for video in videos
+    )
     return len(fresh)
+
+
+def _add_earlier(session: ScanRun, known: Mapping[str, Sequence[str]], walk: SearchWalk) -> int:
+    """Add what only earlier searches showed; return how many videos are new to this scan.
+
+    The stop reason in the coverage report is that of the first term that was not asked again.
+    """
+    earlier = [name for name in known if name not in walk.shown_by]
+    latest = read_latest_videos(session.runtime.engine, earlier)
+    videos = [latest[name] for name in earlier if name in latest]
+    new = _add_shown(session, videos, known)
+    unasked = (term.stop_reason for term in walk.terms if not term.requests and not term.pages)
+    add_coverage(
+        session, "search",
+        requests=0, pages=0, items=len(videos), new=new, stop=next(unasked, "completed"),
+    )  # fmt: skip
+    return new
 
 
 def _known_union(session: ScanRun, terms: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -116,7 +151,3 @@ def _best_known(session: ScanRun) -> list[Video]:
     return [
         best[name] for name in found.search_union if name in best and name not in found.unavailable
     ]
-
-
-def _term_of(walk: SearchWalk, video: Video) -> str:
-    return walk.shown_by[video.aweme_id][0]

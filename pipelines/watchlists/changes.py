@@ -154,9 +154,15 @@ def measure_video_growth(before: ObservedVideo, after: ObservedVideo) -> tuple[G
 
 
 def _figures(before: WatchObservation, after: WatchObservation) -> tuple[Growth, ...]:
+    """Return the growth of each figure; what another field held before is unknown for this one."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
+    known = {
+        name: value
+        for name, value in before.figures.items()
+        if before.sources.get(name) == after.sources.get(name)
+    }
     return tuple(
-        measure_growth(name, before.figures.get(name), value, elapsed_s=elapsed_s)
+        measure_growth(name, known.get(name), value, elapsed_s=elapsed_s)
         for name, value in after.figures.items()
     )
 

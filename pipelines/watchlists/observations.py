@@ -39,6 +39,7 @@ class WatchObservation:
 
     Attributes:
         figures: Counts of the subject itself, by name.
+        sources: The platform's field that held a figure, for those that several fields may hold.
         top: Number of ranks considered for rank changes.
         gone: Videos that the platform no longer shows, with its reason.
         is_whole: Whether a missing video is really missing; False for a first screen, where newer
@@ -50,6 +51,7 @@ class WatchObservation:
     observed_at: datetime
     title: str | None = None
     figures: Mapping[str, int | None] = field(default_factory=dict)
+    sources: Mapping[str, str | None] = field(default_factory=dict)
     works: tuple[ObservedVideo, ...] = ()
     gone: Mapping[str, str | None] = field(default_factory=dict)
     top: int = 30
@@ -131,6 +133,7 @@ def to_account_observation(account: Account, videos: Sequence[Video]) -> WatchOb
             "total_favorited": account.total_favorited,
             "aweme_count": account.aweme_count,
         },
+        sources={"follower_count": account.follower_count_source},
         works=_screen(videos, is_ranked=False),
         is_whole=False,
     )

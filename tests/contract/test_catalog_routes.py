@@ -1,9 +1,11 @@
 """Catalogues over HTTP: imported, read page by page, run, stopped and removed."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from anyio import to_thread
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope, ErrorData
@@ -15,8 +17,12 @@ from api.schemas.extensions.catalogs import (
     CatalogRemoved,
     CatalogTracks,
 )
+from pipelines.captures.session import Captures
 from tests.contract.conftest import Service
+from tests.fake_clock import PATIENCE_S
 from tests.reads import Desk
+from warehouse.records.errors import EmptyAnswerError
+from warehouse.records.videos import ServiceSongList
 
 PATH = "/api/v1/sametrack/catalogs"
 IDS = [f"730000000000000000{n}" for n in range(1, 8)]
@@ -85,6 +91,51 @@ def test_an_import_changes_the_settings_that_it_names_and_no_others(client: Test
     assert {**after, "requests_per_day": 500} == before
 
 
+def test_lists_that_are_not_reached_in_time_are_problems_that_say_what_to_do(
+    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def never(_captures: Captures, _surface: str, list_id: str) -> ServiceSongList:
+        asked.append(list_id)
+        await asyncio.wait_for(asyncio.Event().wait(), PATIENCE_S)
+        raise AssertionError
+
+    monkeypatch.setattr(Captures, "song_list", never)
+    settings = reads.sources.settings
+    short = settings.model_copy(update={"sync_request_timeout": 0.2})
+    monkeypatch.setattr(reads.sources, "settings", short)
+    song = reads.sources.profile.song_link("7300000000000000001")
+    playlist = song.replace("track?track_id", "playlist?playlist_id")
+    found = add(client, inputs=[*[playlist] * 3, IDS[0]])
+    assert len(asked) == 1
+    assert [(one["line"], one["reason"]) for one in found["problems"]] == [
+        (1, "unreadable"), (2, "unreadable"), (3, "unreadable"),
+    ]  # fmt: skip
+    assert all("import this line again" in one["message"] for one in found["problems"])
+    assert found["new_count"] == 1
+
+
+def test_an_import_that_waits_for_a_list_keeps_what_another_one_sets_meanwhile(
+    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(client, inputs=IDS[:1])
+
+    async def read_while_another_imports(*_: object) -> ServiceSongList:
+        body = {"rows": [{"track": IDS[0], "title": "Paper Boats"}], "tracks_per_day": 5}
+        await to_thread.run_sync(lambda: add(client, **body))
+        raise EmptyAnswerError("nothing came", surface="song")
+
+    monkeypatch.setattr(Captures, "song_list", read_while_another_imports)
+    song = reads.sources.profile.song_link("7300000000000000001")
+    playlist = song.replace("track?track_id", "playlist?playlist_id")
+    add(client, inputs=[playlist, IDS[0]], requests_per_day=50)
+    settings = data(client.get(f"{PATH}/songs"), CatalogDocument)["settings"]
+    assert (settings["tracks_per_day"], settings["requests_per_day"]) == (5, 50)
+    (track,) = data(client.get(f"{PATH}/songs/tracks"), CatalogTracks)["tracks"]
+    assert track["label"] == "Paper Boats"
+
+
 def test_a_dry_run_stores_nothing(client: TestClient) -> None:
     assert add(client, inputs=IDS[:2], dry_run=True)["new_count"] == 2
     assert data(client.get(PATH), CatalogList)["catalogs"] == []
@@ -125,6 +176,14 @@ def test_a_catalogue_is_removed_and_unknown_afterwards(client: TestClient) -> No
         client.delete(f"{PATH}/songs/runs"),
     ):  # fmt: skip
         assert refusal(answer, 404)["type"] == "not_found"
+
+
+def test_a_catalogue_of_the_name_of_a_removed_one_is_not_running(client: TestClient) -> None:
+    add(client, inputs=IDS[:1])
+    client.post(f"{PATH}/songs/runs")
+    client.delete(f"{PATH}/songs")
+    add(client, inputs=IDS[1:2])
+    assert data(client.get(f"{PATH}/songs"), CatalogDocument)["is_running"] is False
 
 
 @pytest.mark.parametrize(

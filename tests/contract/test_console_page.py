@@ -66,6 +66,13 @@ def test_a_file_is_compressed_for_who_takes_it(guarded: TestClient) -> None:
     assert len(packed) < len(plain.content) / 2
 
 
+def test_a_file_is_not_compressed_for_who_refuses_it(guarded: TestClient) -> None:
+    for asked in ("gzip;q=0", "gzip;q=0, identity", "*;q=0", "identity, gzip;q=0.5", "br"):
+        answer = guarded.get("/console/app/main.js", headers={"Accept-Encoding": asked})
+        assert "content-encoding" not in answer.headers, asked
+        assert answer.headers["vary"] == "Accept-Encoding"
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -86,6 +86,8 @@ def test_every_table_of_a_result_is_there(service: Any, source: str, table: str)
     [
         ("/api/v1/sametrack/export?x=1", "videos", 400, "invalid_parameter"),
         ("https://an.example/api", "videos", 400, "invalid_parameter"),
+        ("//[abc", "videos", 400, "invalid_parameter"),
+        ("http://[::1/api", "videos", 400, "invalid_parameter"),
         (f"{JOBS_PATH}/nowhere", "chart", 400, "invalid_parameter"),
         (f"{JOBS_PATH}/nowhere", "videos", 404, "job_not_found"),
     ],

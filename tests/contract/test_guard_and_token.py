@@ -67,8 +67,53 @@ def test_a_body_is_at_most_64_kb(client: TestClient, content: Any) -> None:
     assert answer.json()["data"]["error"]["type"] == "body_too_large"
 
 
-def test_protected_search_keeps_the_size_limit(client: TestClient) -> None:
-    assert client.post(SEARCH, content=b"x" * 70_000).status_code == 413
+@pytest.mark.parametrize("chunk", [b"x" * 1000, b"{"], ids=["no JSON", "malformed"])
+def test_protected_search_keeps_the_size_limit(client: TestClient, chunk: bytes) -> None:
+    for path in (SEARCH, "/api/v1/vidplat/search/fetch_video_search_v1"):
+        for size, status in ((60_000, 501), (70_000, 413)):
+            declared = chunk * (size // len(chunk))
+            assert client.post(path, content=declared).status_code == status
+            chunked = (declared[at : at + 10_000] for at in range(0, size, 10_000))
+            assert client.post(path, content=chunked).status_code == status
+
+
+async def test_a_client_that_leaves_while_it_sends_is_no_mistake_of_the_service(
+    service: Any, log: list[Any]
+) -> None:
+    sent: list[Any] = []
+    parts = iter(
+        [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    )
+
+    async def receive() -> Any:
+        return next(parts)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "POST", "scheme": "http", "path": JOBS,
+        "raw_path": JOBS.encode(), "query_string": b"", "root_path": "", "headers": headers,
+    }  # fmt: skip
+    await service.app()(scope, receive, send)
+    assert sent[0]["status"] == 400
+    assert json.loads(sent[1]["body"])["data"]["error"]["type"] == "malformed_request"
+    assert [line["event"] for line in log] == ["request"]
+
+
+def test_a_line_break_at_the_end_of_a_path_opens_nothing(service: Any, tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"read {hashlib.sha256(TOKEN.encode()).hexdigest()}")
+    client = service.client(own_api_tokens=file)
+    for path in (
+        "/api/v1/vidplat/app/v3/fetch_music_hot_videos%0A?music_id=12345",
+        "/api/v1/sametrack/settings%0A",
+        "/metrics%0a",
+    ):
+        answer = client.get(path, headers={"x-api-key": TOKEN})
+        assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
+    assert service.control.jobs(limit=1) == []
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/docs", "/openapi.json", f"{JOBS}/none", "/none"])

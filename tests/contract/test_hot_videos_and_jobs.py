@@ -276,6 +276,23 @@ def test_a_job_whose_retention_is_over_is_not_found(service: Any, client: TestCl
     assert client.get(f"{JOBS}/{job.job_id}").status_code == 404
 
 
+def test_the_list_has_only_jobs_that_are_still_kept(service: Any, client: TestClient) -> None:
+    job = service.stored(parameters=ScanParameters(count=7))
+    service.now += timedelta(days=30) - timedelta(seconds=1)
+    waiting = ask(client, refresh=True).json()["data"]["job_id"]
+
+    def listed(**query: Any) -> list[str]:
+        found = client.get("/api/v1/sametrack/jobs", params=query).json()["data"]
+        return [one["job_id"] for one in found["jobs"]]
+
+    assert listed() == [waiting, job.job_id]
+    service.now += timedelta(seconds=1)
+    assert client.get(f"{JOBS}/{job.job_id}").status_code == 404
+    assert listed() == [waiting]
+    assert listed(status="completed") == []
+    assert listed(limit=1, status="queued") == [waiting]
+
+
 def test_a_reader_who_has_it_already_gets_304(service: Any, client: TestClient) -> None:
     job = service.stored()
     first = client.get(f"{JOBS}/{job.job_id}")

@@ -51,6 +51,11 @@ def operations(document: Any) -> list[tuple[str, str, Any]]:
     ]
 
 
+def test_a_path_with_a_parameter_may_lead_nowhere(document: Any) -> None:
+    for path, method, operation in operations(document):
+        assert "{" not in path or "404" in operation["responses"], (method, path)
+
+
 def test_every_operation_is_described_and_declares_the_token(document: Any) -> None:
     for path, _, operation in operations(document):
         assert operation["summary"], path

@@ -35,7 +35,7 @@ from api.client import (
 from api.client.operations import OPERATIONS, Operations
 from api.generate.files import derived_files, read_description
 from api.openapi.reference import INTERFACE, build_reference
-from tests.documents import MUSIC_ID
+from tests.documents import MUSIC_ID, result
 
 HERE = "http://127.0.0.1"
 
@@ -168,6 +168,32 @@ def test_polling_goes_on_where_no_stream_is_to_be_had() -> None:
     assert asked[0].endswith("/j/events")
     assert len(asked) == 3
     assert pauses == [1.0]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
+async def test_a_caption_with_a_line_separator_does_not_end_the_wait(
+    separator: str, caller: Client, awaiting: AsyncClient, service: Any
+) -> None:
+    document, caption = result(3), f"one{separator}two"
+    document["ranked"][0]["desc"] = caption
+    job_id = service.stored(document).job_id
+    for found in (caller.wait(job_id), await awaiting.wait(job_id)):
+        assert found["result"] is not None
+        assert caption in [video["desc"] for video in found["result"]["aweme_list"]]
+
+
+async def test_polling_goes_on_where_an_event_cannot_be_read() -> None:
+    def torn() -> httpx2.Response:
+        return httpx2.Response(200, content=b'data: {"job_id": "j", "sta\n\n')
+
+    completed = {"job_id": "j", "status": "completed"}
+    client, asked, _ = answering(torn(), good(completed))
+    with closing(client):
+        assert client.wait("j")["status"] == "completed"
+    twin, asked_by_twin, _ = answering_twin(torn(), good(completed))
+    async with twin:
+        assert (await twin.wait("j"))["status"] == "completed"
+    assert len(asked) == len(asked_by_twin) == 2
 
 
 def test_a_wait_has_an_end_when_one_is_given() -> None:

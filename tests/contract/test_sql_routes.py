@@ -101,7 +101,12 @@ def test_the_past_can_be_asked_about(reads: Desk) -> None:
         ({"sql": "select * from read_csv('/etc/passwd')"}, "only the tables of this warehouse"),
         ({"sql": "select rankk from marts.rankings"}, "rankk"),
         ({"sql": "select $n"}, "parameters: n"),
+        ({"sql": "from glob('/*')"}, "only the tables of this warehouse"),
         ({"sql": "select 1", "row_limit": 10_001}, "row_limit"),
+        ({"sql": "select $a", "parameters": {"a": 2**63}}, "`parameters.a`"),
+        ({"sql": "select $a", "parameters": {"a": -(2**63) - 1}}, "`parameters.a`"),
+        ({"sql": "select $a", "parameters": {"a": [1]}}, "parameters.a"),
+        ({"query": "top-videos", "parameters": {"top": str(2**63)}}, "at most 64 bits"),
         ({"sql": ""}, "sql"),
     ],
 )
@@ -109,6 +114,23 @@ def test_what_is_no_readable_statement_is_refused(
     reads: Desk, body: dict[str, Any], detail: str
 ) -> None:
     assert detail in refused(ask(reads, **body))["detail"]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400"])
+def test_a_number_beyond_all_real_ones_is_no_parameter(reads: Desk, number: str) -> None:
+    answer = reads.client().post(
+        SQL,
+        content=f'{{"sql": "select $a", "parameters": {{"a": {number}}}}}',
+        headers={"content-type": "application/json"},
+    )
+    assert "a number of at most 64 bits" in refused(answer)["detail"]
+
+
+def test_a_parameter_is_kept_exactly_up_to_64_bits(reads: Desk) -> None:
+    for number in (2**63 - 1, -(2**63)):
+        rows = ask(reads, sql="select $a", parameters={"a": number}).json()["data"]["rows"]
+        assert rows == [[str(number)]]
+    assert ask(reads, sql="select $a", parameters={"a": 1.5}).json()["data"]["rows"] == [[1.5]]
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "xlsx"])

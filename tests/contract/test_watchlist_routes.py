@@ -19,7 +19,7 @@ from api.schemas.extensions.watchlists import (
     WatchRunList,
 )
 from tests.reads import Desk
-from warehouse.records.watchlists import DueRun
+from warehouse.records.watchlists import DueRun, Watchlist
 
 PATH = "/api/v1/sametrack/watchlists"
 TRACK = {"kind": "track", "input": "7300000000000000001"}
@@ -90,6 +90,8 @@ def test_a_watchlist_is_made_read_changed_and_deleted(client: TestClient) -> Non
         ({"entries": [{"kind": "song", "input": "1"}]}, "invalid_parameter", "kind"),
         ({"entries": [{"kind": "track", "input": "my song"}]}, "invalid_music_input", ""),
         ({"entries": [{"kind": "track"}]}, "missing_parameter", "input"),
+        ({"entries": [{"kind": "account", "input": "  "}]}, "invalid_parameter", "input"),
+        ({"entries": [{"kind": "hashtag", "input": "\u3000"}]}, "invalid_parameter", "input"),
         ({"thresholds": {"velocity": -1}}, "invalid_parameter", "velocity"),
         ({"thresholds": {"rank_change": 0}}, "invalid_parameter", "rank_change"),
         ({"thresholds": {"speed": 1}}, "unknown_parameter", "speed"),
@@ -109,6 +111,15 @@ def test_what_cannot_be_kept_is_refused_by_name(
     assert data(client.get(PATH), WatchlistList)["returned_count"] == 0
 
 
+def test_an_entry_is_kept_without_the_blanks_around_it(client: TestClient) -> None:
+    entries = [{"kind": "account", "input": "\u3000MS4wLjABAAAAx\n"}]
+    made = data(client.post(PATH, json={**BODY, "entries": entries}), WatchlistDocument)
+    assert made["entries"] == [{"kind": "account", "input": "MS4wLjABAAAAx"}]
+    assert refusal(
+        client.patch(f"{PATH}/five-songs", json={"entries": [{**TRACK, "input": " "}]}), 400
+    )
+
+
 def test_a_name_is_taken_once(client: TestClient) -> None:
     client.post(PATH, json=BODY)
     error = refusal(client.post(PATH, json=BODY), 400)
@@ -121,6 +132,24 @@ def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
     assert "never" in error["detail"]
     assert refusal(client.patch(f"{PATH}/nobody", json={"enabled": True}), 404)["hint"]
     assert data(client.get(f"{PATH}/five-songs"), WatchlistDocument) == made
+
+
+def test_a_change_that_another_one_overtakes_keeps_what_that_one_changed(
+    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data(client.post(PATH, json=BODY), WatchlistDocument)
+    read, others = reads.control.watchlist, [{"enabled": False}]
+
+    def read_and_let_another_change(name: str) -> Watchlist | None:
+        found = read(name)
+        if others:
+            reads.client().patch(f"{PATH}/five-songs", json=others.pop())
+        return found
+
+    monkeypatch.setattr(reads.control, "watchlist", read_and_let_another_change)
+    data(client.patch(f"{PATH}/five-songs", json={"every": "hourly"}), WatchlistDocument)
+    found = data(client.get(f"{PATH}/five-songs"), WatchlistDocument)
+    assert (found["every"], found["enabled"]) == ("hourly", False)
 
 
 def test_changed_parameters_replace_all_stored_ones_and_only_given_ones_are_kept(

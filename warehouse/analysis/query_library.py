@@ -27,6 +27,7 @@ FOLDER = Path(__file__).parent / "named_queries"
 type ParameterType = Literal["text", "integer", "date"]
 _HEADER = re.compile(r"-- (title|title_zh|description|description_zh|parameter): (.+)")
 _PARAMETER = re.compile(r"(\w+) (text|integer|date)(?: =(.*?))?: (.+) / (.+)")
+_WHOLE = "a whole number of at most 64 bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,18 @@ class QueryParameter:
             return None
         try:
             if self.type == "integer":
-                return int(str(text))
+                return _whole(str(text))
             return date.fromisoformat(str(text)).isoformat() if self.type == "date" else str(text)
         except ValueError as error:
-            kind = "a date such as 2026-11-01" if self.type == "date" else "a whole number"
+            kind = "a date such as 2026-11-01" if self.type == "date" else _WHOLE
             raise InvalidParameterError(f"{self.name}: {str(text)!r} is not {kind}") from error
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(text)
+    return value
 
 
 @dataclass(frozen=True, slots=True)

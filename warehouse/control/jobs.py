@@ -73,10 +73,17 @@ class JobRows:
         with self._database.reading() as connection:
             return first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
 
-    def jobs(self, *, limit: int, status: JobStatus | None = None) -> list[Job]:
-        """Return the newest jobs, newest first."""
+    def jobs(
+        self, *, limit: int, status: JobStatus | None = None, kept_at: datetime | None = None
+    ) -> list[Job]:
+        """Return the newest jobs, newest first; with `kept_at` only those still kept then."""
         query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
-        return self._read_jobs(query if status is None else query.where(JOBS.c.status == status))
+        if status is not None:
+            query = query.where(JOBS.c.status == status)
+        if kept_at is not None:
+            is_kept = JOBS.c.expires_at.is_(None) | (JOBS.c.expires_at > kept_at.timestamp())
+            query = query.where(is_kept)
+        return self._read_jobs(query)
 
     def save_progress(
         self, job_id: str, progress: ProgressRecord, *, run_number: int | None = None

@@ -71,6 +71,15 @@ class SharedRows:
         with self._database.reading() as connection:
             return connection.execute(query).scalar()
 
+    def lease_holders(self, prefix: str) -> dict[str, str]:
+        """Return the current holders of all names that begin with a prefix, by name."""
+        begins = LEASES.c.name.startswith(prefix, autoescape=True)
+        query = select(LEASES.c.name, LEASES.c.owner).where(
+            begins, LEASES.c.expires_at > self._database.now()
+        )
+        with self._database.reading() as connection:
+            return {row.name: row.owner for row in connection.execute(query)}
+
     def release_lease(self, name: str, owner: str) -> None:
         """Release a lease; another owner's lease stays."""
         with self._database.writing() as connection:

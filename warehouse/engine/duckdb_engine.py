@@ -21,6 +21,7 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
+from warehouse.engine.arrow_types import like_arrow
 from warehouse.engine.mentioned_tables import CAPTURES, mentions_of
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
@@ -139,7 +140,10 @@ class Engine:
     def table(
         self, sql: str, params: Mapping[str, object] | None = None, *, limit: int | None = None
     ) -> pa.Table:
-        """Return the rows as an Arrow table, at most `limit` of them."""
+        """Return the rows as an Arrow table, at most `limit` of them.
+
+        A column of a type that Arrow would change is text.
+        """
         names = self._mentions(sql)
         self._relist_when_due(names)
         with query_errors(), self._cursor(names) as cursor:
@@ -147,7 +151,7 @@ class Engine:
             if relation is None:
                 raise WarehouseError("the query returns no result")
             kept = relation if limit is None else relation.limit(limit)
-            return kept.to_arrow_table()
+            return like_arrow(kept).to_arrow_table()
 
     def run_scan_model(
         self, noun: str, inputs: Mapping[str, pa.Table], params: Mapping[str, object]

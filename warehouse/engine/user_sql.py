@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import duckdb
 import orjson
 import pyarrow as pa
 
+from warehouse.engine.allowed_reads import find_refused
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import (
     InvalidParameterError,
@@ -19,12 +21,10 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
 )
 
-# Analyzing runs what it explains. No comment is let in: in one, what is explained could be hidden.
-_EXPLAINING = re.compile(
-    r"\s*explain\s+(?:analyze\s+)?(?:\(\s*(?:analyze|format)\b[\w\s,]*\)\s*)?",
-    re.ASCII | re.IGNORECASE,
-)
-_OUTSIDE = "only the tables of this warehouse can be read: no files, URLs or extensions"
+# No comment is let in: it could hide what is explained.
+_EXPLAINING = re.compile(r"\s*explain\s+(?:\(\s*format\b[\w\s]*\)\s*)?", re.ASCII | re.IGNORECASE)
+_ANALYZING = re.compile(r"\s*explain\W+analyze\b", re.ASCII | re.IGNORECASE)
+_OUTSIDE = "only the tables of this warehouse can be read: no files, URLs, extensions or settings"
 _NAMES = "names are in docs/data-dictionary.md, or: select * from information_schema.columns"
 
 
@@ -54,32 +54,41 @@ def checked_statement(engine: Engine, sql: str) -> str:
     """Return the statement as it is run: alone, in a stable order with `as_of`, with the star.
 
     Raises:
-        InvalidParameterError: It is not one read-only statement.
+        InvalidParameterError: It is not one read-only statement, or reads other data.
     """
-    statement = _single(sql)
-    engine.show_star()
-    return statement if engine.as_of is None else _ordered(statement)
-
-
-def _single(sql: str) -> str:
     found = duckdb.extract_statements(sql)
-    if len(found) != 1 or not _only_reads(found[0]):
-        raise InvalidParameterError(
-            "use one read-only statement: select, with, from, values, describe or explain",
-            hint="nothing can be changed here; keep a result with `--out` or `.df()`",
-        )
+    if len(found) != 1:
+        raise _not_one()
     statement: str = found[0].query.strip().removesuffix(";")
-    return statement
+    is_explained = found[0].type == duckdb.StatementType.EXPLAIN
+    tree = _parse(_explained(found[0].query) if is_explained else statement)
+    refused = find_refused(tree)
+    if refused is not None:
+        raise InvalidParameterError(_OUTSIDE, hint=f"leave out {refused!r}; {_NAMES}")
+    engine.show_star()
+    if is_explained or engine.as_of is None or _is_ordered(tree):
+        return statement
+    return f"select * from (\n{statement}\n) order by all"  # noqa: S608  # the user's own query
 
 
-def _only_reads(statement: duckdb.Statement) -> bool:
-    if statement.type != duckdb.StatementType.EXPLAIN:
-        return statement.type == duckdb.StatementType.SELECT
-    explaining = _EXPLAINING.match(statement.query)
-    if explaining is None:
-        return False
-    explained = duckdb.extract_statements(statement.query[explaining.end() :])
-    return [one.type for one in explained] == [duckdb.StatementType.SELECT]
+def _not_one() -> InvalidParameterError:
+    return InvalidParameterError(
+        "use one read-only statement: select, with, from, values, describe or explain",
+        hint="nothing can be changed here; keep a result with `--out` or `.df()`",
+    )
+
+
+def _explained(statement: str) -> str:
+    if _ANALYZING.match(statement):
+        raise InvalidParameterError(
+            "`explain analyze` names the files that it reads", hint="`explain` shows the plan"
+        )
+    explaining = _EXPLAINING.match(statement)
+    explained = duckdb.extract_statements(statement[explaining.end() :]) if explaining else []
+    if len(explained) != 1:
+        raise _not_one()
+    query: str = explained[0].query
+    return query
 
 
 @cache
@@ -88,18 +97,29 @@ def _parser() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"autoinstall_known_extensions": "false"})
 
 
-def _ordered(question: str) -> str:
-    """Sort by all columns, unless the statement has its own `order by`."""
-    text = question.replace("'", "''")
+def _parse(statement: str) -> dict[str, Any]:
+    """Return the parsed statement.
+
+    Raises:
+        InvalidParameterError: It does not only read, or is nested too deeply to be checked.
+    """
     with _parser().cursor() as parser:
-        parsed = parser.execute(f"select json_serialize_sql('{text}')").fetchall()  # quoted
-    tree = orjson.loads(parsed[0][0])
-    if tree["error"]:  # explain, describe and the like
-        return question
+        parsed = parser.execute("select json_serialize_sql($1)", [statement]).fetchall()
+    try:
+        tree: dict[str, Any] = orjson.loads(parsed[0][0])
+    except orjson.JSONDecodeError as error:
+        raise InvalidParameterError(
+            "the statement is nested too deeply", hint="use fewer nested expressions"
+        ) from error
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise _not_one()
+    return tree
+
+
+def _is_ordered(tree: dict[str, Any]) -> bool:
+    """Return True if the statement has its own `order by`."""
     node = tree["statements"][0]["node"]
-    if any(one["type"] == "ORDER_MODIFIER" for one in node["modifiers"]):
-        return question
-    return f"select * from (\n{question}\n) order by all"  # noqa: S608  # the user's own query
+    return any(one["type"] == "ORDER_MODIFIER" for one in node["modifiers"])
 
 
 @contextmanager

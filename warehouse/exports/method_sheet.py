@@ -98,7 +98,10 @@ def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str,
     newest = engine.rows(
         f"""
         select job_id from marts.job_results where {chosen.where}
-        qualify row_number() over (partition by music_id order by committed_at desc, job_id) = 1
+        qualify row_number() over (
+            partition by music_id
+            order by job_id in (select job_id from marts.coverage) desc, committed_at desc, job_id
+        ) = 1
         order by committed_at desc, job_id limit {MOST_SHEETS}
         """,  # noqa: S608  # no user input; values are parameters
         **chosen.params,

@@ -83,7 +83,7 @@ def open_pseudonyms(home: Home) -> Pseudonyms:
         OSError: The key cannot be read or created.
         WarehouseUnavailableError: The key is damaged.
     """
-    path = home.root / "pseudonyms.key"
+    path = home.pseudonyms_key
     if not path.exists():
         _write_once(path, secrets.token_bytes(_KEY_BYTES))
     key = path.read_bytes()

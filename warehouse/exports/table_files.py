@@ -1,5 +1,9 @@
 """A table as the bytes of a file: CSV, JSON, XLSX, Parquet. Ids stay text, no cell is a formula.
 
+What a format cannot hold is text in it. JSON: whole numbers beyond 64 bits, `nan` and `inf`. XLSX:
+whole numbers beyond 2^53, `nan`, `inf` and times before 1900. A column of Parquet is text if it has
+such a value for its type.
+
 Libraries are imported when the first file of their format is made. Tables are selected in
 `extracts`, files are written in `atomic_files`.
 """
@@ -8,14 +12,15 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 import orjson
 
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.times import to_utc_text
+from warehouse.records.times import as_utc, to_utc_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +43,10 @@ BYTE_ORDER_MARK = "\ufeff"
 MAX_SHEET_ROWS = 1_048_575  # rows of a sheet below the header
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBERS = frozenset({int, float, bool})
+LARGEST_EXACT = 2**53 - 1
+"""The largest whole number that every reader of JSON and of a sheet keeps."""
+_LARGEST = 2**63 - 1
+_FIRST_SHEET_YEAR = 1900
 _CELL_CHARS = 32_767  # longest text of a cell
 _SHEET_NAME_CHARS = 31
 _WIDE = 60
@@ -159,37 +168,62 @@ def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
         "time": pa.timestamp("us", tz="UTC"), "date": pa.date32(),
         "texts": pa.list_(pa.string()),
     }  # fmt: skip
-    schema = pa.schema(
-        [(column.name, kinds[column.kind]) for column in table.columns],
-        metadata={f"sametrack.{name}": value for name, value in method.facts},
-    )
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     arrays = [
-        pa.array([_typed(value, field.type) for value in values], type=field.type)
-        for values, field in zip(columns, schema, strict=True)
+        _array(values, kinds[column.kind])
+        for values, column in zip(columns, table.columns, strict=True)
     ]
+    schema = pa.schema(
+        [(column.name, array.type) for column, array in zip(table.columns, arrays, strict=True)],
+        metadata={f"sametrack.{name}": value for name, value in method.facts},
+    )
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_arrays(arrays, schema=schema), sink, compression="zstd")
     packed: bytes = sink.getvalue().to_pybytes()
     return packed
 
 
-def _typed(value: object, type_: "pa.DataType") -> object:
-    """Serialise a nested value in a text column to JSON."""
-    return _plain(value) if type_ == "string" and not isinstance(value, str) else value
+def _array(values: Sequence[object], type_: "pa.DataType") -> "pa.Array":
+    """Return a column; as text if the type cannot hold one of its values."""
+    import pyarrow as pa  # noqa: PLC0415  # as above
+
+    if type_ != pa.string():
+        try:
+            return pa.array(values, type=type_)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            pass
+    return pa.array([_text(value) for value in values], type=pa.string())
+
+
+def _text(value: object) -> str | None:
+    shown = _plain(value)
+    return shown if shown is None or isinstance(shown, str) else str(shown)
 
 
 def _objects(table: ExportTable) -> list[dict[str, object]]:
     names = [column.name for column in table.columns]
     return [
-        {name: _json_value(value) for name, value in zip(names, row, strict=True)}
+        {name: json_value(value) for name, value in zip(names, row, strict=True)}
         for row in table.rows
     ]
 
 
-def _json_value(value: object) -> object:
-    """Format a time like every API response; nested values stay nested."""
-    return _moment(value) if isinstance(value, datetime) else value
+def json_value(value: object, *, largest: int = _LARGEST) -> object:
+    """Return a value as JSON has it; what JSON lacks is text, and nested values stay nested.
+
+    A whole number beyond `largest` is text, a time is formatted like in every API response.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return value if -largest <= value <= largest else str(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, list | tuple):
+        return [json_value(one, largest=largest) for one in value]
+    if isinstance(value, dict):
+        return {str(name): json_value(one, largest=largest) for name, one in value.items()}
+    return _plain(value)
 
 
 def _describe(
@@ -222,12 +256,17 @@ def _write(sheet: "Worksheet", down: int, at: int, value: object, *, moment: "Fo
     """Write a cell by the type of its value: text that begins with `=` is text."""
     if isinstance(value, bool):
         sheet.write_boolean(down, at, value)
-    elif isinstance(value, datetime):
-        sheet.write_datetime(down, at, value.astimezone(UTC), moment)
-    elif isinstance(value, int | float):
+    elif isinstance(value, datetime) and value.year >= _FIRST_SHEET_YEAR:
+        sheet.write_datetime(down, at, as_utc(value), moment)
+    elif isinstance(value, int | float) and _is_sheet_number(value):
         sheet.write_number(down, at, value)
     elif value is not None:
         sheet.write_string(down, at, str(_plain(value))[:_CELL_CHARS])
+
+
+def _is_sheet_number(value: float) -> bool:
+    """Return True if a cell can hold a number."""
+    return isfinite(value) and not (isinstance(value, int) and abs(value) > LARGEST_EXACT)
 
 
 def _width(column: ExportColumn, values: Sequence[object]) -> int:
@@ -253,7 +292,7 @@ def _plain(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+        return orjson.dumps(json_value(value)).decode()
     return value if value is None or isinstance(value, int | float) else str(value)
 
 

@@ -18,6 +18,7 @@ from warehouse.records.errors import (
 )
 
 LAYOUT_VERSION = 1
+PSEUDONYMS_KEY = "pseudonyms.key"
 _MARK = "world.json"
 _WORLD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -38,6 +39,11 @@ class Home:
     def control_url(self) -> str:
         """SQLAlchemy URL of the control store."""
         return f"sqlite:///{self.root / 'control.sqlite'}"
+
+    @property
+    def pseudonyms_key(self) -> Path:
+        """Key of the pseudonyms in exports; readable by its owner only."""
+        return self.root / PSEUDONYMS_KEY
 
     @property
     def dagster_dir(self) -> Path:

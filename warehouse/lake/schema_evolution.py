@@ -101,10 +101,17 @@ def has_added_columns(opened: DeltaTable) -> bool:
     return opened.metadata().configuration.get(FIRST_VERSION) != str(version_of(opened))
 
 
-def purge_versions(path: str) -> None:
-    """Delete all versions but the newest: other files, and the log before its checkpoint."""
+def purge_versions(path: str, *, unnamed_hours: int) -> None:
+    """Delete all versions but the newest: other files, and the log before its checkpoint.
+
+    Files that no version names are deleted if they are `unnamed_hours` old.
+    """
     opened = DeltaTable(path)
-    opened.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False, full=True)
+    # The full vacuum would keep younger files that a version names, too.
+    for full, hours in ((False, 0), (True, unnamed_hours)):
+        opened.vacuum(
+            retention_hours=hours, enforce_retention_duration=False, dry_run=False, full=full
+        )
     # The clean-up keeps every log entry that is younger than this property says.
     opened.alter.set_table_properties({_LOG_KEPT: "interval 0 seconds"})
     opened = DeltaTable(path)

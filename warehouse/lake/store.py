@@ -33,6 +33,7 @@ from warehouse.lake.schema_evolution import (
     purge_versions,
     retry_commits,
 )
+from warehouse.lake.table_turns import writing, writing_alone
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.records.times import observed_now
 from warehouse.records.values import Row
@@ -42,6 +43,7 @@ from warehouse.tables.contract import to_arrow
 OPENED_AT_ONCE = 8  # tables of an object store, where each look waits for the network
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
+UNNAMED_HOURS = 1  # much longer than any write of an object store's file and its commit
 _UNSAFE_PATH_CHARS = frozenset(
     "%*?[]\\^|"
 )  # Delta takes them for escapes or panics, DuckDB for patterns
@@ -125,7 +127,7 @@ class Lake:
         self.check_free_space()
         batch = to_arrow(handle.table, rows, committed_at=observed_now())
         metadata = {} if job_id is None else {"job_id": job_id}
-        with handle.lock, storage_errors(f"appending to {name}"):
+        with handle.lock, storage_errors(f"appending to {name}"), writing(handle.path):
             _refresh_if_changed(handle)
             try:
                 _commit(handle.delta, batch, metadata)
@@ -245,8 +247,8 @@ class Lake:
         with storage_errors(f"compacting {name}"), self._compaction_turn(handle) as is_mine:
             if not is_mine or self._count_small(name) <= above:
                 return 0
-            delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
-            with suppress(CommitFailedError):
+            with suppress(CommitFailedError), writing(handle.path):
+                delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
                 metrics = delta.optimize.compact(
                     writer_properties=rewrite_properties(name), target_size=file_size(name)
                 )
@@ -290,7 +292,7 @@ class Lake:
             raise ValueError("only plain ids can be deleted by")
         handle = self._handle(name)
         listed = ", ".join(f"'{value}'" for value in ids)
-        with storage_errors(f"deleting from {name}"):
+        with storage_errors(f"deleting from {name}"), writing(handle.path):
             for attempt in retry_commits():
                 with attempt:
                     metrics = DeltaTable(handle.path).delete(
@@ -306,7 +308,7 @@ class Lake:
     def vacuum(self, name: str) -> int:
         """Delete files that no version of the last week uses; returns how many."""
         handle = self._handle(name)
-        with storage_errors(f"vacuuming {name}"):
+        with storage_errors(f"vacuuming {name}"), writing(handle.path):
             delta = DeltaTable(handle.path)
             return len(delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False))
 
@@ -316,7 +318,7 @@ class Lake:
         The condition stays in the table's log, and old rows in old files, until `forget`.
         """
         handle = self._handle(name)
-        with storage_errors(f"erasing from {name}"):
+        with storage_errors(f"erasing from {name}"), writing(handle.path):
             for attempt in retry_commits():
                 with attempt:
                     metrics = DeltaTable(handle.path).delete(
@@ -328,7 +330,7 @@ class Lake:
     def blank(self, name: str, column: str, condition: str) -> None:
         """Set a text column to null in the rows that match a condition; see `erase`."""
         handle = self._handle(name)
-        with storage_errors(f"erasing from {name}"):
+        with storage_errors(f"erasing from {name}"), writing(handle.path):
             for attempt in retry_commits():
                 with attempt:
                     DeltaTable(handle.path).update(
@@ -341,11 +343,13 @@ class Lake:
         """Delete all older versions: files that the newest does not use, and the log before it.
 
         The log's statistics and conditions repeat what was erased. There must be no concurrent
-        readers.
+        readers. Writers wait in a folder; an object store keeps the files of the last hour that no
+        version names, because a writer may be about to commit them.
         """
         handle = self._handle(name)
-        with storage_errors(f"forgetting old versions of {name}"):
-            purge_versions(handle.path)
+        title = f"forgetting old versions of {name}"
+        with storage_errors(title), writing_alone(handle.path) as is_alone:
+            purge_versions(handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS)
             _update(handle)
 
     def _handle(self, name: str) -> LakeHandle:

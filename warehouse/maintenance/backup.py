@@ -1,5 +1,7 @@
 """Backup of one world's stores while they are in use: control store, orchestrator, lake.
 
+The key of the pseudonyms is copied, too, without which later exports would have other ones.
+
 The order makes it consistent: first the control store, which refers to results; then
 `raw.captures`, whose rows refer to observations; then everything these refer to, which was written
 before them. Restoring is in `restore`. Stores outside the home (PostgreSQL, S3) are not included.
@@ -20,7 +22,7 @@ import stamina
 from deltalake import DeltaTable
 from sqlalchemy.engine import make_url
 
-from warehouse.home.folder import Home
+from warehouse.home.folder import PSEUDONYMS_KEY, Home
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import is_remote, storage_errors
 from warehouse.records.errors import InvalidParameterError
@@ -110,6 +112,12 @@ def backup_errors(what: str) -> Iterator[None]:
         yield
 
 
+def copy_secret(source: Path, target: Path) -> None:
+    """Copy a file that only its owner may read, at no moment readable by others."""
+    target.touch(mode=0o600)
+    shutil.copyfile(source, target)
+
+
 def file_sha256(file: Path) -> str:
     """Return the SHA-256 of a file as hexadecimal digits."""
     with file.open("rb") as stream:
@@ -130,6 +138,8 @@ def _fill(
         for table in sorted(TABLES, key=lambda table: table.name != FIRST_TABLE):
             _copy_table(Path(lake_url).resolve() / table.folder, draft / LAKE / table.folder)
     _copy_folder(home.dagster_dir, draft / DAGSTER)
+    if home.pseudonyms_key.exists():
+        copy_secret(home.pseudonyms_key, draft / PSEUDONYMS_KEY)
     manifest = Manifest(
         format=FORMAT,
         world=home.world,

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
+from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.backup import (
     CONTROL,
@@ -21,6 +21,7 @@ from warehouse.maintenance.backup import (
     CopiedFile,
     Manifest,
     backup_errors,
+    copy_secret,
     file_sha256,
 )
 from warehouse.records.errors import (
@@ -57,7 +58,8 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
             for file in manifest.files:
                 place = home.root / file.path
                 place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source / file.path, place)
+                copy = copy_secret if file.path == PSEUDONYMS_KEY else shutil.copyfile
+                copy(source / file.path, place)
             _open_all(home)
             if root.exists():
                 shutil.rmtree(root)  # checked above: it contains no store
@@ -95,7 +97,7 @@ def _check(manifest: Manifest, root: Path, *, world: str) -> None:
             hint="choose the profile or source of the backup",
         )
     found = [file for file in root.rglob("*") if file.is_file()] if root.exists() else []
-    if any(file.parent != root or file.name == CONTROL for file in found):
+    if any(file.parent != root or file.name in (CONTROL, PSEUDONYMS_KEY) for file in found):
         raise InvalidParameterError(
             f"the world {world!r} already has stores, which are not overwritten",
             hint="choose another DATA_HOME, or move the old stores",

@@ -13,6 +13,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
 from warehouse.lake.schema_evolution import COMPLETE_BEFORE, retry_commits
 from warehouse.lake.store import Lake, storage_errors
+from warehouse.lake.table_turns import writing
 
 CAPTURES = "raw.captures"
 MIN_NEW_ROWS = 30_000  # two row groups; in 75,000 unsorted accounts a lookup took 15 ms, sorted 4
@@ -103,7 +104,7 @@ def _remove_orphans(
 
 
 def _sort_table(lake: Lake, name: str) -> None:
-    with storage_errors(f"arranging {name}"):
+    with storage_errors(f"arranging {name}"), writing(lake.path(name)):
         for attempt in retry_commits():
             with attempt:
                 DeltaTable(lake.path(name)).optimize.z_order(
@@ -116,7 +117,7 @@ def _sort_table(lake: Lake, name: str) -> None:
 
 def _set_properties(lake: Lake, name: str, marks: dict[str, str]) -> None:
     """Write table properties after the work is done: after a crash in between it is repeated."""
-    with storage_errors(f"marking {name}"):
+    with storage_errors(f"marking {name}"), writing(lake.path(name)):
         for attempt in retry_commits():
             with attempt:
                 DeltaTable(lake.path(name)).alter.set_table_properties(

@@ -1,14 +1,22 @@
 -- One row per account and day (UTC) on which its profile was observed.
--- Counts are the last of the day. What was gained is against the day before with that count.
+-- Counts are the last of the day. What was gained is against the day before with that count; of
+-- followers, with a count of the same field: another field counts other people.
+-- What a replay read again is one observation.
 with
 observed as (
     select
         sec_uid,
         observed_at::date as day,
         arg_max(follower_count, (observed_at, committed_at, surface)) as follower_count,
+        arg_max(coalesce(follower_count_source, ''), (observed_at, committed_at, surface))
+            filter (follower_count is not null) as follower_count_source,
         arg_max(aweme_count, (observed_at, committed_at, surface)) as aweme_count,
         arg_max(total_favorited, (observed_at, committed_at, surface)) as likes_received_count,
-        count(*) as observation_count,
+        count(*) filter (
+            capture_id is null or capture_id not in (
+                select substr(reason, 11) from raw.captures where reason like 'replay of %'
+            )
+        ) as observation_count,
         max(observed_at) as last_observed_at
     from seen.accounts
     group by sec_uid, day
@@ -16,7 +24,9 @@ observed as (
 compared as (
     select
         *,
-        lag(follower_count ignore nulls) over earlier as previous_follower_count,
+        lag(follower_count ignore nulls) over (
+            partition by sec_uid, follower_count_source order by day
+        ) as previous_follower_count,
         lag(aweme_count ignore nulls) over earlier as previous_aweme_count,
         lag(likes_received_count ignore nulls) over earlier as previous_likes_received_count
     from observed

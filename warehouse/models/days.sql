@@ -1,4 +1,5 @@
 -- One row per day (UTC) from the first observation to the last, also without one.
+-- A capture that was replayed is one capture.
 with
 bounds as (
     select min(first_at)::date as first_day, max(last_at)::date as last_day
@@ -17,7 +18,11 @@ calendar as (
 captured as (
     select
         observed_at::date as day,
-        count(*) as capture_count,
+        count(*) filter (
+            capture_id not in (
+                select substr(reason, 11) from raw.captures where reason like 'replay of %'
+            )
+        ) as capture_count,
         sum(request_count)::bigint as request_count
     from raw.captures
     group by 1

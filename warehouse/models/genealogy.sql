@@ -90,10 +90,14 @@ uses as (
     select
         aweme_id,
         arg_max(music_id, observed_at) as music_id,
-        min(coalesce(created_at, to_timestamp(create_time))) as published_at,
-        min(to_timestamp(create_time)) as stated_at,
+        min(coalesce(created_at, stated_at)) as published_at,
+        min(stated_at) as stated_at,
         to_timestamp((any_value(try_cast(aweme_id as ubigint)) >> 32)::bigint) as made_at
-    from seen.videos
+    from (
+        -- from the year 10000 on, it is no time in seconds
+        select *, case when create_time < 253402300800 then to_timestamp(create_time) end as stated_at
+        from seen.videos
+    )
     where music_id in (select music_id from linked)
     group by aweme_id
 ),

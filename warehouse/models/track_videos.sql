@@ -7,6 +7,7 @@ confirmed as (
         aweme_id,
         arg_max(row, (committed_at, job_id)) as newest,
         arg_max(sec_uid, (committed_at, job_id)) as sec_uid,
+        list(job_id) as job_ids,
         count(*) as confirmation_count,
         min(committed_at) as first_confirmed_at,
         max(committed_at) as last_confirmed_at
@@ -14,8 +15,10 @@ confirmed as (
     group by music_id, aweme_id
 ),
 results as (
+    -- only a scan has coverage: a copied result and a discovery are no newer state of the track
     select music_id as track_music_id, arg_max(job_id, (committed_at, job_id)) as newest_job_id
     from marts.job_results
+    where job_id in (select job_id from marts.coverage)
     group by music_id
 )
 select
@@ -26,7 +29,7 @@ select
     newest.job_id as job_id,
     newest.comparison_id as comparison_id,
     newest.link_type as link_type,
-    coalesce(newest.job_id = newest_job_id, false) as is_in_newest_result,
+    coalesce(list_contains(job_ids, newest_job_id), false) as is_in_newest_result,
     confirmation_count,
     first_confirmed_at,
     last_confirmed_at

@@ -2,6 +2,7 @@
 with
 concluded as (
     select music_id as track_music_id from marts.job_results
+    where music_id not like 'keyword:%'
     union
     select music_id from marts.confirmed_videos
     union
@@ -16,6 +17,7 @@ concluded as (
     select track_music_id from marts.audio_comparisons
 ),
 results as (
+    -- only a scan has coverage: a copied result and a discovery are no newer state of the track
     select
         music_id as track_music_id,
         arg_max(job_id, (committed_at, job_id)) as newest_job_id,
@@ -24,6 +26,7 @@ results as (
         min(committed_at) as first_result_at,
         max(committed_at) as last_result_at
     from marts.job_results
+    where job_id in (select job_id from marts.coverage)
     group by music_id
 ),
 confirmed as (

@@ -1,6 +1,7 @@
 -- One row per video and day (UTC) with an observation of it.
 -- Counts are of the last observation of the day that read all four exactly: those of lists are
 -- trimmed or late. What was gained is against the day before with counts, however long ago.
+-- What a replay read again is one observation.
 with
 counted as (
     -- `newest` orders by time of observation, then of writing; as one number it sorts fast
@@ -20,7 +21,11 @@ observed as (
         arg_max(comment_count, newest) filter (statistics_complete) as comment_count,
         arg_max(collect_count, newest) filter (statistics_complete) as collect_count,
         arg_max(share_count, newest) filter (statistics_complete) as share_count,
-        count(*) as observation_count,
+        count(*) filter (
+            capture_id is null or capture_id not in (
+                select substr(reason, 11) from raw.captures where reason like 'replay of %'
+            )
+        ) as observation_count,
         max(observed_at) as last_observed_at
     from counted
     group by aweme_id, day

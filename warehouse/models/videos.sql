@@ -1,6 +1,7 @@
 -- One row per observed video.
 -- Counts and texts are of its best observation, as in the answers of the service: the newest with
 -- all four counts exact, else the newest with likes, else the newest. Ids are the newest known.
+-- What a replay read again is one observation.
 with
 ordered as (
     -- `newest` orders by time of observation, then of writing; as one number it sorts fast
@@ -43,7 +44,11 @@ observed as (
             ),
             quality
         ) as best,
-        count(*) as observation_count,
+        count(*) filter (
+            capture_id is null or capture_id not in (
+                select substr(reason, 11) from raw.captures where reason like 'replay of %'
+            )
+        ) as observation_count,
         arg_max(created_at, newest) as created_at,
         min(observed_at) as first_observed_at,
         max(observed_at) as last_observed_at

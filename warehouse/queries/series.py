@@ -53,15 +53,21 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
 
 
 def read_track_series(engine: Engine, music_id: str) -> list[Row]:
-    """Return complete observations of all videos confirmed for a track, oldest first."""
+    """Return complete observations of all videos confirmed for a track, oldest first.
+
+    Limited to the newest `MOST_OBSERVATIONS`.
+    """
     return engine.rows(
         """
-        select observed_at, aweme_id, job_id, digg_count, comment_count, collect_count, share_count
-        from seen.videos
-        where statistics_complete and aweme_id in (
-            select distinct aweme_id from marts.confirmed_videos where music_id = $id
-        )
-        order by observed_at limit $most
+        select * from (
+            select observed_at, aweme_id, job_id,
+                   digg_count, comment_count, collect_count, share_count
+            from seen.videos
+            where statistics_complete and aweme_id in (
+                select distinct aweme_id from marts.confirmed_videos where music_id = $id
+            )
+            order by observed_at desc limit $most
+        ) order by observed_at
         """,
         id=music_id,
         most=MOST_OBSERVATIONS,

@@ -14,10 +14,10 @@ SearchStop = Literal[
     "no_new_items",
     "empty_ambiguous",
     "response_cut",
-    "page_limit",
+    "search_page_limit",
     "request_budget",
     "batch_target_reached",
-    "candidate_limit",
+    "search_candidate_limit",
 ]
 """Why a term ended without an upstream error; otherwise the reason is the error's `type`."""
 

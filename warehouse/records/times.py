@@ -25,10 +25,11 @@ REPORTED_DIFFERENCE_S = 86_400
 """A larger difference between the stated time and the id's is reported."""
 EARLIEST_BIRTH_S, LATEST_BIRTH_S = -84, 337
 """Seconds from a video to its own sound's id, in all recorded videos with an own sound."""
+END_S = 253_402_300_800
+"""The year 10000: no calendar has later times, and a time in milliseconds lies beyond it."""
 
 _SECONDS_SHIFT = 32
 _MAX_DIGITS = 20  # 2^64 has 20 digits
-_END_S = 253_402_300_800  # the year 10000
 
 
 class _ObservationClock:
@@ -94,7 +95,7 @@ def find_birth(identifier: str, *, stated: int | None, observed_at: datetime) ->
     A stated time is never replaced, whatever the id says; one that no calendar has is unknown.
     """
     if stated is not None:
-        return Birth(datetime.fromtimestamp(stated, UTC), "stated") if stated < _END_S else None
+        return Birth(datetime.fromtimestamp(stated, UTC), "stated") if stated < END_S else None
     found = id_time(identifier, observed_at=observed_at)
     return None if found is None else Birth(found, "id")
 
@@ -163,6 +164,11 @@ def _birth_offset_s(
     return next((o for o in offsets if EARLIEST_BIRTH_S <= o <= LATEST_BIRTH_S), None)
 
 
+def as_utc(moment: datetime) -> datetime:
+    """Return a time in UTC; one without a zone is in UTC, whatever the machine's zone."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
 def to_utc_text(moment: datetime, *, timespec: str = "auto") -> str:
     """Format as ISO 8601 in UTC with `Z`; fractions of a second only if there are any."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=timespec) + "Z"
+    return as_utc(moment).replace(tzinfo=None).isoformat(timespec=timespec) + "Z"

@@ -25,6 +25,7 @@ from api.schemas.extensions.catalogs import (
 )
 from api.server.middleware.json_body import JsonRoute
 from api.services.catalogs.service import PATH, CatalogApi
+from api.services.reads.deadline import Deadline
 from pipelines.catalog.service import CatalogService
 from pipelines.catalog.sources.song_list_reader import SongListReader
 
@@ -45,6 +46,7 @@ async def _catalogs(sources: SourcesDep) -> CatalogApi:
         control=control,
         engine=sources.engine,
         sounds_dir=sources.sounds_dir,
+        guard=Deadline(sources.settings.sync_request_timeout).guard,
     )
     catalogs = CatalogService(
         control,

@@ -64,8 +64,8 @@ async def sametrack_sql(
 ) -> Response:
     """Run one read-only statement, or a named query, and return its first rows. 执行 SQL 查询.
 
-    Only the tables of the warehouse can be read: no files, URLs or extensions. Statements run one
-    at a time, with limits of time and memory; closing the connection cancels one.
+    Only the tables of the warehouse can be read: no files, URLs, extensions or settings. Statements
+    run one at a time, with limits of time and memory; closing the connection cancels one.
     """
     record_parameters(request.scope, body.model_dump())
     data = await _run(request, sql, partial(sql.rows, body))
@@ -84,7 +84,8 @@ async def sametrack_sql_export(
     """Run a statement and return all rows as CSV, XLSX, Parquet or JSON. 导出 SQL 查询结果.
 
     A file is complete: beyond 100,000 rows the request is refused. JSON, Parquet and XLSX contain
-    the statement.
+    the statement. What a format cannot hold is text in it; a column of Parquet that has such a
+    value is text.
     """
     record_parameters(request.scope, body.model_dump())
     call = request_info(request.scope)

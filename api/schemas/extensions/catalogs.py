@@ -172,7 +172,7 @@ def _responses(
 LIST_RESPONSES = _responses(Envelope[CatalogList], "Catalogues")
 READ_RESPONSES = _responses(Envelope[CatalogDocument], "Catalogue", "not_found")
 TRACKS_RESPONSES = _responses(Envelope[CatalogTracks], "Tracks", "not_found", is_read=True)
-IMPORT_RESPONSES = _responses(Envelope[CatalogImport], "Import", *BODY_ERRORS)
+IMPORT_RESPONSES = _responses(Envelope[CatalogImport], "Import", "not_found", *BODY_ERRORS)
 REMOVE_RESPONSES = _responses(Envelope[CatalogRemoved], "Removed catalogue", "not_found")
 RUN_RESPONSES = _responses(Envelope[CatalogDocument], "Catalogue whose run begins", "not_found")
 CANCEL_RESPONSES = _responses(Envelope[CatalogCancelled], "Stopped run", "not_found")

@@ -84,8 +84,10 @@ class SqlColumn(ClosedDocument):
 
 
 _ROWS = (
-    "values in the order of `columns`. Times are ISO 8601 in UTC, unknown is null, and whole "
-    "numbers beyond 2^53 are text"
+    "values in the order of `columns`. Times are ISO 8601 in UTC, one without a zone is in UTC; "
+    "unknown is null. Text are: whole numbers beyond 2^53, `nan` and `inf`, days and times outside "
+    "the years 1 to 9999 (`infinity`, `12000-01-01`, `0044-01-01 (BC)`), bytes (hexadecimal), and "
+    "types that JSON lacks, such as intervals and bits, as the database writes them"
 )
 
 

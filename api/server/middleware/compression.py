@@ -5,7 +5,7 @@ already compressed. The framework's own middleware supports neither zstd nor q v
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 
 import zstandard
@@ -55,11 +55,11 @@ class Compression:
 
 
 @lru_cache(maxsize=64)
-def choose_coding(header: bytes) -> str | None:
-    """Return the supported coding that an Accept-Encoding header prefers, or None."""
+def choose_coding(header: bytes, *, among: Collection[str] = tuple(CODINGS)) -> str | None:
+    """Return the coding of these that an Accept-Encoding header prefers, or None."""
     weights = dict(filter(None, map(_weight, header.decode("latin-1").lower().split(","))))
     anything = weights.get("*", 0.0)
-    best = max(CODINGS, key=lambda name: weights.get(name, anything))  # the first one wins a tie
+    best = max(among, key=lambda name: weights.get(name, anything))  # the first one wins a tie
     weight = weights.get(best, anything)
     return best if weight > 0 and weight >= weights.get("identity", 0.0) else None
 

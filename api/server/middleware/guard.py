@@ -1,7 +1,7 @@
-"""Checks who may talk to this service: host names, cross-site requests, body size, headers.
+"""Checks who may talk to this service: paths, host names, cross-site requests, size, headers.
 
-Pure decisions on headers with thin ASGI layers around them; they work in front of any application.
-Not here: tokens and roles (`api/server/access`), what a request means.
+Pure decisions on path and headers with thin ASGI layers around them; they work in front of any
+application. Not here: tokens and roles (`api/server/access`), what a request means.
 """
 
 import re
@@ -11,7 +11,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.responses.errors import BodyTooLargeError, CrossSiteRequestError, HostNotAllowedError
+from api.responses.errors import (
+    BodyTooLargeError,
+    CrossSiteRequestError,
+    HostNotAllowedError,
+    NotFoundError,
+)
 from warehouse.records.errors import SametrackError
 
 type Reject = Callable[[Scope, SametrackError], Response]
@@ -31,11 +36,21 @@ RAW_SECURITY_HEADERS = tuple(
     (name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
 )
 SECURITY_HEADER_NAMES = frozenset(name for name, _ in RAW_SECURITY_HEADERS)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 _CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
 _MAX_KNOWN_HOSTS = 64  # a client chooses the port in the header freely
 _NUMBER = re.compile(r"[0-9]{1,30}")
 _SAME_SITE = frozenset({"same-origin", "none"})
+
+
+def check_path(path: str) -> NotFoundError | None:
+    """Refuse control characters in the decoded path.
+
+    Routes end in `$`, which also matches before a line break, so that a rule on the whole path and
+    the route would see different paths.
+    """
+    return NotFoundError("No operation has this path") if _CONTROL.search(path) else None
 
 
 def host_name(header: str) -> str | None:
@@ -88,7 +103,7 @@ def _is_same_origin(origin: str, headers: Headers) -> bool:
 
 
 class Guard:
-    """Checks host names and cross-site requests in front of any ASGI application.
+    """Checks paths, host names and cross-site requests in front of any ASGI application.
 
     Args:
         app: The application to protect.
@@ -124,8 +139,9 @@ class Guard:
             await self._reject(scope, error)(scope, receive, send)
 
     def _check(self, scope: Scope) -> SametrackError | None:
-        if self._is_plain(scope):
-            return None
+        wrong_path = check_path(scope["path"])
+        if wrong_path is not None or self._is_plain(scope):
+            return wrong_path
         headers = Headers(scope=scope)
         is_socket = (
             scope["type"] == "websocket"

@@ -15,6 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from api.responses.errors import NOT_MODIFIED
+from api.server.middleware.compression import choose_coding
 
 FOLDER = Path(__file__).parents[2] / "console"
 SERVED_FOLDERS = ("app", "style", "vendor/preact", "vendor/htm", "vendor/signals")
@@ -61,14 +62,11 @@ class StaticFile:
         known = [tag.strip().removeprefix("W/") for tag in _list_of(headers, "if-none-match")]
         if self.tag in known:
             return Response(status_code=NOT_MODIFIED, headers=sent)
-        accepted = {coding.partition(";")[0].strip() for coding in _list_of(headers, _CODINGS)}
-        if "gzip" in accepted:
+        asked = ",".join(headers.getlist("accept-encoding")).encode("latin-1")
+        if choose_coding(asked, among=("gzip",)) is not None:
             sent["Content-Encoding"] = "gzip"
             return Response(self.packed, media_type=self.media_type, headers=sent)
         return Response(self.body, media_type=self.media_type, headers=sent)
-
-
-_CODINGS = "accept-encoding"
 
 
 def static_file_names() -> list[str]:

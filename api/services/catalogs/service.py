@@ -20,9 +20,14 @@ from api.schemas.extensions.catalogs import (
     CatalogTracks,
 )
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState, state_of
-from pipelines.catalog.run import CatalogRunStore, CatalogScans, cancel_run
+from pipelines.catalog.run import CatalogScans, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
-from pipelines.catalog.service import CatalogService, CatalogStatus, ImportReport
+from pipelines.catalog.service import (
+    CatalogService,
+    CatalogStatus,
+    CatalogStore,
+    ImportReport,
+)
 from pipelines.documents.videos import to_time
 from warehouse.records.catalog.tracks import CatalogTrack
 
@@ -41,7 +46,7 @@ class CatalogApi:
     def __init__(
         self,
         catalogs: CatalogService,
-        control: CatalogRunStore,
+        control: CatalogStore,
         *,
         is_demo: bool,
     ) -> None:

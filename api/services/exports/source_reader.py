@@ -31,6 +31,7 @@ SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
     (re.compile("/api/v1/music/chartsrc/top500/history"), frozenset({"chart"})),
 )
 """Operations that can be exported, and the tables of their responses."""
+_HINT = "Pass the path and query of a job, its comparisons, a list, metrics, series or chart"
 
 
 def check_source(source: str, table: TableName) -> None:
@@ -39,7 +40,7 @@ def check_source(source: str, table: TableName) -> None:
     Raises:
         InvalidParameterError: It is not a read, or it has no such table.
     """
-    path = urlsplit(source).path
+    path = _path_of(source)
     for pattern, tables in SOURCES:
         if pattern.fullmatch(path):
             if table in tables:
@@ -49,8 +50,17 @@ def check_source(source: str, table: TableName) -> None:
             )
     raise InvalidParameterError(
         f"`source` {path[:60]!r} is not an operation that can be exported",
-        hint="Pass the path and query of a job, its comparisons, a list, metrics, series or chart",
+        hint=_HINT,
     )
+
+
+def _path_of(source: str) -> str:
+    try:
+        return urlsplit(source).path
+    except ValueError as exc:
+        raise InvalidParameterError(
+            f"`source` {source[:60]!r} is not an address", hint=_HINT
+        ) from exc
 
 
 async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> tuple[int, Document]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import duckdb
 import orjson
@@ -18,15 +18,14 @@ from api.services.sql.statement import (
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
 from warehouse.exports.export_table import ExportTable, to_table
-from warehouse.exports.table_files import ExportMethod, to_file
+from warehouse.exports.table_files import LARGEST_EXACT, ExportMethod, json_value, to_file
 from warehouse.lake.as_of import parse_as_of
 from warehouse.queries.accounts import is_history_rewritten
-from warehouse.records.errors import InputError, SametrackError
+from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
 from warehouse.records.times import to_utc_text
 
 MAX_ANSWER_BYTES = 32_000_000
-_EXACT = 2**53 - 1  # the largest whole number that every JSON reader keeps
-_ENCODING = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
+_UNENCODABLE = (OverflowError, RecursionError, TypeError, ValueError)
 _HINT = "select fewer columns or rows, or use `sametrack sql --out`, which has no limit of size"
 
 type OpenEngine = Callable[[datetime | None], Engine]
@@ -75,7 +74,8 @@ def _answer(engine: Engine, open_engine: OpenEngine, asked: Statement) -> Statem
         as_of = None if chosen.as_of is None else to_utc_text(chosen.as_of)
     if found.nbytes > MAX_ANSWER_BYTES:
         raise _AnswerTooLargeError
-    table = to_table(asked.title, found.slice(0, asked.row_limit))
+    with _encoding_errors():
+        table = to_table(asked.title, found.slice(0, asked.row_limit))
     summary = StatementSummary(
         columns=[StatementColumn(column.name, column.kind) for column in table.columns],
         row_count=len(table.rows),
@@ -84,7 +84,8 @@ def _answer(engine: Engine, open_engine: OpenEngine, asked: Statement) -> Statem
         as_of=as_of,
         is_history_rewritten=is_rewritten,
     )
-    body = _encode(table, asked, summary)
+    with _encoding_errors():
+        body = _encode(table, asked, summary)
     if len(body) > MAX_ANSWER_BYTES:
         raise _AnswerTooLargeError
     return StatementAnswer(summary, body)
@@ -99,10 +100,20 @@ def _engine_of(engine: Engine, open_engine: OpenEngine, as_of: str | None) -> It
         yield opened
 
 
+@contextmanager
+def _encoding_errors() -> Iterator[None]:
+    """Name a value that cannot be sent as a mistake of the statement."""
+    try:
+        yield
+    except _UNENCODABLE as error:
+        raise InvalidParameterError(
+            "the answer has a value that cannot be sent", hint="make its column text: x::varchar"
+        ) from error
+
+
 def _encode(table: ExportTable, asked: Statement, summary: StatementSummary) -> bytes:
     if asked.form == "rows":
-        rows = [[_cell(value) for value in row] for row in table.rows]
-        return orjson.dumps(rows, option=_ENCODING, default=_plain)
+        return orjson.dumps(json_value(table.rows, largest=LARGEST_EXACT))
     facts = {
         **asked.facts,
         "as_of": summary.as_of,
@@ -113,17 +124,3 @@ def _encode(table: ExportTable, asked: Statement, summary: StatementSummary) -> 
         tuple((name, value) for name, value in facts.items() if value is not None)
     )
     return to_file(table, method, asked.form, with_mark=asked.has_byte_order_mark)
-
-
-def _cell(value: object) -> object:
-    """Return a value as JSON has it; a whole number that readers would round becomes text."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return value
-    return value if -_EXACT <= value <= _EXACT else str(value)
-
-
-def _plain(value: object) -> object:
-    """Return a value that JSON lacks."""
-    if isinstance(value, datetime):
-        return to_utc_text(value)
-    return value.isoformat() if isinstance(value, date) else str(value)

@@ -48,6 +48,9 @@ class WatchlistStore(Protocol):
 
     def create_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
     def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
+    def change_watchlist(
+        self, name: str, change: Callable[[WatchlistPlan], tuple[WatchlistPlan, str]]
+    ) -> bool: ...
     def delete_watchlist(self, name: str) -> bool: ...
     def watchlist(self, name: str) -> Watchlist | None: ...
     def watchlists(self) -> list[Watchlist]: ...
@@ -118,8 +121,13 @@ class WatchlistService:
             NotFoundError: The watchlist does not exist.
             InputError: A field is invalid.
         """
-        before = self._find(name).plan.to_document()
-        self.replace(parse_plan({**before, **fields, "name": name}))
+
+        def merge(before: WatchlistPlan) -> tuple[WatchlistPlan, str]:
+            plan = parse_plan({**before.to_document(), **fields, "name": name})
+            return plan, self.check(plan)
+
+        if not self._store.change_watchlist(name, merge):
+            raise self._missing(name)
         return self.read(name)
 
     def replace(self, plan: WatchlistPlan) -> None:

@@ -1,8 +1,8 @@
 """Read lists of songs from the music service. Loads captures and sources: import it late."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 
 from pipelines.captures.recording.stored_bodies import PayloadArchive
@@ -19,7 +19,10 @@ _DAY_S = 86_400.0
 
 
 class SongListReader:
-    """Reads lists of songs over open stores, one at a time. Blocking."""
+    """Reads lists of songs over open stores, one at a time. Blocking.
+
+    `guard` returns a context for the read of a surface, which ends it when the time is over.
+    """
 
     def __init__(
         self,
@@ -29,24 +32,26 @@ class SongListReader:
         control: ControlStore,
         engine: Engine,
         sounds_dir: Path,
+        guard: Callable[[str], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self._settings = settings
         self._profile = profile
         self._control = control
         self._engine = engine
         self._sounds_dir = sounds_dir
+        self._guard = guard
 
     def read(self, kind: str, list_id: str) -> ServiceSongList:
         """Capture a list of songs.
 
         Raises:
             ProviderUnsupportedError: The source has no music service.
-            UpstreamError: The music service refused.
+            UpstreamError: The music service refused, or the time is over.
         """
         follow_sandbox_clock(self._profile)
 
         async def ask() -> ServiceSongList:
-            async with self._captures() as captures:
+            async with self._guard(kind), self._captures() as captures:
                 return await captures.song_list(kind, list_id)
 
         return asyncio.run(ask())

@@ -5,13 +5,21 @@ from dataclasses import dataclass, replace
 
 from pipelines.captures.inputs import SONG_LIST_KINDS, InputTarget, is_id
 from pipelines.catalog.rules.importing import INPUT_COLUMNS, ImportLine, ImportProblem
-from warehouse.records.errors import InputError, ProviderUnsupportedError, UpstreamError
+from warehouse.records.errors import (
+    InputError,
+    ProviderUnsupportedError,
+    UnreachableError,
+    UpstreamError,
+)
 from warehouse.records.videos import ListedSong, ServiceSongList
 
-_DAY_S = 86_400.0
+_DEADLINE = "deadline"
+_LATE = "there was no time to read the list: import this line again"
 
 type ReadSongList = Callable[[str, str], ServiceSongList]
-"""Reads a list of songs by kind and id."""
+"""Reads a list of songs by kind and id. An `UnreachableError` with the reason `deadline` says that
+the time for all lists is over.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,20 +49,29 @@ def expand_song_lists(
     read_songs: ReadSongList,
     song_link: Callable[[str], str],
 ) -> ExpandedLines:
-    """Return the lines with each list replaced by its songs, which keep the columns of its line."""
+    """Return the lines with each list replaced by its songs, which keep the columns of its line.
+
+    Once the time is over, no further list is read.
+    """
     expanded: list[ImportLine] = []
     lists: list[ImportedSongList] = []
     problems: list[ImportProblem] = []
+    is_late = False
     for line in lines:
         text = line.first_of(INPUT_COLUMNS) or ""
         target = find_target(text)
         if target is None or target.kind not in SONG_LIST_KINDS or not is_id(target.id):
             expanded.append(line)
             continue
+        if is_late:
+            problems.append(_problem(line, text, _LATE))
+            continue
         try:
             found = read_songs(target.kind, target.id)
         except (InputError, UpstreamError, ProviderUnsupportedError) as error:
-            problems.append(_problem(line, text, f"the list could not be read: {error}"))
+            is_late = isinstance(error, UnreachableError) and error.reason == _DEADLINE
+            message = _LATE if is_late else f"the list could not be read: {error}"
+            problems.append(_problem(line, text, message))
             continue
         if not found.songs:
             problems.append(_problem(line, text, "the list shows no songs"))

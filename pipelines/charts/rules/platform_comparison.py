@@ -20,6 +20,7 @@ from pipelines.charts.rules.lead import (
 )
 from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
 from warehouse.records.charts import ChartSong, PlatformMusic
+from warehouse.records.times import END_S
 from warehouse.records.values import Document, ReadOnlyDocument
 
 METHOD = f"{LINK_METHOD} {LEAD_METHOD}"
@@ -114,7 +115,9 @@ def to_video_likes(rows: Iterable[ObservedRow]) -> list[VideoLikes]:
         seen[row["aweme_id"]][row["observed_at"]] = row["digg_count"]
     return [
         VideoLikes(
-            published_at=None if moment is None else datetime.fromtimestamp(moment, UTC),
+            published_at=None
+            if moment is None or moment >= END_S
+            else datetime.fromtimestamp(moment, UTC),
             seen=tuple(sorted(seen[aweme_id].items())),
         )
         for aweme_id, moment in published.items()

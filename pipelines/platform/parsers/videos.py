@@ -28,6 +28,7 @@ from warehouse.records.videos import (
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
+_CLOCK_SKEW_S = 86_400  # clocks may differ by hours; milliseconds lie thousands of years ahead
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
 _VIDEO_TYPES = frozenset({0, 4})
 _SONG_ID = re.compile(r"[1-9][0-9]{4,29}", re.ASCII)
@@ -64,7 +65,7 @@ def parse_detail(item: JsonNode, seen: ParseContext) -> VideoDetail | Unavailabl
         if not item.has(key):
             raise item.missing(key)
     statistics, is_exact = _statistics(item.must_node("statistics"), are_zeros_real=True)
-    if not item.whole("create_time"):
+    if _create_time(item, seen.observed_at) is None:
         raise item.missing("create_time")
     author = _author(item.must_node("author"))
     if author is None:
@@ -126,7 +127,7 @@ def _video(
         surface=seen.surface,
         observed_at=seen.observed_at,
         desc=item.text("desc"),
-        create_time=item.whole("create_time") or None,
+        create_time=_create_time(item, seen.observed_at),
         share_url=seen.link_of(aweme_id),
         media_type=media_type,
         is_top=item.flag("is_top"),
@@ -141,6 +142,18 @@ def _video(
         statistics=statistics,
         is_exact=is_exact,
     )
+
+
+def _create_time(item: JsonNode, observed_at: datetime) -> int | None:
+    """Return the stated second of publication; 0 is unknown.
+
+    Raises:
+        StructureChangedError: It lies after the observation, so it is no time in seconds.
+    """
+    stated = item.whole("create_time") or None
+    if stated is not None and stated > observed_at.timestamp() + _CLOCK_SKEW_S:
+        raise item.changed("create_time", stated)
+    return stated
 
 
 def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:

@@ -41,7 +41,7 @@ def read_tracks(engine: Engine) -> list[ReportSubject]:
             group by music_id
         )
         select music_id, title from asked left join named using (music_id)
-        where music_id != '' order by concluded_at desc, music_id
+        where music_id != '' and music_id not like 'keyword:%' order by concluded_at desc, music_id
         """
     )
     return [ReportSubject(id=str(row["music_id"]), name=_text(row["title"])) for row in found]

@@ -77,8 +77,8 @@ class ResultDocument:
     `to_track_document`; `parameters` are the `ScanParameters.to_document()` of the job.
     A search by name alone has `keyword` and neither `music` nor `music_id`: it confirms nothing.
     `sources_ended_by_exhaustion` has one entry per source that the scan read: True if it had
-    nothing left to read, False if a limit or an error ended it. A missing source was not part of
-    the scan, so a larger limit for it cannot change the result.
+    nothing left to read, False if a limit, also one of 0, or an error ended it. A missing source
+    has nothing to read for this request, so a larger limit for it cannot change the result.
     `coverage` is `{sources, decisions, not_reached, unseen_estimate, list_genuine_share}`.
     `created_at` is ISO 8601.
     """

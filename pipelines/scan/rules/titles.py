@@ -11,6 +11,8 @@ from functools import lru_cache
 
 _BRACKETED = re.compile(r"[(（\[【].*?[)）\]】]")
 _USER_SOUND = re.compile(r"^@.*(创作的原声|original sound)", re.IGNORECASE | re.DOTALL)
+_SCRIPTS_WITH_MARKS = re.compile(r"[\u0900-\u109f\u1780-\u17ff]")
+"""Scripts of South and Southeast Asia; elsewhere a mark is an accent, or read without."""
 MIN_TITLE_CHARS = 2
 MAX_TITLE_CHARS = 1_000
 """A longer text is no title; searching brackets takes time quadratic in its length."""
@@ -18,9 +20,16 @@ MAX_TITLE_CHARS = 1_000
 
 @lru_cache(maxsize=20_000)  # a scan checks the same captions in every round
 def folded(text: str) -> str:
-    """Return only the letters and digits of `text`, with width and case folded."""
+    """Return only the letters and digits of `text`, with width and case folded.
+
+    Vowel signs, tone marks and the like count in scripts that write words with them.
+    """
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(char for char in plain if char.isalnum())
+    return "".join(char for char in plain if char.isalnum() or _is_part_of_a_word(char))
+
+
+def _is_part_of_a_word(char: str) -> bool:
+    return _SCRIPTS_WITH_MARKS.match(char) is not None and unicodedata.category(char)[0] == "M"
 
 
 def song_names(title: str | None) -> tuple[str, ...]:
@@ -32,7 +41,11 @@ def song_names(title: str | None) -> tuple[str, ...]:
     if title is None or len(title) > MAX_TITLE_CHARS or _USER_SOUND.search(title):
         return ()
     names = (folded(title), folded(_BRACKETED.sub("", title)))
-    return tuple(name for name in dict.fromkeys(names) if len(name) >= MIN_TITLE_CHARS)
+    return tuple(name for name in dict.fromkeys(names) if _char_count(name) >= MIN_TITLE_CHARS)
+
+
+def _char_count(name: str) -> int:
+    return sum(char.isalnum() for char in name)
 
 
 def title_to_match(title: str | None, mapped_title: str | None) -> str | None:

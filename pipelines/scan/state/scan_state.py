@@ -131,6 +131,10 @@ class ScanState:
         """Return every video whose detail page was read, in the order of the pool."""
         return [detail.video for detail in self.details.values()]
 
+    def read_candidates(self) -> set[str]:
+        """Return the candidates whose detail page was read, or is no longer shown."""
+        return {*self.details, *self.unavailable}
+
     def detail_of(self, aweme_id: str) -> VideoDetail:
         """Return the detail page of a candidate, or of a video drawn at random."""
         return self.details.get(aweme_id) or self.audit_details[aweme_id]

@@ -99,7 +99,7 @@ class DrawnScan:
     @property
     def listed(self) -> set[str]:
         """Those of them that were listed under a confirmed music id."""
-        return listed_only(self.sightings, confirmed_ids=self.verified, pooled=self.pool)
+        return listed_only(self.sightings, confirmed_ids=self.verified, read=self.pool)
 
     def to_sample(self) -> ConfirmedSample:
         """Return what the estimates of the scan are made from."""

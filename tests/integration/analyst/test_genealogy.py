@@ -17,6 +17,7 @@ from warehouse.lake.record_rows import track_row, video_row
 from warehouse.models import FOLDER
 from warehouse.records.times import (
     EARLIEST_BIRTH_S,
+    END_S,
     LATEST_BIRTH_S,
     PLATFORM_START,
     REPORTED_DIFFERENCE_S,
@@ -156,6 +157,7 @@ def test_the_windows_of_the_view_are_those_of_the_records() -> None:
         (str(EARLIEST_BIRTH_S), str(LATEST_BIRTH_S))
     }
     assert f"> {REPORTED_DIFFERENCE_S} then 'contradicted'" in text
+    assert f"create_time < {END_S} then" in text
     assert f"'{PLATFORM_START:%Y-%m-%d %H:%M}+00'" in text
 
 

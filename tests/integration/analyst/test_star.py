@@ -141,6 +141,14 @@ def result(job: str, hour: int, count: int) -> dict[str, object]:
     }  # fmt: skip
 
 
+def coverage(job: str, hour: int) -> dict[str, object]:
+    return {
+        "job_id": job, "surface": "music_list", "requests": 1, "pages": 1, "items": 20,
+        "new_items": 20, "stop_reason": "exhausted",
+        "committed_at": MONDAY + timedelta(hours=hour),
+    }  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def week(
     tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
@@ -183,6 +191,7 @@ def week(
         "marts.confirmed_videos",
         [confirmed(OLD, "first", 1), confirmed(OLD, "second", 90), confirmed(NEW, "second", 90)],
     )
+    small.lake.append("marts.coverage", [coverage("first", 1), coverage("second", 90)])
     small.lake.append("marts.job_results", [result("first", 1, 1), result("second", 90, 2)])
     return small
 

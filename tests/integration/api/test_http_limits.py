@@ -22,6 +22,7 @@ KEYS = {
     "router", "params", "data",
 }  # fmt: skip
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+BEGUN = b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx"
 
 
 async def answer_in(scope: Scope, receive: Receive, send: Send) -> None:
@@ -34,6 +35,20 @@ async def answer_body_size(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         size, more = size + len(message.get("body", b"")), message.get("more_body", False)
     await PlainTextResponse(str(size))(scope, receive, send)
+
+
+async def answer_late(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer only when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    await answer_in(scope, receive, send)
+
+
+async def begin_answer(_scope: Scope, receive: Receive, send: Send) -> None:
+    """Begin to answer, and wait for the rest of the body."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 @asynccontextmanager
@@ -141,10 +156,47 @@ async def test_a_second_request_has_the_same_limit() -> None:
     envelope(second, 408, "request_timeout")
 
 
-async def test_a_body_that_never_ends_is_ended_without_an_answer_in_between() -> None:
-    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx"
+@pytest.mark.parametrize(
+    "app", [answer_body_size, answer_late], ids=["waits for the body", "is still at work"]
+)
+async def test_a_body_that_never_ends_is_ended(app: Any) -> None:
+    async with listening(app, request_s=0.05) as port:
+        document = envelope(await told(port, BEGUN), 408, "request_timeout")
+    assert document["router"] == "/x"
+
+
+async def test_a_malformed_body_is_answered_in_the_envelope() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with listening(answer_body_size) as port:
+        document = envelope(await told(port, head, b"no number\r\n"), 400, "malformed_request")
+    assert document["router"] == "/"
+
+
+async def test_an_answer_that_has_begun_is_the_only_one_to_a_body_that_never_ends() -> None:
+    async with listening(begin_answer, request_s=0.05) as port:
+        raw = await told(port, BEGUN)
+    assert raw.count(b"HTTP/1.1") == 1
+    assert raw.startswith(b"HTTP/1.1 200")
+
+
+async def test_a_finished_answer_is_the_only_one_to_a_body_that_never_ends() -> None:
+    async with listening(request_s=0.05) as port:
+        raw = await told(port, BEGUN)
+    assert raw.count(b"HTTP/1.1") == 1
+    assert raw.endswith(b"in")
+
+
+async def test_a_slow_request_behind_an_unanswered_one_gets_no_answer_in_its_place() -> None:
+    async with listening(answer_late, request_s=0.05) as port:
+        assert await told(port, GET + BEGUN) == b""
+
+
+async def test_a_body_after_an_answered_request_is_ended_too() -> None:
     async with listening(answer_body_size, request_s=0.05) as port:
-        assert await told(port, head) == b""
+        raw = await told(port, GET, BEGUN)
+    first, _, second = raw.partition(b"\r\n\r\n0")
+    assert first.startswith(b"HTTP/1.1 200")
+    envelope(second, 408, "request_timeout")
 
 
 async def test_a_connection_that_sends_nothing_is_closed() -> None:

@@ -167,6 +167,13 @@ def test_a_batch_a_stored_query_and_what_cannot_be_parsed_are_refused(
     assert ui.has_run()
 
 
+def test_a_line_break_at_the_end_of_a_path_opens_nothing(ui: Ui) -> None:
+    for role in ("read", "operate"):
+        answer = ui.as_role(role).get("/graphql%0A", params={"query": DELETE})
+        assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
+    assert ui.has_run()
+
+
 def test_of_two_queries_in_one_body_the_checked_one_runs(ui: Ui) -> None:
     both = f'{{"query": {json.dumps(DELETE)}, "query": {json.dumps(LOOK)}}}'
     answer = ui.as_role("read").post(

@@ -12,6 +12,7 @@ import pytest
 
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.backup import MANIFEST, write_backup
@@ -175,6 +176,25 @@ def test_stores_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreTooNewError):
         restore_backup(tmp_path / "copy", tmp_path / "other", world=WORLD)
     assert list((tmp_path / "other").iterdir()) == []
+
+
+def test_exports_after_a_restore_have_the_same_pseudonyms(tmp_path: Path) -> None:
+    home = open_home(tmp_path / "home", WORLD)
+    open_control(home.control_url, world=WORLD).close()
+    pseudonym = open_pseudonyms(home).of("account", "somebody")
+    backup(home, tmp_path / "copy")
+    restore_backup(tmp_path / "copy", tmp_path / "other", world=WORLD)
+    other = open_home(tmp_path / "other", WORLD)
+    assert open_pseudonyms(other).of("account", "somebody") == pseudonym
+    for key in (tmp_path / "copy" / "pseudonyms.key", other.pseudonyms_key):
+        assert key.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_of_pseudonyms_is_not_overwritten(copied: Path, tmp_path: Path) -> None:
+    pseudonym = open_pseudonyms(home := open_home(tmp_path, WORLD)).of("account", "somebody")
+    with pytest.raises(InvalidParameterError, match="not overwritten"):
+        restore_backup(copied, tmp_path, world=WORLD)
+    assert open_pseudonyms(home).of("account", "somebody") == pseudonym
 
 
 def test_a_folder_with_something_in_it_takes_no_backup(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Catalogues in the control store: what was imported stays, and no process undoes another's row."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from tests.fake_clock import START, FakeClock
 from warehouse.control import ControlStore, open_control
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
 
-SETTINGS = CatalogSettings(fresh_days=3.5, tracks_per_day=40, parameters={"candidate_limit": 15})
+GIVEN = {"fresh_days": 3.5, "tracks_per_day": 40, "parameters": {"candidate_limit": 15}}
 FIRST = ImportedTrack(
     key="music:12345",
     input="12345",
@@ -38,14 +39,29 @@ def rows(control: ControlStore) -> dict[str, CatalogTrack]:
 
 
 def test_a_catalogue_is_kept_as_it_was_given(control: ControlStore, clock: FakeClock) -> None:
-    control.save_catalog("songs", SETTINGS)
+    control.change_catalog("songs", GIVEN)
     clock.advance(60)
-    control.save_catalog("songs", replace(SETTINGS, tracks_per_day=None))
+    control.change_catalog("songs", {"tracks_per_day": None})
     (found,) = control.catalogs()
     assert found == control.catalog("songs")
-    assert found.settings == replace(SETTINGS, tracks_per_day=None)
+    assert found.settings == CatalogSettings(fresh_days=3.5, parameters={"candidate_limit": 15})
     assert (found.created_at, found.updated_at) == (START, clock.now())
     assert control.catalog("other") is None
+
+
+def test_changes_made_at_the_same_time_are_both_kept(control: ControlStore) -> None:
+    def set_again_and_again(field: str) -> list[int | None]:
+        found: list[int | None] = []
+        for value in range(1, 21):
+            control.change_catalog("songs", {field: value})
+            stored = control.catalog("songs")
+            found.append(None if stored is None else getattr(stored.settings, field))
+        return found
+
+    with ThreadPoolExecutor() as threads:
+        fields = ("tracks_per_day", "requests_per_day")
+        found = list(threads.map(set_again_and_again, fields))
+    assert found == [list(range(1, 21))] * 2
 
 
 def test_an_import_adds_behind_and_updates_in_place(control: ControlStore) -> None:
@@ -91,7 +107,7 @@ def test_ten_thousand_tracks_are_kept_and_removed(control: ControlStore) -> None
 
 def test_a_catalogue_is_deleted_with_its_tracks_alone(control: ControlStore) -> None:
     for name in ("songs", "others"):
-        control.save_catalog(name, SETTINGS)
+        control.change_catalog(name, {})
         control.import_tracks(name, [FIRST])
     assert control.delete_catalog("songs")
     assert not control.delete_catalog("songs")

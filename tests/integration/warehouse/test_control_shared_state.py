@@ -75,6 +75,18 @@ def test_lease_names_its_holder_until_it_ends(control: ControlStore, times: Time
     assert control.lease_holder("music:1") is None
 
 
+def test_leases_are_listed_with_their_holders_by_the_beginning_of_their_names(
+    control: ControlStore, times: Times
+) -> None:
+    control.acquire_lease("a_b:1", "a", 10)
+    control.acquire_lease("a_b:2", "b", 20)
+    control.acquire_lease("a-b:3", "c", 20)
+    assert control.lease_holders("a_b:") == {"a_b:1": "a", "a_b:2": "b"}
+    times.now += timedelta(seconds=10)
+    assert control.lease_holders("a_b:") == {"a_b:2": "b"}
+    assert control.lease_holders("b:") == {}
+
+
 def test_an_owner_gives_back_all_its_leases_at_once(control: ControlStore) -> None:
     control.acquire_lease("music:1", "a", 10)
     control.acquire_lease("music:2", "a", 10)

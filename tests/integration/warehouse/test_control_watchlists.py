@@ -1,10 +1,12 @@
 """Watchlists in the control store: a due time is a run once, whoever looks and however many."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -75,6 +77,21 @@ def test_a_new_rhythm_begins_now_and_other_changes_do_not_move_it(
     control.update_watchlist(PLAN, "0 0 * * *")
     assert [one.considered_until for one in control.watchlists()] == [clock.now]
     assert not control.update_watchlist(replace(PLAN, name="other"), "0 * * * *")
+
+
+def test_changes_made_at_the_same_time_are_all_kept(control: ControlStore) -> None:
+    def count_one_more(before: WatchlistPlan) -> tuple[WatchlistPlan, str]:
+        count = cast("int", before.parameters["count"])
+        return replace(before, parameters={"count": count + 1}), "0 * * * *"
+
+    control.create_watchlist(PLAN, "0 * * * *")
+    with ThreadPoolExecutor(4) as threads:
+        done = [
+            threads.submit(control.change_watchlist, PLAN.name, count_one_more) for _ in range(40)
+        ]
+    assert all(one.result() for one in done)
+    assert [one.plan.parameters for one in control.watchlists()] == [{"count": 45}]
+    assert not control.change_watchlist("other", count_one_more)
 
 
 def test_a_due_time_is_taken_once_and_not_at_all_while_disabled(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from warehouse.engine.allowed_reads import REFUSED_FUNCTIONS
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
 from warehouse.lake.store import Lake, open_lake
@@ -57,8 +58,13 @@ def test_what_reads_is_answered(engine: Engine, settled: Engine, sql: str) -> No
     "sql",
     [
         "describe marts.coverage", "show tables", "explain select 1", "-- why\nexplain select 1;",
-        "EXPLAIN ANALYZE from marts.coverage", "explain (analyze, format json) select 1",
-        "explain (select 1) union all (select 2)",
+        "EXPLAIN from marts.coverage", "explain (format json) from marts.coverage",
+        "explain (select 1) union all (select 2)", "summarize marts.coverage", "show all tables",
+        "show tables from marts", "describe select requests from marts.coverage",
+        "table marts.videos", "from memory.marts.coverage",
+        "select table_name from information_schema.tables",
+        'with "my rows" as (from range(2)) from "my rows", unnest([1, 2]) as u(one)',
+        "from (values (1), (2)) as t(one) order by one.add(1)",
     ],
 )  # fmt: skip
 def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
@@ -73,6 +79,8 @@ def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
         "install httpfs", "load httpfs", "set enable_external_access=true", "pragma version",
         "call checkpoint()", "export database 'a'", "use raw", "vacuum",
         "explain create table a (n int)", "explain analyze drop view marts.coverage",
+        "explain analyze select 1", "explain (analyze) select 1",
+        "explain (format json, analyze) select 1", "explain (analyze, format json) select 1",
         "explain (analyze) create or replace view marts.coverage as select 1 as n",
         "explain analyze /* /* */ select 1 --*/ drop view marts.coverage",
         "explain (analyze /* ) select 1 --*/ ) drop view marts.coverage", "explain",
@@ -97,6 +105,76 @@ def test_what_does_not_read_is_refused(engine: Engine, sql: str) -> None:
 def test_nothing_outside_the_lake_can_be_read(engine: Engine, sql: str) -> None:
     with pytest.raises(InvalidParameterError):
         run_user_sql(engine, sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "from read_text('{lake}/**')", "from main.read_text('{lake}/**')",
+        'from "system".main."Read_Text"(\'{lake}/**\')', "from glob('{lake}/**')",
+        "from parquet_metadata('{lake}/**/*.parquet')", "from '{lake}/**/*.parquet'",
+        'from "{lake}/**/*".parquet', 'show "{lake}/**/*.parquet"', "explain from glob('{lake}')",
+        "explain (format json) from glob('{lake}/**')", "describe from read_blob('{lake}/**')",
+        "with files as (from glob('{lake}/**')) from files", "select (select 1 from glob('a'))",
+        "from range(1) semi join glob('{lake}/**') on true", "from (summarize from glob('{lake}'))",
+        "from query('from glob(''{lake}/**'')')", "from query_table('{lake}/**/*.parquet')",
+        "from json_execute_serialized_sql('{{}}')",
+        "select json_serialize_plan('from glob(''{lake}/**'')')",
+    ],
+)  # fmt: skip
+def test_a_file_of_the_lake_is_no_table(lake: Lake, engine: Engine, sql: str) -> None:
+    with pytest.raises(InvalidParameterError, match="only the tables of this warehouse"):
+        run_user_sql(engine, sql.format(lake=lake.url))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select current_setting('allowed_directories')",
+        "select system.main.\"Current_Setting\"('temp_directory')",
+        "select 'temp_directory'.current_setting()",
+        "select s.current_setting() from (select 'temp_directory' as s)",
+        "select [s.current_setting() for s in ['temp_directory']]",
+        "from range(2) order by current_setting('temp_directory')",
+        "from duckdb_settings()", "from pg_settings", "from pg_catalog.pg_settings",
+        "from duckdb_views()", "from duckdb_views", "from main.duckdb_views", "from pg_views",
+        "from sqlite_master", "from Sqlite_Schema", "from information_schema.views",
+        "select pg_get_viewdef(1)", "from duckdb_secrets()", "from duckdb_logs",
+        "from duckdb_logs()", "from duckdb_logs_parsed('QueryLog')", "from enable_logging()",
+        "from pragma_database_list", "from duckdb_databases()", "from duckdb_temporary_files()",
+    ],
+)  # fmt: skip
+def test_settings_definitions_and_logs_are_not_shown(engine: Engine, sql: str) -> None:
+    with pytest.raises(InvalidParameterError, match="only the tables of this warehouse"):
+        run_user_sql(engine, sql)
+
+
+def test_a_new_function_that_may_show_more_than_values_is_looked_at(engine: Engine) -> None:
+    """A new release of the database may bring one."""
+    telling = "setting|secret|env|file|path|dir|read|query|plan|viewdef|variable|_log|execute|load"
+    found = engine.table(
+        "select distinct function_name from duckdb_functions() where function_type not in "
+        "('table', 'table_macro', 'pragma') and regexp_matches(function_name, $telling)",
+        {"telling": telling},
+    )
+    harmless = {
+        "current_query", "current_query_id", "in_search_path", "json_extract_path",
+        "json_extract_path_text", "parse_dirname", "parse_dirpath", "parse_duckdb_log_message",
+        "parse_filename", "parse_path", "path_join", "pg_conf_load_time",
+    }  # fmt: skip
+    assert set(found["function_name"].to_pylist()) - REFUSED_FUNCTIONS == harmless
+
+
+@pytest.mark.parametrize("sql", ["explain analyze select 1", "EXPLAIN (Analyze) select 1"])
+def test_why_a_plan_is_not_measured_is_told(engine: Engine, sql: str) -> None:
+    with pytest.raises(InvalidParameterError, match="names the files") as caught:
+        run_user_sql(engine, sql)
+    assert caught.value.hint == "`explain` shows the plan"
+
+
+def test_a_statement_nested_too_deeply_is_refused(settled: Engine) -> None:
+    with pytest.raises(InvalidParameterError, match="nested too deeply"):
+        run_user_sql(settled, "select " + " + ".join(["1"] * 900))
 
 
 def test_a_variable_of_the_program_is_no_table(engine: Engine) -> None:

@@ -13,6 +13,7 @@ from warehouse.lake.packing import pack_document
 from warehouse.lake.record_rows import account_row, comparison_from_row, track_row, video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries import results as queries
+from warehouse.queries import series
 from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
@@ -85,6 +86,22 @@ def test_nothing_asked_is_nothing_answered(engine: Engine) -> None:
     assert queries.read_first_observed(engine, []) == {}
     assert queries.read_latest_accounts(engine, []) == {}
     assert queries.read_sound_features(engine, [], "v1") == {}
+
+
+def test_a_series_of_a_track_ends_with_its_newest_observations(
+    lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(series, "MOST_OBSERVATIONS", 2)
+    store(lake, engine, *(video(hour) for hour in (3, 1, 2)))
+    row = {
+        "music_id": "7", "aweme_id": "1", "job_id": "j", "link_type": "exact_music_id",
+        "source_music_id": "7", "source_music_title": None, "sec_uid": None,
+        "comparison_id": None, "reference_aweme_id": None, "expansion_round": 0, "algorithm": "a",
+    }  # fmt: skip
+    lake.append("marts.confirmed_videos", [row])
+    engine.refresh()
+    found = series.read_track_series(engine, "7")
+    assert [row["observed_at"] - START for row in found] == [timedelta(hours=2), timedelta(hours=3)]
 
 
 def test_latest_track_and_account_win(lake: Lake, engine: Engine) -> None:

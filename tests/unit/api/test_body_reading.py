@@ -57,7 +57,15 @@ def test_any_bytes_are_a_document_or_malformed(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"],
+    [
+        "application/json",
+        "application/json; charset=utf-8",
+        "Application/JSON;charset=UTF-8",
+        'application/json ; charset="utf-8" ',
+        "application/json;",
+        "application/json; profile=x; charset=utf-8",
+        r'application/json; profile="a \"b\"; charset=utf-16"',
+    ],
 )
 def test_json_is_accepted_as_json(header: str) -> None:
     check_content_type(header)
@@ -74,6 +82,15 @@ def test_json_is_accepted_as_json(header: str) -> None:
         "multipart/form-data; boundary=x",
         "application/json; charset=utf-16",
         "application/jsonp",
+        "application/json; charset",
+        "application/json; charset=utf-8; charset=utf-16",
+        'application/json; charset="utf-8',
+        "application/json, application/json",
+        "application/json; x*=1; x*0=2",
+        f"application/json; x*{'9' * 5_000}=1",
+        "application/json; charset*0*=a%00b'c'd",
+        f"application/json; {'a=' * 20_000}",
+        f"application/json{'; ' * 20_000}x",
         "text/json",
     ],
 )

@@ -110,6 +110,11 @@ def test_the_header_decides(header: bytes, coding: str | None) -> None:
     assert choose_coding(header) == coding
 
 
+def test_where_only_some_codings_are_at_hand_the_best_of_them_is_chosen() -> None:
+    assert choose_coding(b"gzip;q=0.5, zstd", among=("gzip",)) == "gzip"
+    assert choose_coding(b"gzip;q=0, zstd", among=("gzip",)) is None
+
+
 @given(st.binary(max_size=80))
 def test_any_header_has_an_answer(header: bytes) -> None:
     assert choose_coding(header) in {None, "gzip", "zstd"}

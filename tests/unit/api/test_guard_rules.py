@@ -213,6 +213,12 @@ async def answer(app: object, scope: Scope, *messages: Message) -> list[Message]
     return sent
 
 
+async def answered_body(door: Door, path: str) -> bytes:
+    """The body of what the guard itself answers."""
+    body: bytes = (await door.knock(HOST, path=path))[1]["body"]
+    return body
+
+
 FROM_ELSEWHERE = (b"sec-fetch-site", b"cross-site")
 
 
@@ -239,6 +245,24 @@ async def test_a_socket_of_another_page_is_closed_for_breaking_a_rule() -> None:
     for headers in ((HOST, (b"origin", EVIL)), (HOST, FROM_ELSEWHERE), ()):
         closed = await door.knock(*headers, kind="websocket")
         assert closed == [{"type": "websocket.close", "code": 1008}]
+
+
+@pytest.mark.parametrize("sign", ["\x00", "\n", "\r", "\x1f", "\x7f", "\x80", "\x9f"])
+async def test_a_path_with_a_control_character_leads_nowhere(sign: str) -> None:
+    door = Door()
+    for path in (f"/private{sign}", f"/{sign}private", sign):
+        for headers in ((HOST,), (HOST, FROM_ELSEWHERE), ((b"host", b"evil.example"),), ()):
+            refused = await door.knock(*headers, path=path)
+            assert refused[0]["status"] == 404
+            closed = await door.knock(*headers, kind="websocket", path=path)
+            assert closed == [{"type": "websocket.close", "code": 1008}]
+    assert door.asked == []
+    assert await answered_body(door, f"/private{sign}") == b"not_found"
+
+
+@pytest.mark.parametrize("sign", [" ", "~", "\xa0", "é", "纸", "\ufffd"])
+async def test_any_other_character_may_stand_in_a_path(sign: str) -> None:
+    assert await Door().knock(HOST, path=f"/{sign}") == []
 
 
 async def test_what_is_no_request_passes_unread() -> None:

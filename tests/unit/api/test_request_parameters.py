@@ -117,6 +117,15 @@ def test_keywords_are_at_most_eight_and_short(model: type[ScanFields], value: ob
     assert refused(model, {"search_keywords": value}) == "search_keywords"
 
 
+def test_a_keyword_is_measured_without_the_blanks_around_it() -> None:
+    longest = "x" * 100
+    for keyword in (longest, f"\u3000{longest} \n"):
+        body = JobBody.model_validate({"keyword": keyword, "search_only": True})
+        assert body.keyword == longest
+    for keyword in (f"{longest}x", "", " ", "\u3000", "a\x00"):
+        assert refused(JobBody, {"keyword": keyword, "search_only": True}) == "keyword"
+
+
 def test_linked_values_follow_what_they_are_linked_to() -> None:
     found = HotVideosQuery.model_validate({"candidate_limit": "400", "count": "80"}).to_parameters()
     assert (found.search_candidate_limit, found.account_profile_limit) == (400, 80)

@@ -181,10 +181,10 @@ def test_what_is_said_of_one_term_leaves_the_next_one_its_turn(error: SametrackE
 @pytest.mark.parametrize(
     ("limits", "reason", "pages"),
     [
-        (SearchLimits(page_limit=2), "page_limit", 2),
+        (SearchLimits(page_limit=2), "search_page_limit", 2),
         (SearchLimits(request_budget=3), "request_budget", 3),
         (SearchLimits(batch_target=4), "batch_target_reached", 2),
-        (SearchLimits(candidate_limit=5), "candidate_limit", 3),
+        (SearchLimits(candidate_limit=5), "search_candidate_limit", 3),
     ],
 )
 def test_each_limit_ends_the_term_and_is_named(
@@ -200,7 +200,7 @@ def test_each_limit_ends_the_term_and_is_named(
     [
         (SearchLimits(request_budget=1), "request_budget"),
         (SearchLimits(batch_target=1), "batch_target_reached"),
-        (SearchLimits(candidate_limit=1), "candidate_limit"),
+        (SearchLimits(candidate_limit=1), "search_candidate_limit"),
     ],
 )
 def test_limit_of_the_job_also_ends_the_terms_that_were_not_begun(
@@ -218,7 +218,7 @@ def test_limit_of_the_job_also_ends_the_terms_that_were_not_begun(
 def test_page_limit_is_each_terms_own() -> None:
     script = [page("a", cursor=9), page("b", cursor=9)]
     walk, _ = walked(script, terms=["one", "two"], limits=SearchLimits(page_limit=1))
-    assert [term.stop_reason for term in walk.terms] == ["page_limit", "page_limit"]
+    assert [term.stop_reason for term in walk.terms] == ["search_page_limit", "search_page_limit"]
 
 
 def test_repeated_requests_of_one_page_count_against_the_budget() -> None:
@@ -232,7 +232,7 @@ def test_works_known_before_are_in_the_union_but_not_new() -> None:
     walk, _ = walked(script, known=["a", "b"])
     assert (walk.terms[0].items, walk.terms[0].new_items) == (3, 1)
     full, asked = walked([], known=["a", "b"], limits=SearchLimits(candidate_limit=2))
-    assert (asked, [term.stop_reason for term in full.terms]) == ([], ["candidate_limit"])
+    assert (asked, [term.stop_reason for term in full.terms]) == ([], ["search_candidate_limit"])
 
 
 def test_work_shown_by_two_terms_is_new_once_and_names_both() -> None:
@@ -318,12 +318,12 @@ def test_what_a_page_shows_decides_how_the_term_ended(script: list[Step], reason
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        (SearchLimits(page_limit=1), "page_limit"),
+        (SearchLimits(page_limit=1), "search_page_limit"),
         (SearchLimits(page_limit=1, request_budget=1), "request_budget"),
         (SearchLimits(page_limit=1, request_budget=1, batch_target=1), "batch_target_reached"),
         (
             SearchLimits(page_limit=1, request_budget=1, batch_target=1, candidate_limit=1),
-            "candidate_limit",
+            "search_candidate_limit",
         ),
     ],
 )
@@ -353,7 +353,7 @@ def test_works_known_before_fill_the_union_but_not_the_batch() -> None:
     assert [term.stop_reason for term in walk.terms] == ["batch_target_reached"]
     limits = SearchLimits(batch_target=3, candidate_limit=7)
     walk, _ = walked([page("a", cursor=2), page("b", cursor=4)], limits=limits, known=known)
-    assert [term.stop_reason for term in walk.terms] == ["candidate_limit"]
+    assert [term.stop_reason for term in walk.terms] == ["search_candidate_limit"]
 
 
 def test_a_source_of_first_pages_alone_gives_each_term_its_first_page() -> None:
@@ -383,7 +383,7 @@ def test_coverage_has_a_line_for_each_term_that_was_asked_for() -> None:
     lines = [
         ("search", 4, 2, 4, 3, "exhausted"),
         ("search", 2, 0, 0, 0, "upstream_unreachable"),
-        ("search", 2, 1, 2, 1, "candidate_limit"),
+        ("search", 2, 1, 2, 1, "search_candidate_limit"),
     ]
     assert walk.coverage == [
         SourceCoverage(

@@ -16,7 +16,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
 from warehouse.records.errors import CapacityExhaustedError, InvalidMusicInputError
 from warehouse.records.jobs import (
     PRIORITY_INTERACTIVE,
@@ -85,7 +85,7 @@ class World:
     scans: FakeScans
 
     def settings(self, **given: Any) -> None:
-        self.control.save_catalog("songs", CatalogSettings(**given))
+        self.control.change_catalog("songs", given)
 
     def run(self, at_once: int = 2) -> CatalogRun:
         found = CatalogRun(
@@ -119,7 +119,7 @@ TRACKS = [
 def build_world(folder: Path) -> World:
     clock = FakeClock()
     control = open_control(f"sqlite:///{folder / 'c.sqlite'}", world="sandbox", clock=clock.unix)
-    control.save_catalog("songs", CatalogSettings())
+    control.change_catalog("songs", {})
     control.import_tracks("songs", TRACKS)
     return World(control, clock, FakeScans(control, clock))
 

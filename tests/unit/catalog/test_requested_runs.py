@@ -10,11 +10,14 @@ import pytest
 
 from pipelines.catalog.background import CatalogRunner
 from pipelines.catalog.look_ups import FIRST_AFTER, LookUps
+from pipelines.catalog.rules.importing import ImportLine
 from pipelines.catalog.rules.planning import DaySpending, count_states
 from pipelines.catalog.run import LEASE_S, CatalogProgress, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
+from pipelines.catalog.service import CatalogService
 from tests.unit.catalog.test_catalog_runs import TTL, World, build_world
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.videos import ServiceSongList
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -124,6 +127,54 @@ def test_a_removed_catalogue_ends_its_run(world: World) -> None:
     world.control.delete_catalog("songs")
     runner.step()
     assert not is_run_requested(world.control, "songs")
+
+
+def remove_and_import_again(world: World) -> None:
+    catalogs = CatalogService(
+        world.control, find_target=lambda _: None, read_songs=no_songs, song_link=str
+    )
+    catalogs.remove("songs")
+    catalogs.import_lines("songs", [ImportLine(number=1, values={"track": "60000"})])
+
+
+def no_songs(kind: str, list_id: str) -> ServiceSongList:
+    raise AssertionError((kind, list_id))
+
+
+def test_a_request_goes_with_its_catalogue(world: World) -> None:
+    request_run(world.control, "songs")
+    remove_and_import_again(world)
+    assert not is_run_requested(world.control, "songs")
+    runner_of(world).step()
+    assert world.inputs() == []
+
+
+def test_a_catalogue_that_is_removed_and_imported_again_at_once_has_no_run(world: World) -> None:
+    request_run(world.control, "songs")
+    runner = runner_of(world)
+    runner.step()
+    before = world.inputs()
+    remove_and_import_again(world)
+    for _ in range(3):
+        runner.step()
+        world.scans.work()
+    assert world.inputs() == before
+
+
+def test_a_request_whose_catalogue_is_unknown_is_withdrawn(world: World) -> None:
+    request_run(world.control, "gone")
+    runner_of(world).step()
+    assert not is_run_requested(world.control, "gone")
+
+
+def test_a_request_that_follows_a_cancelled_run_is_met(world: World) -> None:
+    request_run(world.control, "songs")
+    runner = runner_of(world)
+    runner.step()
+    cancel_run("songs", control=world.control, scans=world.scans)
+    request_run(world.control, "songs")
+    work_until_over(world, runner)
+    assert sorted(set(world.inputs())) == ["10000", "20000", "30000", "40000", "50000"]
 
 
 def test_the_sounds_of_a_run_are_looked_up_once_it_is_over(world: World) -> None:

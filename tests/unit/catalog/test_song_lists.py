@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pipelines.catalog.rules.importing import ImportLine
 from pipelines.catalog.sources.song_lists import ExpandedLines, expand_song_lists
-from warehouse.records.errors import EmptyAnswerError
+from warehouse.records.errors import EmptyAnswerError, UnreachableError
 from warehouse.records.videos import ListedSong, ServiceSongList
 
 
@@ -22,6 +22,8 @@ SONGS = (
 
 
 def read_songs(kind: str, list_id: str) -> ServiceSongList:
+    if list_id == "70000":
+        raise UnreachableError("too late", surface="song", reason="deadline")
     if list_id == "90000":
         raise EmptyAnswerError("nothing came", surface="song")
     assert kind == "service_playlist"
@@ -65,4 +67,13 @@ def test_a_list_that_cannot_be_read_or_is_empty_is_a_problem_of_its_line() -> No
     assert [(one.line, one.reason) for one in found.problems] == [
         (1, "unreadable"),
         (2, "unreadable"),
+    ]
+
+
+def test_once_the_time_is_over_no_further_list_is_read() -> None:
+    found = expanded("playlist 50000", "playlist 70000", "12345", "playlist 50000")
+    assert [one.number for one in found.lines] == [1, 1, 3]
+    assert [(one.line, "import this line again" in one.message) for one in found.problems] == [
+        (2, True),
+        (4, True),
     ]

@@ -16,6 +16,7 @@ from pipelines.charts.rules.lead import (
     find_entry,
     find_rise,
 )
+from pipelines.charts.rules.platform_comparison import to_video_likes
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 ENTRY = ChartEntry(day=date(2026, 3, 21), after=date(2026, 3, 20))
@@ -30,6 +31,21 @@ def work(*seen: tuple[float, int], published: float | None = 0) -> VideoLikes:
         published_at=None if published is None else at(published),
         seen=tuple((at(day), likes) for day, likes in seen),
     )
+
+
+@pytest.mark.parametrize(
+    ("stated", "published"),
+    [
+        (None, None),
+        (1_764_000_000, datetime(2025, 11, 24, 16, tzinfo=UTC)),
+        (1_764_000_000_000, None),
+    ],
+)
+def test_a_time_that_no_calendar_has_is_an_unknown_time(
+    stated: int | None, published: datetime | None
+) -> None:
+    row = {"aweme_id": "1", "create_time": stated, "observed_at": FIRST, "digg_count": 3}
+    assert to_video_likes([row]) == [VideoLikes(published_at=published, seen=((FIRST, 3),))]
 
 
 def test_half_of_the_likes_lies_between_the_looks_around_it() -> None:

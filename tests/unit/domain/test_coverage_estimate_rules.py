@@ -229,6 +229,24 @@ def test_of_the_compared_rest_only_confirmed_videos_carry_the_recording() -> Non
     assert found == AuditedRest(comparable=50, compared=4, carrying=1)
 
 
+# --- candidates whose page was not read ---
+
+
+def test_each_unread_candidate_may_carry_the_recording_and_so_raises_the_limit_alone() -> None:
+    complete, given = sample(2, 3, 5, known=20), replace(sample(2, 3, 5, known=20), unread=5)
+    without, found = estimate_videos(complete), estimate_videos(given)
+    assert (found.point, found.sample_coverage) == (without.point, without.sample_coverage)
+    # 20 / (1 - 3.689 / 10) = 31.7; with five more beside the ten of the sample 15/10 of it, 47.5
+    assert (without.upper, found.upper) == (32, 48)
+
+
+def test_unread_candidates_are_no_part_of_what_the_audit_bounds() -> None:
+    rest = AuditedRest(comparable=79, compared=77, carrying=0)
+    found = estimate_videos(replace(sample(2, 3, 5, known=20), unread=5, rest=rest))
+    # one more by the audit and five unread: 16/10 of 31.69, 50.7
+    assert (found.point, found.upper) == (20, 51)
+
+
 # --- the sample ---
 
 
@@ -255,10 +273,11 @@ def test_what_is_known_besides_the_sightings_is_kept_with_the_sample() -> None:
         is_compared=False,
         listed_videos=3,
         left_out=4,
+        unread=5,
         rest=rest,
     )
-    kept = (found.unread_lists, found.is_compared, found.listed_videos, found.left_out, found.rest)
-    assert kept == (7, False, 3, 4, rest)
+    kept = (found.unread_lists, found.is_compared, found.listed_videos, found.left_out)
+    assert (*kept, found.unread, found.rest) == (7, False, 3, 4, 5, rest)
 
 
 # --- an error of arithmetic does not raise a limit by one ---

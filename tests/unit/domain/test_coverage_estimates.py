@@ -256,7 +256,7 @@ def test_rows_count_as_listed_by_the_music_id_that_they_name() -> None:
 
     found = listed_only(
         [
-            seen("pooled", "music_list", "m1"),
+            seen("read", "music_list", "m1"),
             seen("unnamed", "music_list", "m1"),
             seen("named", "search", "title", "m1"),
             seen("foreign", "music_list", "m1", "m9"),
@@ -264,7 +264,7 @@ def test_rows_count_as_listed_by_the_music_id_that_they_name() -> None:
             seen("unknown", "user_posts", "a"),
         ],
         confirmed_ids={"m1"},
-        pooled={"pooled"},
+        read={"read"},
     )
     assert found == {"unnamed", "named"}
 

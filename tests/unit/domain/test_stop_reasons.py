@@ -25,6 +25,8 @@ def test_every_reason_of_the_search_has_texts(reason: str) -> None:
     [
         ("exhausted", "end"),
         ("page_limit", "dry"),
+        ("search_page_limit", "limit"),
+        ("search_candidate_limit", "limit"),
         ("request_budget", "limit"),
         ("upstream_budget_spent", "limit"),
         ("upstream_verification", "problem"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.scan.rules.titles import mentions, song_names, title_to_match
+from pipelines.scan.rules.titles import folded, mentions, song_names, title_to_match
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,44 @@ from pipelines.scan.rules.titles import mentions, song_names, title_to_match
 )
 def test_song_titles_are_folded(title: str | None, names: tuple[str, ...]) -> None:
     assert song_names(title) == names
+
+
+@pytest.mark.parametrize(
+    ("title", "others"),
+    [
+        ("दिल", ("दल", "दुल", "दल्")),  # Devanagari
+        ("মন", ("মান", "মিন")),  # Bengali
+        ("நிலா", ("நலா", "நீலா")),  # Tamil
+        ("ที่รัก", ("ทีรัก", "ทรก")),  # Thai
+        ("ສີດາ", ("ສດາ", "ສິດາ")),  # Lao
+        ("ស្រី", ("សរ", "ស្រ")),  # Khmer
+        ("မိုးရေ", ("မးရေ", "မိုးရ")),  # Burmese
+    ],
+)
+def test_words_that_differ_by_a_vowel_sign_or_a_tone_are_different(
+    title: str, others: tuple[str, ...]
+) -> None:
+    assert mentions(title, [f"♪ {title}!"])
+    assert [other for other in others if folded(other) == folded(title)] == []
+
+
+@pytest.mark.parametrize(
+    ("title", "caption"),
+    [
+        ("Mẹ n\u0304uôi", "Mẹ nuôi"),  # no letter has this accent: it is left out
+        ("أُمِّي", "أمي"),  # Arabic is read without its vowel points
+        ("शुभ।", "#शुभ"),
+        ("sun☀\ufe0fset", "sun ☀ set"),
+    ],
+)
+def test_accents_points_and_signs_are_no_part_of_a_word(title: str, caption: str) -> None:
+    assert mentions(title, [caption])
+    assert mentions(caption, [title])
+
+
+def test_a_letter_with_its_vowel_sign_is_no_title_yet() -> None:
+    assert song_names("की") == ()
+    assert song_names("कीर") == ("कीर",)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,34 @@ def test_an_unknown_count_is_no_growth(before: int | None, after: int | None) ->
     assert find_changes(seen(then), seen(now), thresholds=ALL).fast_works == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ("follower_count", "mplatform_followers_count", None),
+        ("mplatform_followers_count", "follower_count", None),
+        (None, "follower_count", None),
+        ("follower_count", "follower_count", 53_000),
+        ("mplatform_followers_count", "mplatform_followers_count", 53_000),
+    ],
+)
+def test_followers_grow_by_counts_of_one_field_alone(
+    before: str | None, after: str | None, change: int | None
+) -> None:
+    then = seen(figures={"follower_count": 1000}, sources={"follower_count": before})
+    now = seen(figures={"follower_count": 54_000}, sources={"follower_count": after})
+    (figure,) = find_changes(then, now, thresholds=ALL).figures
+    assert (figure.after, figure.change) == (54_000, change)
+
+
+def test_an_observation_kept_before_fields_were_named_is_read() -> None:
+    document = seen(figures={"follower_count": 1000}).to_document()
+    del document["sources"]
+    then = to_observation(document)
+    now = seen(figures={"follower_count": 1010}, sources={"follower_count": "follower_count"})
+    (figure,) = find_changes(then, now, thresholds=ALL).figures
+    assert figure.change is None
+
+
 def test_counts_that_were_not_read_again_have_no_rate() -> None:
     growth = measure_growth("digg_count", 5, 7, elapsed_s=0.0)
     assert (growth.change, growth.per_day) == (2, None)

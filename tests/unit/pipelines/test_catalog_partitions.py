@@ -20,7 +20,7 @@ from pipelines.catalog.service import CatalogService, CatalogStatus
 from pipelines.orchestration.catalog_runs import catalog_partitions
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.control import ControlStore, open_control
-from warehouse.records.catalog.tracks import CatalogSettings, ImportedTrack
+from warehouse.records.catalog.tracks import ImportedTrack
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.videos import ServiceSongList
 
@@ -63,7 +63,7 @@ def instance() -> Iterator[DagsterInstance]:
 def catalogs(tmp_path: Path) -> Iterator[Catalogs]:
     with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="test")) as control:
         for name in ("albums", "songs"):
-            control.save_catalog(name, CatalogSettings())
+            control.change_catalog(name, {})
             control.import_tracks(name, [ImportedTrack(key="music:10000", input="10000")])
         yield Catalogs(control)
 

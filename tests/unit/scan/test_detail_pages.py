@@ -15,6 +15,7 @@ from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from warehouse.records.errors import (
     ForbiddenError,
+    PageWithoutDataError,
     RefusedLatelyError,
     RunCancelledError,
     StructureChangedError,
@@ -84,7 +85,7 @@ def test_a_refusal_of_the_visitor_ends_the_reading() -> None:
     scan = ReadingScan(names, {"1": ForbiddenError("no", surface="video_page")})
     assert read(scan) == ["0"]
     assert scan.state.outcomes["1"] == (ForbiddenError.type, "no")
-    assert scan.state.not_reached == [f"video_detail:{name}" for name in names[2:]]
+    assert scan.state.not_reached == [f"video_detail:{name}" for name in names[1:]]
     assert {scan.state.outcomes[name] for name in names[2:]} == {
         ("not_reached", ForbiddenError.type)
     }
@@ -100,8 +101,32 @@ def test_a_page_that_cannot_be_read_costs_its_video_alone() -> None:
     assert scan.state.outcomes == {
         "1": (StructureChangedError.type, "odd"), "2": ("unavailable", "deleted"),
     }  # fmt: skip
+    assert scan.state.not_reached == ["video_detail:1"]
+    assert reported(scan) == (4, 3, 2, StructureChangedError.type)
+
+
+def test_the_most_frequent_error_is_the_stop_reason() -> None:
+    shell = PageWithoutDataError("shell", surface="video_page")
+    odd = StructureChangedError("odd", surface="video_page")
+    scan = ReadingScan(["0", "1", "2", "3"], {"0": odd, "1": shell, "3": shell})
+    assert read(scan) == ["2"]
+    assert scan.state.not_reached == ["video_detail:0", "video_detail:1", "video_detail:3"]
+    assert reported(scan) == (4, 1, 1, PageWithoutDataError.type)
+
+
+def test_a_refusal_of_the_visitor_is_the_stop_reason_whatever_came_more_often() -> None:
+    shell = PageWithoutDataError("shell", surface="video_page")
+    refusal = ForbiddenError("no", surface="video_page")
+    scan = ReadingScan(["0", "1", "2"], {"0": shell, "1": shell, "2": refusal})
+    assert read(scan) == []
+    assert reported(scan) == (3, 0, 0, ForbiddenError.type)
+
+
+def test_a_pool_of_which_every_page_is_read_or_gone_is_completed() -> None:
+    scan = ReadingScan(["0", "1"], {"1": UnavailableVideo(aweme_id="1", reason="deleted")})
+    assert read(scan) == ["0"]
     assert scan.state.not_reached == []
-    assert reported(scan) == (4, 3, 2, "completed")
+    assert reported(scan) == (2, 2, 1, "completed")
 
 
 def test_what_is_not_asked_after_late_refusals_is_not_reached() -> None:

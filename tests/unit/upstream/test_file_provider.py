@@ -116,6 +116,9 @@ BAD_VIDEOS = {
     "VIDEOS_FILE, line 4, field [0].statistics.digg_count": (
         f'[{GOOD[:-1]},\n "is_top": true,\n "statistics": {{\n  "digg_count": -1}}}}]'
     ),
+    "VIDEOS_FILE, line 2, field [0].create_time": (  # milliseconds
+        f'[{GOOD[:-1]},\n "create_time": 1764000000000}}]'
+    ),
     "VIDEOS_FILE, line 2, field [0].statistic": f'[{GOOD[:-1]},\n "statistic": {{}}}}]',
     "VIDEOS_FILE, line 2, field [0].author": '[\n{"aweme_id": "12345"}]',
     "VIDEOS_FILE, line 1, field at the top": '{"videos": []}',

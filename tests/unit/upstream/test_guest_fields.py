@@ -7,15 +7,17 @@ import orjson
 import pytest
 
 from pipelines.platform.parsers.accounts import parse_user_info
+from pipelines.platform.parsers.fields import JsonNode
 from pipelines.platform.parsers.lists import parse_music_list
 from pipelines.platform.parsers.music import parse_music_info
-from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.parsers.videos import ParseContext, parse_detail
 from warehouse.records.errors import StructureChangedError, SubstitutionError
 from warehouse.records.videos import Account, Video
 
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 MUSIC = "7361234567890123456"
 SEEN = ParseContext(surface="any", observed_at=datetime(2026, 11, 20, tzinfo=UTC), link_of=str)
+NOW_S = int(SEEN.observed_at.timestamp())
 
 
 def account(**fields: object) -> Account:
@@ -46,6 +48,26 @@ def test_followers_name_the_field_that_held_them(
 ) -> None:
     found = account(sec_uid=SEC, **fields)
     assert (found.follower_count, found.follower_count_source) == (followers, source)
+
+
+@pytest.mark.parametrize(
+    ("stated", "read"),
+    [(None, None), (0, None), (1_764_000_000, 1_764_000_000), (NOW_S + 3600, NOW_S + 3600)],
+)
+def test_a_time_of_publication_is_in_seconds(stated: int | None, read: int | None) -> None:
+    assert item(create_time=stated).create_time == read
+
+
+@pytest.mark.parametrize("stated", [1_764_000_000_000, NOW_S + 2 * 86_400, 2**40])
+def test_a_time_of_publication_long_after_the_reading_is_a_changed_structure(stated: int) -> None:
+    with pytest.raises(StructureChangedError, match="create_time"):
+        item(create_time=stated)
+    detail = {
+        "aweme_id": "7568123456789012346", "statistics": {}, "author": {"sec_uid": SEC},
+        "music": {}, "create_time": stated,
+    }  # fmt: skip
+    with pytest.raises(StructureChangedError, match="create_time"):
+        parse_detail(JsonNode(detail, "video_page", "$"), SEEN)
 
 
 @pytest.mark.parametrize("ids", [{"uid": "98765"}, {"unique_id": "abc"}, {"short_id": "12345"}])

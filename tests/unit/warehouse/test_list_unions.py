@@ -94,6 +94,16 @@ class Store:
         self.is_stale = True
         return number
 
+    def replay(self, sequence: int, *, at: datetime, **changed: Any) -> None:
+        """Read the body of a capture again: a newer row of it, with the observations under it."""
+        captures = self.rows_of["raw.captures"]
+        old = next(row for row in captures if row["sequence"] == sequence)
+        again = {"capture_id": f"r{sequence}", "committed_at": at}
+        captures.append({**old, **again, **changed})
+        videos = self.rows_of["raw.videos"]
+        videos += [{**row, **again} for row in videos if row["capture_id"] == old["capture_id"]]
+        self.is_stale = True
+
     def learn(
         self, aweme_id: str, likes: int, *, at: datetime, capture_id: str | None = None
     ) -> None:
@@ -171,6 +181,53 @@ def test_refusals_show_nothing_and_their_number_is_no_cursor(store: Store) -> No
     assert (page.sequence, page.aweme_ids) == (1, ("a",))
     assert store.page(PagePosition(refused, 0)) is None
     assert store.page(PagePosition(99, 0)) is None
+
+
+def test_a_replayed_capture_is_one_capture(store: Store) -> None:
+    first = store.capture("a", "b", likes={"a": 1, "b": 2})
+    store.capture("c", likes={"c": 3})
+    before = {order: store.page(order=order) for order in ("public", "likes")}
+    assert before["public"] is not None
+    assert (before["public"].snapshot_count, before["public"].distinct_snapshot_count) == (2, 2)
+    store.replay(first, at=LONG_AGO + timedelta(days=9))
+    assert {order: store.page(order=order) for order in ("public", "likes")} == before
+
+
+def test_the_newest_reading_of_a_capture_counts(store: Store) -> None:
+    gone = store.capture("a", "b")
+    number = store.capture("c", cursor=20, has_more=False)
+    store.replay(gone, at=LONG_AGO + timedelta(days=9), outcome="upstream_structure_changed")
+    store.replay(number, at=LONG_AGO + timedelta(days=9), cursor_out=40)
+    asked: dict[str, Any] = {"surfaces": LIST, "entity_id": "1", "order": "public"}
+    engine = cast("Engine", store)
+    page = read_captured_page(engine, cursor=20, **asked)
+    assert page is not None
+    assert (page.cursor, page.aweme_ids) == (40, ("c",))
+    assert read_captured_page(engine, sequence=gone, **asked) is None
+    assert store.shown() == ["c"]
+
+
+def test_a_replay_moves_no_page_of_a_walk(store: Store) -> None:
+    store.learn("b", 5, at=LONG_AGO)
+    number = store.capture("a", "b", likes={"a": 3})
+    walk = PagePosition(number, 0)
+    assert store.shown(walk, order="likes") == ["b", "a"]
+    store.learn("a", 100, at=LONG_AGO + timedelta(days=1))
+    store.replay(number, at=LONG_AGO + timedelta(days=2))
+    assert store.shown(walk, order="likes") == ["b", "a"]
+    now = datetime.now(UTC)
+    later = store.capture("c", sequence=number + 2)
+    store.replay(later, at=now)
+    assert store.shown() == ["c", "a", "b"]
+
+
+def test_a_refusal_that_is_read_today_shows_what_was_known_then(store: Store) -> None:
+    number = store.capture("a", "b", outcome="upstream_structure_changed")
+    assert store.page() is None
+    moment = LONG_AGO + timedelta(days=2)
+    store.replay(number, at=moment, outcome="ok")
+    store.learn("b", 9, at=moment)
+    assert store.shown(order="likes") == ["b", "a"]
 
 
 def test_nothing_captured_is_no_page(store: Store) -> None:

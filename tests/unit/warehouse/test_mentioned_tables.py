@@ -19,7 +19,10 @@ mentions = mentions_of(TABLES)
         ("from memory.raw.captures", {"raw.captures"}),
         ("use raw; from captures", {"raw.captures"}),
         ("from raw/* here */.captures", {"raw.captures"}),
-        ("from marts.track_videos", {"marts.confirmed_videos", "marts.job_results"}),
+        (
+            "from marts.track_videos",
+            {"marts.confirmed_videos", "marts.coverage", "marts.job_results"},
+        ),
         ("select 1", set()),
         ("from query_table('raw.' || 'captures')", ALL),
         ("from query('from raw.' || 'captures')", ALL),

@@ -4,16 +4,16 @@ A track's row holds what outlives its jobs: the newest result, the last failure 
 has cost. Which job to submit is decided in `pipelines/catalog`.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import batched
 from typing import Any
 
 import orjson
-from sqlalchemy import Row, RowMapping, delete, func, select, update
+from sqlalchemy import Executable, Row, RowMapping, delete, func, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import Database, first_or_created
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
 from warehouse.records.catalog.tracks import (
     Catalog,
@@ -34,15 +34,16 @@ class CatalogRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save_catalog(self, name: str, settings: CatalogSettings) -> None:
-        """Create a catalogue, or replace the settings of the one of this name."""
-        now = self._database.now()
-        changed = {"settings": _json(settings.to_document()), "updated_at": now}
-        insert = self._database.insert(CATALOGS).values(name=name, created_at=now, **changed)
+    def change_catalog(self, name: str, changes: Mapping[str, object]) -> None:
+        """Create a catalogue, or change fields of its `CatalogSettings`; the others stay."""
+        row = CATALOGS.c.name == name
+        query = select(CATALOGS.c.settings).where(row).with_for_update()
         with self._database.writing() as connection:
-            connection.execute(
-                insert.on_conflict_do_update(index_elements=[CATALOGS.c.name], set_=changed)
-            )
+            found = first_or_created(connection, query, lambda: self._new_catalog(name))
+            before = _to_settings(found.settings)
+            after = replace(before, **changes)  # type: ignore[arg-type]  # fields, see above
+            text, now = _json(after.to_document()), self._database.now()
+            connection.execute(update(CATALOGS).where(row).values(settings=text, updated_at=now))
 
     def catalog(self, name: str) -> Catalog | None:
         """Return one catalogue, or None."""
@@ -130,6 +131,17 @@ class CatalogRows:
             done = connection.execute(update(CATALOG_TRACKS).where(row, unchanged).values(values))
             return bool(done.rowcount)
 
+    def _new_catalog(self, name: str) -> Executable:
+        now, settings = self._database.now(), _json(CatalogSettings().to_document())
+        insert = self._database.insert(CATALOGS).values(
+            name=name, settings=settings, created_at=now, updated_at=now
+        )
+        return insert.on_conflict_do_nothing()
+
+
+def _to_settings(text: str) -> CatalogSettings:
+    return CatalogSettings(**orjson.loads(text))
+
 
 def _given_columns(track: ImportedTrack) -> dict[str, object]:
     return {
@@ -146,7 +158,7 @@ def _given_columns(track: ImportedTrack) -> dict[str, object]:
 def _to_catalog(row: RowMapping) -> Catalog:
     return Catalog(
         name=row["name"],
-        settings=CatalogSettings(**orjson.loads(row["settings"])),
+        settings=_to_settings(row["settings"]),
         created_at=datetime.fromtimestamp(row["created_at"], UTC),
         updated_at=datetime.fromtimestamp(row["updated_at"], UTC),
     )

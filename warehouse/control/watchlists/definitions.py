@@ -3,6 +3,7 @@
 The life of a run is in `runs`; which time is due is decided by `warehouse.records.watchlists`.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -21,6 +22,9 @@ from warehouse.records.watchlists import (
     parse_plan,
 )
 
+type PlanChange = Callable[[WatchlistPlan], tuple[WatchlistPlan, str]]
+"""Returns the new plan and its cron expression. It runs within the transaction."""
+
 
 class WatchlistRows:
     """Watchlists in the control store."""
@@ -38,16 +42,21 @@ class WatchlistRows:
             return connection.execute(new).first() is not None
 
     def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool:
-        """Replace a plan; False if there is no watchlist of this name.
+        """Replace a plan; see `change_watchlist`."""
+        return self.change_watchlist(plan.name, lambda _before: (plan, cron))
+
+    def change_watchlist(self, name: str, change: PlanChange) -> bool:
+        """Change a plan; False if there is no watchlist of this name.
 
         A changed schedule and a list that is enabled again start now: earlier times are not due.
         """
         now = self._database.now()
-        row = WATCHLISTS.c.name == plan.name
+        row = WATCHLISTS.c.name == name
         with self._database.writing() as connection:
             found = connection.execute(select(WATCHLISTS).where(row).with_for_update()).first()
             if found is None:
                 return False
+            plan, cron = change(parse_plan(orjson.loads(found.plan)))
             values = {**_columns(plan, cron), "updated_at": now}
             if found.cron != cron or (plan.enabled and not found.enabled):
                 values["considered_until"] = now

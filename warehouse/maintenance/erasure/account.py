@@ -106,7 +106,7 @@ def _mark(stores: ErasureStores, erasure_id: str, ids: Iterable[str]) -> None:
 
 
 def _erase_once(stores: ErasureStores, names: AccountNames, erased: ErasureResult) -> None:
-    everything = to_pattern(names.ids | names.words)
+    everything = to_pattern(names.ids | names.texts)
     rows, results = erase_rows(stores.lake, stores.engine, names)
     for table, count in rows.items():
         erased.rows[table] = erased.rows.get(table, 0) + count

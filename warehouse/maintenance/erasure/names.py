@@ -1,7 +1,8 @@
 """Names of an account in this warehouse: its ids, its videos, the names it displayed.
 
 The proof searches for `ids`. `words`, which other accounts may use too, only decide which bodies
-and pages are deleted.
+and pages are deleted. A shorter displayed name is part of other words: it counts where it is all of
+a cell, and in the title of a sound.
 """
 
 import json
@@ -17,11 +18,14 @@ _HANDLE = re.compile(r"@[0-9a-z_.-]{2,64}")
 _MIN_ID_CHARS = 6  # a shorter number occurs in too many other places
 _MIN_WORD_CHARS = 4
 _MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
+_SOUND_TITLE = "@{}创作的原声"  # begins the title that the platform gives a user's sound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountNames:
     """Names of one account. `sounds`: hashes of the sounds of its videos.
+
+    `shown` are all names it displayed, `words` those that are long enough to be searched in texts.
 
     `handles` are its public handles as inputs name them: `@name` in lower case. `sec_uid` is itself
     a handle if that is all that is known: it was asked for, and no account was found.
@@ -32,12 +36,23 @@ class AccountNames:
     numbers: frozenset[str] = frozenset()
     works: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
     sounds: frozenset[str] = frozenset()
 
     @property
     def ids(self) -> frozenset[str]:
         """Ids that must not occur anywhere afterwards, and are not collected again."""
         return frozenset({self.sec_uid, *self.numbers, *self.works, *self.handles})
+
+    @property
+    def sound_titles(self) -> frozenset[str]:
+        """Titles of its sounds under the names that are too short to be searched in texts."""
+        return frozenset(_SOUND_TITLE.format(name) for name in self.shown - self.words)
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """What names it in the texts of others: distinctive names, and titles of its sounds."""
+        return self.words | self.sound_titles
 
     def with_more(self, other: "AccountNames") -> "AccountNames":
         """Combine with names found while the first ones were being erased."""
@@ -47,6 +62,7 @@ class AccountNames:
             numbers=self.numbers | other.numbers,
             works=self.works | other.works,
             words=self.words | other.words,
+            shown=self.shown | other.shown,
             sounds=self.sounds | other.sounds,
         )
 
@@ -93,7 +109,7 @@ def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
     ids = sorted({str(row["aweme_id"]) for row in videos})
     sounds = engine.rows(_SOUNDS_SQL, {"works": ids})
     handles = {f"@{row[name]}".lower() for row in shown for name in _HANDLE_COLUMNS if row[name]}
-    words = {
+    displayed = {
         str(row[name])
         for row in shown
         for name in ("nickname", "unique_id", "short_id")
@@ -104,7 +120,8 @@ def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
         handles=frozenset(name for name in handles if _HANDLE.fullmatch(name)),
         numbers=numbers,
         works=frozenset(ids),
-        words=frozenset(word for word in words if _is_distinctive(word)),
+        words=frozenset(name for name in displayed if _is_distinctive(name)),
+        shown=frozenset(displayed),
         sounds=frozenset(str(row["sha256"]) for row in sounds),
     )
 

@@ -31,6 +31,7 @@ _TITLES = (
 )
 _NOTES = (("marts.chart_links", "note"),)
 """Free text, which may name any account."""
+_TERMS = ("marts.search_related", "search_terms")
 
 
 def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[str, int], list[str]]:
@@ -43,10 +44,12 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
     """
     removed: dict[str, int] = {}
 
+    def remove_where(table: str, condition: str) -> None:
+        removed[table] = removed.get(table, 0) + lake.erase(table, condition)
+
     def remove(table: str, column: str, values: Iterable[str]) -> None:
         for part in _parts(sorted(set(values))):
-            count = lake.erase(table, f"{column} in ({part})")
-            removed[table] = removed.get(table, 0) + count
+            remove_where(table, f"{column} in ({part})")
 
     # All keys are collected before anything is deleted, which changes the files that are read.
     bodies = list(_matching(engine, "raw.payloads", "sha256", "body", names))
@@ -61,6 +64,9 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
     for table in _tables_with_rows(lake):
         for column, values in _conditions(table, names):
             remove(table.name, column, values)
+    related, terms = _TERMS
+    for term in sorted(names.words | names.ids - names.works):
+        remove_where(related, f"array_has({terms}, {_text(term)})")
     _blank_names(lake, names)
     return {name: count for name, count in removed.items() if count}, results
 
@@ -78,7 +84,7 @@ def _conditions(table: Table, names: AccountNames) -> Iterator[tuple[str, Iterab
             yield column.name, [names.sec_uid]
         elif treatment == "work":
             yield column.name, names.works
-        elif treatment == "entity":
+        elif treatment == "entity" or column.name == "term":
             yield column.name, names.ids | names.words
         elif column.name == "uid":
             yield column.name, names.numbers
@@ -88,7 +94,7 @@ def _matching(
     engine: Engine, table: str, key: str, column: str, names: AccountNames
 ) -> Iterator[str]:
     """Yield keys of packed bodies that contain an id or a displayed name of the account."""
-    pattern = to_pattern(names.ids | names.words)
+    pattern = to_pattern(names.ids | names.texts)
     with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # constants of this module
         for batch in reader:
             for name, packed in zip(*(one.to_pylist() for one in batch.columns), strict=True):
@@ -115,8 +121,13 @@ def _blank_names(lake: Lake, names: AccountNames) -> None:
     conditions = (
         [
             (table, column, f"{column} in ({part})")
-            for part in _parts(sorted(names.words))
+            for part in _parts(sorted(names.shown))
             for table, column in _REPEATED
+        ]
+        + [
+            (table, column, f"starts_with({column}, {_text(title)})")
+            for title in sorted(names.sound_titles)
+            for table, column in _TITLES
         ]
         + [
             (table, column, f"strpos({column}, {_text('@' + word)}) > 0")
@@ -125,7 +136,7 @@ def _blank_names(lake: Lake, names: AccountNames) -> None:
         ]
         + [
             (table, column, f"strpos({column}, {_text(word)}) > 0")
-            for word in sorted(names.words | names.ids)
+            for word in sorted(names.ids | names.texts)
             for table, column in _NOTES
         ]
     )

@@ -22,17 +22,26 @@ from warehouse.records.values import Row
 
 # Filter on ids first, so that files without them are not opened.
 _OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
+# A replay adds a row to a capture: the newest counts. The capture was made with the first row of
+# that outcome.
+_NEWEST = f"""
+    select
+        * exclude (cursor_in, committed_at),
+        coalesce(cursor_in, 0) as cursor_in,
+        min(committed_at) over (partition by surface, sequence, outcome) as made_at
+    from raw.captures as row where {_OF_LIST}
+    qualify row_number() over (partition by surface, sequence order by row.committed_at desc) = 1
+"""  # noqa: S608  # a word of this module
 _CAPTURES = f"""
     select
-        sequence, outcome, coalesce(cursor_in, 0) as cursor_in, has_more, data_provider,
-        observed_at, committed_at
-    from raw.captures where {_OF_LIST}
+        sequence, outcome, cursor_in, has_more, data_provider, observed_at, made_at as committed_at
+    from ({_NEWEST})
 """  # noqa: S608  # a word of this module
 _PAGE = f"""
-    select *, coalesce(cursor_in, 0) as began from raw.captures
-    where {_OF_LIST} and outcome = 'ok'
+    select *, made_at as committed_at from ({_NEWEST})
+    where outcome = 'ok'
         and case when $sequence::bigint is null
-            then coalesce(cursor_in, 0) = $cursor::bigint else sequence = $sequence end
+            then cursor_in = $cursor::bigint else sequence = $sequence end
     order by sequence desc limit 1
 """  # noqa: S608  # a word of this module
 _MEMBERS = f"""
@@ -146,9 +155,7 @@ def read_captured_page(
     if not found:
         return None
     page, number = found[0], found[0]["sequence"]
-    capture = ListCapture(
-        **{name: page[name] for name in ListCapture.__slots__} | {"cursor_in": page["began"]}
-    )
+    capture = ListCapture(**{name: page[name] for name in ListCapture.__slots__})
     members, _ = _read_members(engine, ListCaptures((capture,)), asked, on=capture)
     ordering = _ordering(engine, members, capture, order)
     return CapturedPage(
@@ -158,7 +165,7 @@ def read_captured_page(
         has_more=page["has_more"],
         observed_at=page["observed_at"],
         data_provider=page["data_provider"],
-        cursor_in=page["began"],
+        cursor_in=page["cursor_in"],
     )
 
 

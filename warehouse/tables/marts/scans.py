@@ -372,7 +372,7 @@ CONCLUSIONS: tuple[Table, ...] = (
         ("job_id",),
         (
             required("job_id", TEXT, "job"),
-            required("music_id", TEXT, "track"),
+            required("music_id", TEXT, "track; `keyword:<hash>` for a search by name"),
             required("document", BYTES, "the result, zstd-compressed JSON"),
             required("confirmed_count", INTEGER, "confirmed videos in it"),
             ALGORITHM,
@@ -388,7 +388,10 @@ CONCLUSIONS: tuple[Table, ...] = (
                 """,
             ),
         ),
-        references=refer(music_id="tracks"),
+        references=refer(
+            music_id="tracks",
+            exceptions={"music_id": "a search by name is about no track"},
+        ),
     ),
     Table(
         "marts.surface_health",

@@ -18,6 +18,7 @@ from pydantic import (
 
 from pipelines.platform.providers.file.json_positions import find_line
 from warehouse.records.errors import InvalidParameterError
+from warehouse.records.times import END_S
 from warehouse.records.videos import MediaType
 
 GUIDE = "docs/files.md describes both files, with an example of each"
@@ -26,6 +27,7 @@ Id = Annotated[str, StringConstraints(pattern=r"^[0-9]{5,30}$")]
 SecUid = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[!-~]+$")]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 FileCount = Annotated[int, Field(ge=0, lt=2**63)]
+FileTime = Annotated[int, Field(ge=0, lt=END_S)]
 
 
 class _Record(BaseModel):
@@ -92,7 +94,7 @@ class VideoRecord(_Record):
     aweme_id: Id
     author: AuthorRecord
     desc: Text | None = None
-    create_time: FileCount | None = None
+    create_time: FileTime | None = None
     share_url: Text | None = None
     media_type: MediaType = "video"
     is_top: bool = False

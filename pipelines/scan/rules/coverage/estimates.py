@@ -67,8 +67,9 @@ class ConfirmedSample:
         unread_lists: Lists of confirmed ids that were not read to their end.
         is_compared: Other music ids were compared by audio.
         listed_videos: Videos of confirmed ids that lists showed and no comparison has reached.
-        left_out: Other videos that a source showed and no comparison has reached.
-        rest: What the random audit says of these; None without an audit.
+        left_out: Other videos that a source showed and that are no candidates.
+        unread: Candidates whose page was not read, without those that lists showed.
+        rest: What the random audit says of `left_out`; None without an audit.
     """
 
     observed_ids: int
@@ -80,6 +81,7 @@ class ConfirmedSample:
     is_compared: bool = True
     listed_videos: int = 0
     left_out: int = 0
+    unread: int = 0
     rest: AuditedRest | None = None
 
     @property
@@ -105,6 +107,7 @@ def sample_of(
     is_compared: bool = True,
     listed_videos: int = 0,
     left_out: int = 0,
+    unread: int = 0,
     rest: AuditedRest | None = None,
 ) -> ConfirmedSample:
     """Return what sources other than music lists showed of the confirmed videos.
@@ -118,6 +121,7 @@ def sample_of(
         is_compared: As in `ConfirmedSample`.
         listed_videos: As in `ConfirmedSample`.
         left_out: As in `ConfirmedSample`.
+        unread: As in `ConfirmedSample`.
         rest: As in `ConfirmedSample`.
     """
     sources: set[tuple[str, str]] = set()
@@ -142,14 +146,15 @@ def sample_of(
         is_compared=is_compared,
         listed_videos=listed_videos,
         left_out=left_out,
+        unread=unread,
         rest=rest,
     )
 
 
 def listed_only(
-    sightings: Iterable[Sighting], *, confirmed_ids: Collection[str], pooled: Collection[str]
+    sightings: Iterable[Sighting], *, confirmed_ids: Collection[str], read: Collection[str]
 ) -> set[str]:
-    """Return the videos that were shown under a confirmed music id and are no candidates.
+    """Return the videos that were shown under a confirmed music id and whose page was not read.
 
     A row that names its music id is judged by it, a row of a music list that names none is taken
     for the list's.
@@ -157,7 +162,7 @@ def listed_only(
     return {
         seen.aweme_id
         for seen in sightings
-        if seen.aweme_id not in pooled
+        if seen.aweme_id not in read
         and is_row_of(
             seen.music_id, surface=seen.surface, entity_id=seen.entity_id, known=confirmed_ids
         )
@@ -207,7 +212,8 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
     That needs complete lists of the known ids.
 
     The sample lacks what the sources showed and no comparison has reached. The random audit says
-    how many of these carry the recording; its bound widens the upper limit. Each of the two limits
+    how many of the videos that were left out carry the recording; its bound widens the upper limit.
+    So does every unread candidate, because each of them may carry it. Each of the two other limits
     may be wrong once in forty times, so the upper limit is wrong once in twenty times at most,
     however they depend on each other (C. E. Bonferroni, 1936).
     """
@@ -248,14 +254,14 @@ def _unmet_in_sources(sample: ConfirmedSample) -> tuple[float, int]:
     """Return how many videos with the recording the sample lacks: estimated, and at most."""
     rest = sample.rest
     if rest is None:
-        return 0.0, 0
+        return 0.0, sample.unread
     bound = bound_carrying(
         comparable=rest.comparable,
         compared=rest.compared,
         carrying=rest.carrying,
         most_missed=HALF_MISSED,
     )
-    return rest.comparable * rest.carrying / rest.compared, bound.count
+    return rest.comparable * rest.carrying / rest.compared, bound.count + sample.unread
 
 
 def _unseen_by_samples(sample: ConfirmedSample) -> list[UnseenCount]:

@@ -6,6 +6,7 @@
 -- parameter: top integer = 20: number of accounts / 账号数
 with newest as (
     select job_id from marts.job_results
+    where job_id in (select job_id from marts.coverage)
     qualify row_number() over (partition by music_id order by committed_at desc, job_id) = 1
 )
 select music_id, nickname, sec_uid, follower_count, linked_video_count, linked_digg_count

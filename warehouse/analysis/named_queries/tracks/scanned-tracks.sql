@@ -9,5 +9,6 @@ with titles as (
 select music_id, title, artist, count(*) as scans, max(committed_at) as last_scan_at,
     arg_max(confirmed_count, committed_at) as confirmed
 from marts.job_results left join titles using (music_id)
+where job_id in (select job_id from marts.coverage)
 group by all
 order by last_scan_at desc, music_id

@@ -6,6 +6,7 @@
 -- parameter: top integer = 20: rows of each track / 每首音乐的行数
 with newest as (
     select job_id from marts.job_results
+    where job_id in (select job_id from marts.coverage)
     qualify row_number() over (partition by music_id order by committed_at desc, job_id) = 1
 )
 select music_id, rank, aweme_id, link_type, digg_count, comment_count, collect_count, share_count,

@@ -1,0 +1,137 @@
+"""What counts as the newest scan of a track: no copied result, no discovery, no search by name."""
+
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pipelines.reports.figures.subjects import read_tracks
+from warehouse import open_warehouse
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.extracts import ExportScope
+from warehouse.exports.method_sheet import read_newest_scans
+from warehouse.lake.packing import pack_document
+from warehouse.records.jobs import keyword_subject
+
+START = datetime(2026, 11, 2, 9, tzinfo=UTC)
+TRACK = "7361729694329545668"
+VIDEOS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")
+ACCOUNT = "MS4wLjABAAAAnewest_account"
+SCAN_RESULT: dict[str, Any] = {"candidate_pool_size": 3, "coverage": []}
+
+
+class Jobs:
+    """Jobs of a lake, each an hour after the one before."""
+
+    def __init__(self, small: Any) -> None:
+        self.lake = small.lake
+        self.root = small.home.root
+        self._at = START
+
+    def add(self, table: str, **row: object) -> None:
+        found = next(one for one in self.lake.tables if one.name == table)
+        whole: dict[str, object] = dict.fromkeys(column.name for column in found.columns)
+        self.lake.append(table, [whole | {"committed_at": self._at} | row])
+
+    def scan(self, job: str) -> None:
+        """A scan that confirms all videos."""
+        self._at += timedelta(hours=1)
+        for rank, aweme_id in enumerate(VIDEOS, 1):
+            self.confirm(job, aweme_id)
+            self.add(
+                "marts.rankings", job_id=job, rank=rank, aweme_id=aweme_id, music_id=TRACK,
+                link_type="exact_music_id", statistics_complete=False,
+            )  # fmt: skip
+        self.add(
+            "marts.account_summaries", job_id=job, music_id=TRACK, sec_uid=ACCOUNT,
+            linked_video_count=3, profile_complete=False,
+            top_aweme_id=VIDEOS[0],
+        )  # fmt: skip
+        self.add(
+            "marts.coverage", job_id=job, surface="music_list", requests=1, pages=1, items=3,
+            new_items=3, stop_reason="exhausted",
+        )  # fmt: skip
+        self.conclude(job, confirmed=3, document=SCAN_RESULT)
+
+    def copy(self, job: str) -> None:
+        """A job that a stored result served."""
+        self._at += timedelta(hours=1)
+        self.conclude(job, confirmed=3, document=SCAN_RESULT)
+
+    def discover(self, job: str) -> None:
+        """A discovery that confirms one of the videos."""
+        self._at += timedelta(hours=1)
+        self.confirm(job, VIDEOS[0])
+        self.conclude(job, confirmed=1, document={"kind": "discovery"})
+
+    def search(self, job: str, name: str) -> None:
+        """A search by name, which is about no track."""
+        self._at += timedelta(hours=1)
+        self.conclude(job, confirmed=0, document=SCAN_RESULT, subject=keyword_subject(name))
+
+    def confirm(self, job: str, aweme_id: str) -> None:
+        self.add(
+            "marts.confirmed_videos", music_id=TRACK, aweme_id=aweme_id, job_id=job,
+            link_type="exact_music_id", source_music_id=TRACK, expansion_round=0, algorithm="a",
+        )  # fmt: skip
+
+    def conclude(
+        self, job: str, *, confirmed: int, document: dict[str, Any], subject: str = TRACK
+    ) -> None:
+        self.add(
+            "marts.job_results", job_id=job, music_id=subject, confirmed_count=confirmed,
+            document=pack_document(document), algorithm="a",
+        )  # fmt: skip
+
+
+@pytest.fixture
+def jobs(small: Any) -> Jobs:
+    return Jobs(small)
+
+
+@pytest.fixture
+def later(jobs: Jobs) -> Jobs:
+    """A scan, then a copy of its result and a discovery of the same track."""
+    jobs.scan("scan")
+    jobs.copy("copy")
+    jobs.discover("discovery")
+    return jobs
+
+
+def test_the_newest_result_of_a_track_is_that_of_its_newest_scan(later: Jobs) -> None:
+    with open_warehouse(later.root) as wh:
+        (track,) = wh.marts.tracks.rows()
+        assert (track["newest_job_id"], track["result_count"]) == ("scan", 1)
+        assert track["confirmed_video_count"] == 3
+        assert track["first_result_at"] == track["last_result_at"] == START + timedelta(hours=1)
+        videos = wh.marts.track_videos.order("aweme_id").rows()
+        assert [row["aweme_id"] for row in videos] == list(VIDEOS)
+        # of a discovery, too: its video is in the result of the scan
+        assert [row["is_in_newest_result"] for row in videos] == [True, True, True]
+
+
+def test_named_queries_show_the_newest_scan(later: Jobs) -> None:
+    with open_warehouse(later.root) as wh:
+        assert [row["aweme_id"] for row in wh.query("top-videos").rows()] == list(VIDEOS)
+        assert [row["sec_uid"] for row in wh.query("top-accounts").rows()] == [ACCOUNT]
+        (track,) = wh.query("scanned-tracks").rows()
+        assert (track["scans"], track["confirmed"]) == (1, 3)
+
+
+def test_a_search_by_name_is_no_track_and_no_music_id(jobs: Jobs) -> None:
+    jobs.search("search", "晴天")
+    with open_warehouse(jobs.root) as wh:
+        for view in (wh.marts.tracks, wh.marts.music_ids, wh.marts.genealogy):
+            assert view.rows() == []
+        assert wh.query("scanned-tracks").rows() == []
+    with closing(Engine(jobs.lake)) as engine:
+        assert read_tracks(engine) == []
+
+
+def test_an_export_has_the_error_sheet_of_the_newest_scan(later: Jobs) -> None:
+    with closing(Engine(later.lake)) as engine:
+        of_track = read_newest_scans(engine, ExportScope(track=TRACK))
+        assert list(of_track) == [("scan", SCAN_RESULT)]
+        of_copy = read_newest_scans(engine, ExportScope(job_id="copy"))
+        assert list(of_copy) == [("copy", SCAN_RESULT)]

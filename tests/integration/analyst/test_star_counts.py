@@ -1,0 +1,108 @@
+"""Counts of the star that a repeated reading or another field must not move."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from warehouse import open_warehouse
+from warehouse.lake.record_rows import account_row, track_row, video_row
+from warehouse.records.videos import Account, FollowerCountSource, Music, Track, Video
+from warehouse.tables import BY_NAME
+
+MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
+TRACK = "7361729694329545668"
+ACCOUNT = "MS4wLjABAAAAcounted_account"
+
+
+def profile(day: int, followers: int | None, source: FollowerCountSource | None) -> dict[str, Any]:
+    account = Account(
+        sec_uid=ACCOUNT, surface="user_info", observed_at=MONDAY + timedelta(days=day),
+        follower_count=followers, follower_count_source=source,
+    )  # fmt: skip
+    return account_row(account, capture_id=None, job_id=None, data_provider="mock")
+
+
+def test_followers_are_gained_between_counts_of_one_field(small: Any) -> None:
+    small.lake.append(
+        "raw.accounts",
+        [
+            profile(0, 1000, "follower_count"),
+            profile(1, 54_000, "mplatform_followers_count"),
+            profile(2, 1010, "follower_count"),
+            profile(3, None, None),
+            profile(4, 54_100, "mplatform_followers_count"),
+            profile(5, 1015, None),
+        ],
+    )
+    with open_warehouse(small.home.root) as wh:
+        rows = wh.marts.account_days.order("day").rows()
+    assert [row["followers_gained"] for row in rows] == [None, None, 10, None, 100, None]
+
+
+def test_a_stored_time_in_milliseconds_is_unknown_to_the_genealogy(small: Any) -> None:
+    track = Track(music_id=TRACK, surface="music_info", observed_at=MONDAY)
+    video = Video(
+        aweme_id="7400000000000000001", surface="video_page", observed_at=MONDAY,
+        create_time=1_764_000_000_000, music=Music(music_id=TRACK),
+    )  # fmt: skip
+    origin: dict[str, Any] = {"capture_id": None, "job_id": None, "data_provider": "mock"}
+    result = {
+        "job_id": "j", "music_id": TRACK, "document": b"x", "confirmed_count": 0, "algorithm": "a",
+    }  # fmt: skip
+    small.lake.append("raw.tracks", [track_row(track, **origin)])
+    small.lake.append("raw.videos", [video_row(video, **origin)])
+    small.lake.append("marts.job_results", [result])
+    with open_warehouse(small.home.root) as wh:
+        (row,) = wh.marts.genealogy.rows()
+    assert (row["music_id"], row["first_published_at"]) == (TRACK, None)
+
+
+def test_profiles_and_pages_that_were_replayed_are_counted_once(small: Any) -> None:
+    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    track = Track(music_id=TRACK, surface="music_info", observed_at=MONDAY)
+    account = Account(sec_uid=ACCOUNT, surface="user_info", observed_at=MONDAY)
+    origin: dict[str, Any] = {"job_id": None, "data_provider": "mock"}
+    for capture_id in ("c-1", "r-1"):
+        small.lake.append("raw.tracks", [track_row(track, capture_id=capture_id, **origin)])
+        small.lake.append("raw.accounts", [account_row(account, capture_id=capture_id, **origin)])
+    replay(small, "c-1", "r-1")
+    with open_warehouse(small.home.root) as wh:
+        assert [row["page_observation_count"] for row in wh.marts.music_ids.rows()] == [1]
+        assert [row["profile_observation_count"] for row in wh.marts.accounts.rows()] == [1]
+        assert [row["observation_count"] for row in wh.marts.account_days.rows()] == [1]
+
+
+def test_a_replayed_capture_and_what_it_shows_are_counted_once(small: Any) -> None:
+    small.add_works("MS4wLjABAAAAan-account", nickname="A nickname", desc="as read first")
+    before = counts_of(small)
+    assert before == ([1, 1], [1, 1], [1], [1])
+    replay(small, "c-1", "r-1")
+    assert counts_of(small) == before
+    replay(small, "r-1", "r-2")
+    assert counts_of(small) == before
+    with open_warehouse(small.home.root) as wh:
+        assert {row["desc"] for row in wh.marts.videos.rows()} == {"as r-2 reads it"}
+
+
+def replay(small: Any, capture_id: str, again: str) -> None:
+    """Append what a written replay appends for a capture that is read differently today."""
+    changed = {"capture_id": again}
+    for name, more in (
+        ("raw.videos", {"desc": f"as {again} reads it"}),
+        ("raw.captures", {"reason": f"replay of {capture_id}", "request_count": 0}),
+    ):
+        columns = [one.name for one in BY_NAME[name].columns if one.name != "committed_at"]
+        with open_warehouse(small.home.root) as wh:
+            rows = wh.table(name).filter(f"capture_id = '{capture_id}'").rows()
+        kept = [{column: row[column] for column in columns} for row in rows]
+        small.lake.append(name, [{**row, **changed, **more} for row in kept])
+
+
+def counts_of(small: Any) -> tuple[list[int], ...]:
+    """Observations of each video, in all and by day; captures and requests of each day."""
+    with open_warehouse(small.home.root) as wh:
+        return (
+            [row["observation_count"] for row in wh.marts.videos.rows()],
+            [row["observation_count"] for row in wh.marts.video_days.rows()],
+            [row["capture_count"] for row in wh.marts.days.rows()],
+            [row["request_count"] for row in wh.marts.days.rows()],
+        )

@@ -1,0 +1,142 @@
+"""Forgetting old versions takes no file from a writer that has not committed it yet."""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import write_deltalake
+
+from tests.song_lake import SONGS, opened, songs, stored, titled
+from warehouse.lake import store as lake_module
+from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
+from warehouse.lake.schema_evolution import purge_versions
+from warehouse.lake.store import Lake
+from warehouse.lake.table_turns import writing, writing_alone
+from warehouse.maintenance import sorting
+
+HOUR_S = 3600
+WRITES: dict[str, Callable[[Lake], object]] = {
+    "append": lambda lake: lake.append(SONGS, songs("9")),
+    "compact": lambda lake: lake.compact(SONGS),
+    "delete": lambda lake: lake.delete(SONGS, "song_id", ["1"]),
+    "erase": lambda lake: lake.erase(SONGS, "song_id = '1'"),
+    "blank": lambda lake: lake.blank(SONGS, "title", "song_id = '1'"),
+    "sort": lambda lake: sorting._sort_table(lake, SONGS),
+}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = opened(str(tmp_path / "lake"))
+    for number in range(3):
+        lake.append(SONGS, songs(str(number)))
+    return lake
+
+
+@pytest.fixture
+def far(lake: Lake) -> Lake:
+    """The same lake at an address as an object store has one."""
+    return opened(f"file://{lake.url}")
+
+
+def is_free(lake: Lake, kind: int) -> bool:
+    """Whether another process could take its turn at the songs now."""
+    with Path(lake.path(SONGS), "_forgetting.lock").open("w") as turn:
+        try:
+            fcntl.flock(turn, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_nobody_forgets_while_a_table_is_written_and_others_write(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, write: Callable[[Lake], object]
+) -> None:
+    seen: list[tuple[bool, bool]] = []
+
+    def note(real: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **options: Any) -> Any:
+            seen.append((is_free(lake, fcntl.LOCK_EX), is_free(lake, fcntl.LOCK_SH)))
+            return real(*args, **options)
+
+        return called
+
+    monkeypatch.setattr(lake_module, "write_deltalake", note(write_deltalake))
+    monkeypatch.setattr(lake_module, "rewrite_properties", note(rewrite_properties))
+    monkeypatch.setattr(sorting, "rewrite_properties", note(rewrite_properties))
+    monkeypatch.setitem(SORT_COLUMNS, SONGS, "song_id")
+    write(lake)
+    assert seen == [(False, True)]
+    assert is_free(lake, fcntl.LOCK_EX)
+
+
+def test_nobody_writes_while_old_versions_are_forgotten(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+
+    def purge(path: str, *, unnamed_hours: int) -> None:
+        seen.append(is_free(lake, fcntl.LOCK_SH))
+        purge_versions(path, unnamed_hours=unnamed_hours)
+
+    monkeypatch.setattr(lake_module, "purge_versions", purge)
+    lake.forget(SONGS)
+    assert seen == [False]
+    assert is_free(lake, fcntl.LOCK_EX)
+
+
+def test_a_turn_ends_although_a_fork_has_inherited_it(lake: Lake) -> None:
+    with writing(lake.path(SONGS)):
+        held = [file for file in Path("/proc/self/fd").iterdir() if _is_turn(file)]
+        copies = [os.dup(int(file.name)) for file in held]
+    assert len(copies) == 1
+    assert is_free(lake, fcntl.LOCK_EX)
+    os.close(copies[0])
+
+
+def _is_turn(descriptor: Path) -> bool:
+    try:
+        return descriptor.readlink().name == "_forgetting.lock"
+    except FileNotFoundError:
+        return False  # the descriptor that lists them
+
+
+def unnamed_files(lake: Lake) -> list[Path]:
+    """A file that a writer is about to commit, and one whose writer died two hours ago."""
+    [*_, source] = lake.files(SONGS)
+    young, old = (Path(source).with_name(f"part-{age}.parquet") for age in ("young", "old"))
+    for path in (young, old):
+        shutil.copyfile(source, path)
+    before = time.time() - 2 * HOUR_S
+    os.utime(old, (before, before))
+    return [young, old]
+
+
+def test_a_folder_keeps_no_file_that_no_version_names(lake: Lake) -> None:
+    files = unnamed_files(lake)
+    lake.forget(SONGS)
+    assert [path.exists() for path in files] == [False, False]
+
+
+def test_an_address_keeps_what_may_be_about_to_be_committed_and_no_erased_row(
+    lake: Lake, far: Lake
+) -> None:
+    files = unnamed_files(lake)
+    named = [Path(file) for file in lake.files(SONGS)]
+    far.compact(SONGS)
+    assert far.erase(SONGS, "song_id = '1'") == 1
+    far.forget(SONGS)
+    assert [path.exists() for path in files] == [True, False]
+    assert not any(path.exists() for path in named)
+    assert stored(lake) == titled("0", "2")
+
+
+def test_an_address_gives_no_turns_to_write(far: Lake) -> None:
+    with writing_alone(far.path(SONGS)) as is_alone, writing(far.path(SONGS)):
+        assert not is_alone
