@@ -22,7 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.arrow_types import like_arrow
-from warehouse.engine.mentioned_tables import CAPTURES, mentions_of
+from warehouse.engine.mentioned_tables import CAPTURES, REPLAYED, mentions_of
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
@@ -43,6 +43,11 @@ from warehouse.tables import (
     Table,
 )
 
+# A replay names the capture that it has read again.
+_REPLAYED_VIEW = f"""
+    create or replace view {REPLAYED} as
+    select substr(reason, 11) as capture_id from {CAPTURES} where reason like 'replay of %'
+"""  # noqa: S608  # names of this package
 RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
 FORGET_AFTER_FILES = 500
 """Files that no table has any more, whose footers the database still keeps, before it is opened
@@ -122,6 +127,7 @@ class Engine:
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if CAPTURES in self._tables:  # every view of `seen` refers to it
             self._show(CAPTURES, _view(self._tables[CAPTURES], None, as_of))
+            self._show(REPLAYED, _REPLAYED_VIEW)
 
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None, /, **named: object

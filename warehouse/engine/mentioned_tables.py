@@ -16,6 +16,7 @@ from warehouse.tables import STAR, Table
 _NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
 """A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
 CAPTURES = "raw.captures"
+REPLAYED = "seen.replayed"
 _ANY_TABLE = re.compile(
     r"\b(query|query_table|information_schema|pg_catalog|sqlite_master|duckdb_\w+"
     r"|pragma\w*|show|describe)\b"
@@ -31,6 +32,7 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
         if table.name.startswith("raw."):
             seen = table.name.replace("raw.", "seen.")
             reads[seen] = frozenset({table.name, CAPTURES}) & everything
+    reads[REPLAYED] = frozenset({CAPTURES}) & everything
     for view in STAR:  # in the order of their creation: one may read those before it
         reads[view.name] = frozenset().union(*_mentioned(read_model(view), reads))
     nouns: dict[str, frozenset[str]] = {}

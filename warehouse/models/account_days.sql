@@ -13,9 +13,7 @@ observed as (
         arg_max(aweme_count, (observed_at, committed_at, surface)) as aweme_count,
         arg_max(total_favorited, (observed_at, committed_at, surface)) as likes_received_count,
         count(*) filter (
-            capture_id is null or capture_id not in (
-                select substr(reason, 11) from raw.captures where reason like 'replay of %'
-            )
+            capture_id is null or capture_id not in (from seen.replayed)
         ) as observation_count,
         max(observed_at) as last_observed_at
     from seen.accounts

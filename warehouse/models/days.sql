@@ -18,11 +18,7 @@ calendar as (
 captured as (
     select
         observed_at::date as day,
-        count(*) filter (
-            capture_id not in (
-                select substr(reason, 11) from raw.captures where reason like 'replay of %'
-            )
-        ) as capture_count,
+        count(*) filter (capture_id not in (from seen.replayed)) as capture_count,
         sum(request_count)::bigint as request_count
     from raw.captures
     group by 1

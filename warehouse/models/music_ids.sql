@@ -15,9 +15,7 @@ pages as (
         arg_max(duration_s, (observed_at, committed_at, surface)) as duration_s,
         max(created_at) as created_at,
         count(*) filter (
-            capture_id is null or capture_id not in (
-                select substr(reason, 11) from raw.captures where reason like 'replay of %'
-            )
+            capture_id is null or capture_id not in (from seen.replayed)
         ) as page_observation_count,
         min(observed_at) as first_observed_at,
         max(observed_at) as last_observed_at

@@ -22,9 +22,7 @@ observed as (
         arg_max(collect_count, newest) filter (statistics_complete) as collect_count,
         arg_max(share_count, newest) filter (statistics_complete) as share_count,
         count(*) filter (
-            capture_id is null or capture_id not in (
-                select substr(reason, 11) from raw.captures where reason like 'replay of %'
-            )
+            capture_id is null or capture_id not in (from seen.replayed)
         ) as observation_count,
         max(observed_at) as last_observed_at
     from counted

@@ -45,9 +45,7 @@ observed as (
             quality
         ) as best,
         count(*) filter (
-            capture_id is null or capture_id not in (
-                select substr(reason, 11) from raw.captures where reason like 'replay of %'
-            )
+            capture_id is null or capture_id not in (from seen.replayed)
         ) as observation_count,
         arg_max(created_at, newest) as created_at,
         min(observed_at) as first_observed_at,

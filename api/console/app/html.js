@@ -4,5 +4,5 @@ import { h, render, Fragment } from "../vendor/preact/preact.mjs";
 
 export const html = htm.bind(h);
 export { render, Fragment };
-export { useEffect, useMemo, useRef, useState } from "../vendor/preact/hooks.mjs";
+export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact/hooks.mjs";
 export { signal, computed, effect, batch } from "../vendor/signals/signals.mjs";

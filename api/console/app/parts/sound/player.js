@@ -3,7 +3,7 @@
 // and the usual waveform library sets markup, which the page's Trusted Types policy forbids.
 import { fetchFile } from "../../api.js";
 import { decimal } from "../../format.js";
-import { html, useEffect, useMemo, useRef, useState } from "../../html.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { theme } from "../../state.js";
 import { stretched, undoing } from "./stretch.js";
@@ -144,7 +144,7 @@ function Lanes({ deck, starts, speed, semitones, isSure }) {
   const pause = () => { deck.from = deck.position; deck.stop(); setPlaying(false); };
   const choose = (role) => { setLive(role); deck.select(role); };
   const jump = (to) => { if (isPlaying) begin(to); else { deck.from = to; setAt(to); } };
-  useEffect(() => { // X switches wherever the reader is on the page, but in a text
+  useLayoutEffect(() => { // X switches wherever the reader is on the page, but in a text; heard from the first frame on
     const keys = (event) => {
       const isTyping = event.target.matches?.("textarea, select, input:not([type=range], [type=checkbox])");
       const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
