@@ -27,6 +27,7 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/commands/system/services.py": _COMMAND,
     "api/cli/main.py": _COMMAND,
     "api/cli/processes/dagster_access.py": _SERVICE,
+    "api/cli/processes/forked_programs.py": _SERVICE,
     "api/cli/processes/worker_supervision.py": _COMMAND,
     "api/routes/extensions/evidence.py": _SERVICE,
     "api/services/evidence/excerpt_reader.py": _SERVICE,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Protocol, Self
 
 from api.cli.interrupts import Interrupted
 from api.cli.processes import parent_watchdog
@@ -29,19 +29,35 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program to run: command line, log file and extra environment variables."""
+    """A program to run: command line, log file and extra environment variables.
+
+    With `is_forked` it is forked from a process that has loaded what our programs need. It has a
+    log, and its command is `python -m MODULE ...`.
+    """
 
     name: str
     command: Sequence[str]
     log: Path | None = None
     env: Mapping[str, str] | None = None
     is_quiet: bool = False
+    is_forked: bool = False
+
+
+class RunningProcess(Protocol):
+    """A process as `subprocess` has it; `wait` and `poll` return a negative signal, too."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
 
 
 class Child:
     """A running program with its process group and its log."""
 
-    def __init__(self, program: Program, process: subprocess.Popen[str]) -> None:
+    def __init__(self, program: Program, process: RunningProcess) -> None:
         self.program = program
         self.process = process
         self.started_at = time.monotonic()
@@ -139,16 +155,8 @@ class ChildProcessGroup:
 
     def start(self, program: Program) -> Child:
         """Start a program in its own process group, with its output in its log file."""
-        with _output(program) as stream, self._signals.held():
-            process = subprocess.Popen(  # noqa: S603 -- our own command lines
-                list(program.command),
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                text=True,
-                env={**os.environ, **(program.env or {})},
-                start_new_session=True,
-            )
+        with self._signals.held():
+            process = _fork(program) if program.is_forked else _execute(program)
             # Inside `held`: a signal in between would leave a child that nobody stops.
             self._tell(f"+{process.pid}")
             child = Child(program, process)
@@ -210,6 +218,31 @@ def is_listening(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def _fork(program: Program) -> RunningProcess:
+    from api.cli.processes.forked_programs import ForkedProcess, ModuleRun  # noqa: PLC0415 -- loads multiprocessing
+
+    python, option, module, *arguments = program.command
+    assert (python, option) == (sys.executable, "-m"), "a module of this environment"
+    assert program.log is not None
+    program.log.parent.mkdir(parents=True, exist_ok=True)
+    return ForkedProcess(
+        ModuleRun(module=module, arguments=tuple(arguments), log=program.log, env=program.env or {})
+    )
+
+
+def _execute(program: Program) -> RunningProcess:
+    with _output(program) as stream:
+        return subprocess.Popen(  # noqa: S603 -- our own command lines
+            list(program.command),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **(program.env or {})},
+            start_new_session=True,
+        )
 
 
 @contextmanager

@@ -138,6 +138,9 @@ class _DecoderChild:
 class DecoderPool:
     """Decodes and measures files in `workers` child processes. Use it as a context manager.
 
+    A child starts with the first file that needs it, or with `start`: 40 MB each that an idle
+    process does not hold.
+
     Args:
         workers: Number of child processes; each has one thread.
         limits: Resource limits per file.
@@ -154,6 +157,7 @@ class DecoderPool:
         self._children: set[_DecoderChild] = set()
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
+        self._together: threading.Barrier | None = None
 
     def __enter__(self) -> Self:
         # The parent-death signal follows the thread that starts a child, not the process, so the
@@ -161,12 +165,6 @@ class DecoderPool:
         self._executor = ThreadPoolExecutor(
             self._workers, thread_name_prefix="listening", initializer=self._start_child
         )
-        # An executor starts a thread only if no other is idle: the barrier keeps all of them busy,
-        # so that every child starts now.
-        together = threading.Barrier(self._workers + 1)
-        for _ in range(self._workers):
-            self._executor.submit(together.wait)
-        together.wait()
         return self
 
     def __exit__(
@@ -178,6 +176,8 @@ class DecoderPool:
         assert self._executor is not None
         # The threads wait for their children: they can be joined once those are killed.
         self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._together is not None:
+            self._together.abort()
         with self._lock:
             for child in self._children:
                 child.process.kill()
@@ -186,6 +186,13 @@ class DecoderPool:
             child.stop()
         self._children.clear()
         self._executor = None
+
+    def start(self) -> list[Future[int]]:
+        """Start all children before the first file needs one; the futures end with each start."""
+        assert self._executor is not None, "enter the pool before use"
+        # An executor starts a thread only if no other is idle: the barrier keeps all of them busy.
+        self._together = threading.Barrier(self._workers)
+        return [self._executor.submit(self._together.wait) for _ in range(self._workers)]
 
     async def measure(self, path: Path) -> SoundMeasurement:
         """Measure one file. An undecodable file gives `NotComparable`; it never raises."""

@@ -41,7 +41,7 @@ from pipelines.scan.runtime import Runtime, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
 from warehouse.home.folder import Home
-from warehouse.records.jobs import JOB_KINDS, Job
+from warehouse.records.jobs import JOB_KINDS, SCAN, Job
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
 """Run events are in Dagster's event log; the worker's stderr stays readable."""
@@ -135,6 +135,8 @@ def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> Sca
 
 
 def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:
+    if job.kind == SCAN:
+        process.runtime.listening.start()
     with ScanRun(process.runtime, job, music_id=music_id) as session:
         run = _create_run(process, job, partition_key(job.kind, session.subject))
         session.on_canceling = lambda: process.instance.report_run_canceling(run)

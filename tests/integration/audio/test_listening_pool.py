@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -131,14 +132,29 @@ async def test_child_that_dies_at_work_costs_its_file_and_the_pool_goes_on(sound
 
 async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
     with DecoderPool(1, limits=PATIENT) as pool:
+        wait(pool.start())
         child = psutil.Process(pids(pool)[0])
         child.kill()
         child.wait()
         assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
 
 
+async def test_no_child_runs_before_a_file_needs_it(sounds: Path) -> None:
+    with DecoderPool(2, limits=PATIENT) as pool:
+        assert pids(pool) == []
+        await pool.measure(sounds / "song.mp3")
+        assert len(pids(pool)) == 1
+
+
+def test_a_pool_can_be_closed_while_its_children_start() -> None:
+    with DecoderPool(2, limits=PATIENT) as pool:
+        started = pool.start()
+    assert all(one.done() for one in started)
+
+
 async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
     with DecoderPool(2, limits=PATIENT) as pool:
+        wait(pool.start())
         await pool.measure(sounds / "song.mp3")
         children = [psutil.Process(pid) for pid in pids(pool)]
     assert len(children) == 2
@@ -161,8 +177,10 @@ def test_pool_works_inside_a_daemonic_worker_process(sounds: Path) -> None:
 
 _PARENT = """
 import sys
+from concurrent.futures import wait
 from pipelines.audio.decode.decoder_pool import DecoderPool
 with DecoderPool(2) as pool:
+    wait(pool.start())
     print(*(child.process.pid for child in pool._children), flush=True)
     sys.stdin.read()
 """

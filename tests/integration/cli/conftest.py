@@ -57,7 +57,7 @@ class Watch:
         for child in self.family(pid):
             command = Path(f"/proc/{child}/cmdline")
             words = command.read_text().split("\0") if command.exists() else []
-            if words[1:4] == ["-m", "api.cli.main", "worker"]:
+            if "-m api.cli.main worker" in " ".join(words):
                 return child
         return 0
 

@@ -1,5 +1,6 @@
 """Whatever ends a command ends its children and theirs."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from api.cli.processes.child_processes import ChildProcessGroup, Program
 from api.cli.processes.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
 from tests.stage import PATIENCE_S
 
+TELLER = "tests.integration.cli.programs.teller"
 OWNER = str(Path(__file__).with_name("programs") / "owner.py")
 type Start = Callable[..., subprocess.Popen[str]]
 
@@ -100,3 +102,46 @@ def test_readiness_is_told_once_when_all_are_ready() -> None:
         for _ in range(3):
             supervisor.step()
     assert told == ["ready"]
+
+
+def test_a_service_that_follows_another_starts_when_that_one_has_been_ready() -> None:
+    ready = False
+    sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
+    services = [
+        Service(Program(name="second", command=sleeper), after="first"),
+        Service(Program(name="first", command=sleeper), lambda: ready),
+    ]
+    with ChildProcessGroup() as process_group:
+        supervisor = Supervisor(process_group, services)
+        for _ in range(3):
+            supervisor.step()
+        assert [child.name for child in process_group.children] == ["first"]
+        ready = True
+        for _ in range(2):
+            supervisor.step()
+        assert [child.name for child in process_group.children] == ["first", "second"]
+
+
+def test_a_forked_program_runs_as_one_that_was_executed(tmp_path: Path) -> None:
+    def program(*arguments: str) -> Program:
+        return Program(
+            name="teller", command=[sys.executable, "-m", TELLER, *arguments],
+            log=tmp_path / "logs" / "teller.log", env={"TOLD": "from its program"}, is_forked=True,
+        )  # fmt: skip
+
+    with ChildProcessGroup() as process_group:
+        ended = process_group.start(program("3"))
+        assert ended.process.wait() == 3
+        assert process_group.exited_children() == [ended]
+        said = json.loads(ended.log_tail())
+        assert said == {
+            "arguments": ["3"],
+            "main": "__main__",
+            "told": "from its program",
+            "leads": {"session": True, "group": True},
+            "command": f"{Path(sys.executable).name} -m {TELLER} 3",
+            "preloaded": True,
+        }
+        endless = process_group.start(program("endless"))
+        assert endless.exit_code() is None
+    assert endless.exit_code() == -signal.SIGTERM

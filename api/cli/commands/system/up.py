@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 DAGSTER_PORT = 8781
 READY_WITHIN_S = 2.0
 LOCATION = "sametrack"
+CODE_SERVER = "code-server"
 DAEMON = "pipelines.orchestration.dagster_compat"
 
 _Sandbox = Annotated[
@@ -93,7 +94,7 @@ def up(
 
 def services(plan: UpConfig) -> list[Service]:
     """Return all services of `sametrack up`."""
-    code = [sys.executable, "-m", "dagster", "code-server", "start"]
+    code = [sys.executable, "-m", "dagster", "api", "grpc", "--lazy-load-user-code"]
     daemon = [sys.executable, "-m", DAEMON, "run", "-w", str(plan.workspace)]
     ui = sametrack_command(
         "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
@@ -107,14 +108,14 @@ def services(plan: UpConfig) -> list[Service]:
         Service(
             _program(
                 plan,
-                "code-server",
+                CODE_SERVER,
                 [*code, "-m", "pipelines.definitions", "-s", str(plan.socket),
                  "--location-name", LOCATION],
             ),
             plan.socket.exists,
         ),
-        _service(plan, "daemon", daemon),
-        _service(plan, "dagster-ui", ui, port=plan.dagster_port),
+        Service(_program(plan, "daemon", daemon), after=CODE_SERVER),
+        _service(plan, "dagster-ui", ui, port=plan.dagster_port, after=CODE_SERVER),
     ]  # fmt: skip
     if plan.sandbox_port is not None:
         world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
@@ -232,9 +233,10 @@ def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
     process_group.stop(child)
 
 
-def _service(plan: UpConfig, name: str, command: list[str], *, port: int | None = None) -> Service:
-    ready = None if port is None else lambda: is_listening(port)
-    return Service(_program(plan, name, command), ready)
+def _service(
+    plan: UpConfig, name: str, command: list[str], *, port: int, after: str | None = None
+) -> Service:
+    return Service(_program(plan, name, command), lambda: is_listening(port), after=after)
 
 
 def _has_worker(api_port: int) -> bool:
@@ -252,7 +254,7 @@ def _has_worker(api_port: int) -> bool:
 
 def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
     log = plan.logs / f"{name}.log"
-    return Program(name=name, command=command, log=log, env=_environment(plan))
+    return Program(name=name, command=command, log=log, env=_environment(plan), is_forked=True)
 
 
 def _environment(plan: UpConfig) -> dict[str, str]:

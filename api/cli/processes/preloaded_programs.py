@@ -1,0 +1,16 @@
+"""Everything that the programs of `sametrack up` load, loaded once before they are forked."""
+
+import atexit
+import gc
+import os
+
+from api import process  # noqa: F401 -- the service
+from api.cli.processes import dagster_ui  # noqa: F401
+from pipelines.freed_memory import give_back_memory
+from pipelines.orchestration import definitions  # noqa: F401
+from pipelines.orchestration.worker import worker  # noqa: F401
+from pipelines.sandbox import server  # noqa: F401
+
+give_back_memory()
+gc.freeze()  # a collection in a fork would touch, and so copy, what it shares
+atexit.register(os._exit, 0)  # nothing is left to do at its end, where DuckDB reports its leaks
