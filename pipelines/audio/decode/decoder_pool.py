@@ -160,11 +160,7 @@ class DecoderPool:
         self._together: threading.Barrier | None = None
 
     def __enter__(self) -> Self:
-        # The parent-death signal follows the thread that starts a child, not the process, so the
-        # executor's own threads start the children.
-        self._executor = ThreadPoolExecutor(
-            self._workers, thread_name_prefix="listening", initializer=self._start_child
-        )
+        self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="listening")
         return self
 
     def __exit__(
@@ -187,12 +183,18 @@ class DecoderPool:
         self._children.clear()
         self._executor = None
 
-    def start(self) -> list[Future[int]]:
-        """Start all children before the first file needs one; the futures end with each start."""
+    def start(self) -> list[Future[None]]:
+        """Start all children before the first file needs one.
+
+        A future ends when its child runs, with `OSError` if it cannot be started.
+        """
         assert self._executor is not None, "enter the pool before use"
         # An executor starts a thread only if no other is idle: the barrier keeps all of them busy.
         self._together = threading.Barrier(self._workers)
-        return [self._executor.submit(self._together.wait) for _ in range(self._workers)]
+        return [
+            self._executor.submit(self._start_with_others, self._together)
+            for _ in range(self._workers)
+        ]
 
     async def measure(self, path: Path) -> SoundMeasurement:
         """Measure one file. An undecodable file gives `NotComparable`; it never raises."""
@@ -220,18 +222,31 @@ class DecoderPool:
             return None
         return None if "reason" in answer else encoded
 
-    def _start_child(self) -> None:
-        child = _DecoderChild(self._limits, self._clock)
-        self._mine.child = child
-        with self._lock:
-            self._children.add(child)
+    def _start_with_others(self, together: threading.Barrier) -> None:
+        try:
+            self._own_child()
+        finally:
+            together.wait()
+
+    def _own_child(self) -> _DecoderChild:
+        """Return the child of this thread; start one if it has none.
+
+        The parent-death signal follows the thread that starts a child, not the process.
+        """
+        child: _DecoderChild | None = getattr(self._mine, "child", None)
+        if child is None:
+            child = self._mine.child = _DecoderChild(self._limits, self._clock)
+            with self._lock:
+                self._children.add(child)
+        return child
 
     def _replace_child(self) -> None:
         child: _DecoderChild = self._mine.child
+        self._mine.child = None
         with self._lock:
             self._children.discard(child)
         child.stop()
-        self._start_child()
+        self._own_child()
 
     def _measure(self, path: Path) -> SoundMeasurement:
         try:
@@ -246,9 +261,9 @@ class DecoderPool:
 
     def _ready_child(self) -> _DecoderChild:
         """Return this thread's child; replace one that died while idle, so no file is blamed."""
-        if self._mine.child.process.poll() is not None:
+        if self._own_child().process.poll() is not None:
             self._replace_child()
-        child: _DecoderChild = self._mine.child
+        child = self._own_child()
         child.wait_until_ready()
         return child
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import wait
@@ -150,6 +151,19 @@ def test_a_pool_can_be_closed_while_its_children_start() -> None:
     with DecoderPool(2, limits=PATIENT) as pool:
         started = pool.start()
     assert all(one.done() for one in started)
+
+
+def test_a_pool_whose_children_cannot_be_started_says_so_and_leaves_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    with DecoderPool(2) as pool, pytest.raises(FileNotFoundError):
+        pool.submit(tmp_path / "song.mp3").result()
+    with DecoderPool(2) as pool:
+        failed = pool.start()
+        assert all(isinstance(one.exception(), FileNotFoundError) for one in failed)
+    assert set(threading.enumerate()) <= before
 
 
 async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
