@@ -138,6 +138,8 @@ class _DecoderChild:
 class DecoderPool:
     """Decodes and measures files in `workers` child processes. Use it as a context manager.
 
+    Entering it raises `OSError` if a child cannot be started.
+
     Args:
         workers: Number of child processes; each has one thread.
         limits: Resource limits per file.
@@ -156,17 +158,22 @@ class DecoderPool:
         self._executor: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        # The parent-death signal follows the thread that starts a child, not the process, so the
-        # executor's own threads start the children.
-        self._executor = ThreadPoolExecutor(
-            self._workers, thread_name_prefix="listening", initializer=self._start_child
-        )
+        self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="listening")
         # An executor starts a thread only if no other is idle: the barrier keeps all of them busy,
-        # so that every child starts now.
-        together = threading.Barrier(self._workers + 1)
-        for _ in range(self._workers):
-            self._executor.submit(together.wait)
-        together.wait()
+        # so that every thread starts a child now. The parent-death signal follows the thread that
+        # starts a child, not the process, so these threads are the ones that ask it.
+        together = threading.Barrier(self._workers)
+        try:
+            started = [
+                self._executor.submit(self._start_with_others, together)
+                for _ in range(self._workers)
+            ]
+            for one in started:
+                one.result()
+        except BaseException:
+            together.abort()
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -212,6 +219,12 @@ class DecoderPool:
             self._replace_child()
             return None
         return None if "reason" in answer else encoded
+
+    def _start_with_others(self, together: threading.Barrier) -> None:
+        try:
+            self._start_child()
+        finally:
+            together.wait()
 
     def _start_child(self) -> None:
         child = _DecoderChild(self._limits, self._clock)

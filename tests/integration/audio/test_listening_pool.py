@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -135,6 +136,16 @@ async def test_child_that_died_idle_blames_no_file(sounds: Path) -> None:
         child.kill()
         child.wait()
         assert isinstance(await pool.measure(sounds / "song.mp3"), MeasuredSound)
+
+
+def test_a_pool_whose_children_cannot_be_started_says_so_and_leaves_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    with pytest.raises(FileNotFoundError), DecoderPool(2):
+        pass
+    assert set(threading.enumerate()) <= before
 
 
 async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
