@@ -159,7 +159,9 @@ PARSERS: dict[str, Parse] = {
     ),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
     "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),
-    "user_posts": lambda body, asked, seen: parse_user_posts(body, sec_uid=asked, seen=seen),
+    "user_posts": lambda body, asked, seen: parse_user_posts(
+        body, sec_uid=asked, seen=seen, is_first=True
+    ),
     "user_page": lambda body, asked, seen: parse_user_page(body, sec_uid=asked, seen=seen),
     "user_account": lambda body, asked, seen: parse_account_page(body, sec_uid=asked, seen=seen),
     "user_info": lambda body, asked, seen: parse_user_info(body, sec_uid=asked, seen=seen),

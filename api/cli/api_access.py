@@ -21,6 +21,7 @@ from api.cli.terminal import (
     INPUT_ERROR_TYPES,
     TRACE,
     err,
+    exit_with_input_error,
     out,
     print_json,
     show_error,
@@ -95,12 +96,20 @@ async def _call_api[Found](question: ApiCall[Found], api: str | None) -> Found:
 
 @asynccontextmanager
 async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator[AsyncClient]:
-    """Open a client of the service at `api`, of the local service, or of an in-process one."""
+    """Open a client of the service at `api`, of the local service, or of an in-process one.
+
+    Raises:
+        typer.Exit: `api` is no address (2).
+    """
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     here = f"{LOCALHOST_URL}:{settings.api_port}"
     if api is not None or is_listening(settings.api_port):
-        async with AsyncClient(Connection(base_url=api or here, token=token)) as client:
+        try:
+            connection = Connection(base_url=api or here, token=token)
+        except ValueError as error:
+            exit_with_input_error(f"--api: {error}")
+        async with AsyncClient(connection) as client:
             if api is not None or await _is_sametrack(client):
                 yield client
                 return

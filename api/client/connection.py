@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 DEFAULT_URL = "http://127.0.0.1:8780"
-DISCOVERY_TIMEOUT_S = 150.0  # the service waits for a discovery up to 120 s
+JOB_TIMEOUT_S = 150.0  # the service waits for the job of such a request up to 120 s
 EVENTS_SILENCE_S = 45.0  # the service sends a sign of life every 10 s
 
 
@@ -19,6 +19,9 @@ class Connection:
         timeout_s: Read timeout of a request.
         retries: Maximum number of retries of a retryable request.
         longest_pause_s: Longest `Retry-After` to wait for; for a longer one the error is raised.
+
+    Raises:
+        ValueError: `base_url` is no address.
     """
 
     base_url: str = DEFAULT_URL
@@ -29,6 +32,10 @@ class Connection:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
+        if not _is_address(self.base_url):
+            raise ValueError(
+                f"{self.base_url!r} is not the address of a service, such as {DEFAULT_URL}"
+            )
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers of every request."""
@@ -43,3 +50,11 @@ class Connection:
     def __repr__(self) -> str:
         """Hide the token."""
         return f"Connection(base_url={self.base_url!r}, token={'***' if self.token else None})"
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # no host, or no port
+        return False

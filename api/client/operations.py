@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from .connection import DISCOVERY_TIMEOUT_S
+from .connection import JOB_TIMEOUT_S
 from .operation import Operation, operation
 
 if TYPE_CHECKING:
@@ -141,7 +141,13 @@ class Operations:
     ) -> answers.UserMetricsData:
         """Return followers, likes, and the average and best post of the last `days`."""
 
-    @operation("GET", f"{APP}/fetch_music_hot_videos", number=5, sent_as=TRACK_NAMES)
+    @operation(
+        "GET",
+        f"{APP}/fetch_music_hot_videos",
+        number=5,
+        sent_as=TRACK_NAMES,
+        timeout_s=JOB_TIMEOUT_S,
+    )
     def hot_videos(
         self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
     ) -> answers.HotVideosData:
@@ -181,7 +187,7 @@ class Operations:
         f"{APP}/discover_music_related_videos",
         number=9,
         sent_as=TRACK_NAMES,
-        timeout_s=DISCOVERY_TIMEOUT_S,
+        timeout_s=JOB_TIMEOUT_S,
     )
     def related_videos(
         self, music: str, **options: Unpack[RelatedOptions]
@@ -437,7 +443,7 @@ class Operations:
     def tables(self) -> extensions.TablesData:
         """Return the tables that a statement can read, with their columns."""
 
-    @operation("POST", f"{OWN}/sql", timeout_s=DISCOVERY_TIMEOUT_S)
+    @operation("POST", f"{OWN}/sql", timeout_s=JOB_TIMEOUT_S)
     def sql(
         self,
         sql: str | None = None,

@@ -65,7 +65,7 @@ def to_job_document(
         "started_at": to_time(job.started_at),
         "finished_at": to_time(job.finished_at),
         "expires_at": to_time(job.expires_at),
-        "notes": [] if job.kind == DISCOVERY else notes(to_scan_parameters(job)),
+        "notes": [] if job.kind == DISCOVERY else notes(view or to_scan_parameters(job)),
         "is_demo_data": is_demo,
     }
 

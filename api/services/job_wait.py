@@ -6,6 +6,7 @@ job.
 
 import asyncio
 import time
+from typing import override
 
 from anyio.to_thread import run_sync
 
@@ -18,7 +19,7 @@ POLL_INTERVAL_S = 0.1
 
 
 class AwaitedJobError(SametrackError):
-    """The awaited job failed; `type` is that of the job's error."""
+    """The awaited job failed; `type` and `upstream` are those of the job's error."""
 
     def __init__(self, document: ReadOnlyDocument, *, job_id: str) -> None:
         super().__init__(
@@ -27,6 +28,11 @@ class AwaitedJobError(SametrackError):
             retry_after=document.get("retry_after"),
         )
         self.type = str(document.get("type") or "internal_error")  # type: ignore[misc]  # the type of the job's error
+        self._upstream = document.get("upstream")
+
+    @override
+    def to_document(self) -> dict[str, object]:
+        return super().to_document() | {"upstream": self._upstream}
 
 
 async def wait_for_job(scan_service: ScanService, scan: ScanJob, *, max_wait_s: float) -> ScanJob:

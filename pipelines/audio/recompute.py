@@ -14,7 +14,7 @@ from pipelines.audio.matching.judging import (
     judge_windows,
 )
 from pipelines.audio.matching.peak_votes import common_stretches
-from pipelines.audio.matching.rejection_hints import add_rejection_hint
+from pipelines.audio.matching.verify import with_likely_kind
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 TOLERANCE = 1e-6
@@ -34,7 +34,7 @@ def recompute(
         again = _unchanged(reference, candidate, stored, limits)
     else:
         again = judge_variant(reference, candidate, limits)
-    return None if again is None else add_rejection_hint(again, limits)
+    return None if again is None else with_likely_kind(reference, candidate, again, limits)
 
 
 def _unchanged(

@@ -5,6 +5,7 @@ Here: requests, records, and the erasure marks as this process last read them. N
 
 import asyncio
 from dataclasses import replace
+from operator import is_
 
 from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
@@ -65,14 +66,23 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
     found: CapturedValue = value
     match value:
         case VideoPage() | SearchPage():
-            kept = tuple(video for video in value.videos if not _is_erased(video, marks))
-            found = value if len(kept) == len(value.videos) else replace(value, videos=kept)
+            kept = tuple(
+                _without_name(video, marks)
+                for video in value.videos
+                if not _is_erased(video, marks)
+            )
+            is_same = len(kept) == len(value.videos) and all(map(is_, kept, value.videos))
+            found = value if is_same else replace(value, videos=kept)
         case VideoDetail() if _is_erased(value.video, marks):
             found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
-        case Track() if marks.hold(value.source_aweme_id):
+        case VideoDetail():
+            video = _without_name(value.video, marks)
+            found = value if video is value.video else replace(value, video=video)
+        case Track() if marks.hold(value.source_aweme_id) or marks.hold_title(value.title):
             title = None if _names_uploader(value) else value.title
+            source = None if marks.hold(value.source_aweme_id) else value.source_aweme_id
             found = replace(
-                value, source_aweme_id=None, owner_nickname=None, author=None, title=title
+                value, source_aweme_id=source, owner_nickname=None, author=None, title=title
             )
         case Account() if marks.hold(value.sec_uid, value.uid):
             raise erased_account_error()
@@ -85,6 +95,14 @@ def _is_erased(video: Video, marks: ErasureMarks) -> bool:
     if marks.hold(video.aweme_id):
         return True
     return video.author is not None and marks.hold(video.author.sec_uid, video.author.uid)
+
+
+def _without_name(video: Video, marks: ErasureMarks) -> Video:
+    """Return a video without the names of its sound if they are those of an erased account."""
+    music = video.music
+    if music is None or not marks.hold_title(music.title):
+        return video
+    return replace(video, music=replace(music, title=None, author=None))
 
 
 def _names_uploader(track: Track) -> bool:

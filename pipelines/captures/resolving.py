@@ -97,8 +97,8 @@ class Resolver:
         target = self._provider.find_target(text)
         if target is None:
             return _bare_sec_uid(text)
-        if target.kind == "user":
-            return target.id
+        if (named := _named_account(target)) is not None:
+            return named
         key = target.url or target.id
         return await self._remembered("user", key, lambda: self._user_behind(target))
 
@@ -167,9 +167,9 @@ class Resolver:
 
     async def _user_behind(self, target: LinkTarget) -> str:
         if target.kind == "short" and target.url:
-            target = await self._follow_to_user(target.url)
-            if target.kind == "user":
-                return target.id
+            target = await self._follow_instead(target.url, UnresolvedIdError, _USER_HINT)
+            if (named := _named_account(target)) is not None:
+                return named
         if target.kind != "video":
             raise _wrong_kind(target.kind, "an account or a video", UnresolvedIdError, _USER_HINT)
         video = await self._work(target.id, UnresolvedIdError, _USER_HINT)
@@ -178,17 +178,17 @@ class Resolver:
         return video.author.sec_uid
 
     async def _hashtag_behind(self, url: str) -> str:
-        target = await self.follow(url)
+        target = await self._follow_instead(url, InvalidParameterError, _HASHTAG_HINT)
         if target.kind != "hashtag":
             raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _HASHTAG_HINT)
         return target.id
 
-    async def _follow_to_user(self, url: str) -> LinkTarget:
-        """Follow a link; a dead link raises the error type for accounts."""
+    async def _follow_instead(self, url: str, dead: type[SametrackError], hint: str) -> LinkTarget:
+        """Follow a link that was given in place of another input; a dead one raises `dead`."""
         try:
             return await self.follow(url)
         except InvalidMusicInputError as error:
-            raise UnresolvedIdError(error.detail, hint=_USER_HINT) from error
+            raise dead(error.detail, hint=hint) from error
 
     async def _work(self, aweme_id: str, error: type[SametrackError], hint: str) -> Video:
         detail = await self._read_work(aweme_id)
@@ -204,6 +204,11 @@ def _trimmed(text: str, error: type[SametrackError], hint: str) -> str:
             f"the input has {len(text)} characters; 1 to {MAX_INPUT_LENGTH} are read", hint=hint
         )
     return text
+
+
+def _named_account(target: LinkTarget) -> str | None:
+    """Return the account that a link itself names: its target, or whose page shows a video."""
+    return target.id if target.kind == "user" else target.account
 
 
 def _bare_sec_uid(text: str) -> str:

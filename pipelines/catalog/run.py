@@ -21,7 +21,13 @@ from pipelines.catalog.rules.planning import (
     due_tracks,
     next_submissions,
 )
-from pipelines.catalog.rules.settling import next_job_id, refused, settled, submitted
+from pipelines.catalog.rules.settling import (
+    has_outcome,
+    next_job_id,
+    refused,
+    settled,
+    submitted,
+)
 from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_run
 from pipelines.catalog.service import CatalogStore, find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
@@ -69,6 +75,7 @@ class CatalogProgress:
         ended: The tracks whose job has ended, or that were answered without one, in this step.
         spent: What the scans submitted today had cost when the tracks were last read.
         stop: Why nothing more is submitted; None while there is something to submit.
+        cancelled: The keys of those ended tracks whose job left neither a result nor an error.
     """
 
     states: Mapping[TrackState, int]
@@ -77,6 +84,7 @@ class CatalogProgress:
     ended: tuple[CatalogTrack, ...]
     spent: DaySpending
     stop: StopReason | None
+    cancelled: frozenset[str] = frozenset()
 
     @property
     def is_over(self) -> bool:
@@ -95,6 +103,7 @@ class _Step:
     jobs: dict[str, Job]
     spent: DaySpending
     ended: list[CatalogTrack] = field(default_factory=list)
+    cancelled: set[str] = field(default_factory=set)
 
 
 class CatalogRun:
@@ -129,6 +138,8 @@ class CatalogRun:
         self._submitted: set[str] = set()
         self._is_stopped = False
         self._last: tuple[int, CatalogProgress] | None = None
+        # The outcome of a job may be stored by a process that reads the status of the catalogue.
+        self._under_way: dict[str, CatalogTrack] = {}
 
     def begin(self) -> bool:
         """Hold the catalogue for this run; False if another run holds it.
@@ -177,11 +188,16 @@ class CatalogRun:
             for key, job in jobs.items()
             if job is not None and job.status not in FINAL_STATUSES
         }
-        return replace(last, jobs=running, ended=()) if len(running) == len(jobs) else None
+        return (
+            replace(last, jobs=running, ended=(), cancelled=frozenset())
+            if len(running) == len(jobs)
+            else None
+        )
 
     def _advance(self, *, is_ours: bool) -> CatalogProgress:
         step = self._read()
         stop = self._submit(step) if is_ours else "taken_over"
+        self._under_way = {key: step.tracks[key] for key in step.jobs}
         return CatalogProgress(
             states=count_states(step.tracks.values(), step.catalog.settings, step.now),
             due_count=len(step.due),
@@ -189,6 +205,7 @@ class CatalogRun:
             ended=tuple(step.ended),
             spent=step.spent,
             stop=stop,
+            cancelled=frozenset(step.cancelled),
         )
 
     def _read(self) -> _Step:
@@ -196,6 +213,12 @@ class CatalogRun:
         before = self._control.catalog_tracks(self.name)
         tracks, jobs = settle_tracks(self._control, self.name, before, now=now)
         due = due_tracks(tracks, catalog.settings, now)
+        under_way = self._under_way | {one.given.key: one for one in before if one.job_id}
+        ended = [
+            (under_way[after.given.key], after)
+            for after in tracks
+            if after.job_id is None and after.given.key in under_way
+        ]
         return _Step(
             catalog=catalog,
             now=now,
@@ -203,11 +226,8 @@ class CatalogRun:
             due=[track for track in due if track.given.key not in self._submitted],
             jobs=jobs,
             spent=spent_today(tracks, jobs, now),
-            ended=[
-                after
-                for track, after in zip(before, tracks, strict=True)
-                if track.job_id is not None and after.job_id is None
-            ],
+            ended=[after for _, after in ended],
+            cancelled={after.given.key for track, after in ended if not has_outcome(track, after)},
         )
 
     def _submit(self, step: _Step) -> StopReason | None:
@@ -255,6 +275,8 @@ class CatalogRun:
         after = submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
         if costs_a_scan and track.charged_day != after.charged_day:
             step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
+        if job.status == "cancelled":
+            step.cancelled.add(track.given.key)
         if is_over:
             return settled(after, job, now=step.now, is_charged=costs_a_scan)
         step.jobs[track.given.key] = job

@@ -10,7 +10,12 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.catalog.rules.importing import ImportLine, ImportOutcome, plan_import
+from pipelines.catalog.rules.importing import (
+    ImportLine,
+    ImportOutcome,
+    plan_import,
+    updated_track,
+)
 from pipelines.catalog.rules.planning import (
     DaySpending,
     TrackState,
@@ -30,6 +35,7 @@ from warehouse.records.catalog.tracks import (
     Catalog,
     CatalogTrack,
     ImportedTrack,
+    TrackUpdate,
     check_catalog_name,
 )
 from warehouse.records.errors import InvalidParameterError
@@ -44,7 +50,9 @@ class CatalogStore(RequestStore, Protocol):
     def catalogs(self) -> list[Catalog]: ...
     def delete_catalog(self, name: str) -> bool: ...
     def catalog_tracks(self, name: str) -> list[CatalogTrack]: ...
-    def import_tracks(self, name: str, tracks: Sequence[ImportedTrack]) -> None: ...
+    def import_tracks(
+        self, name: str, tracks: Sequence[ImportedTrack], *, merge: TrackUpdate
+    ) -> None: ...
     def remove_catalog_tracks(self, name: str, keys: Sequence[str]) -> int: ...
     def update_catalog_track(
         self, name: str, track: CatalogTrack, *, job_before: str | None
@@ -147,7 +155,7 @@ class CatalogService:
         new = [track for track in outcome.tracks if track.key not in known]
         if not dry_run and (outcome.tracks or is_stored):
             self._control.change_catalog(name, changes or {})
-            self._control.import_tracks(name, outcome.tracks)
+            self._control.import_tracks(name, outcome.tracks, merge=updated_track)
         return ImportReport(
             name=name,
             outcome=outcome,

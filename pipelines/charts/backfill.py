@@ -100,12 +100,13 @@ class Backfill:
             RunCancelledError: Cancelled before the list of issues was known.
         """
         async with self._open_chart(self._cancelled) as captures:
-            known, was_listed = await self._list(captures, span)
+            known, was_listed, unlisted = await self._list(captures, span)
             issues = list(issues_by_day(known.issues).values())
             missing = await asyncio.to_thread(self._missing, issues)
             state = _BackfillState(missing_count=len(missing))
             try:
                 await self._read_all(captures, missing, state)
+                state.error = state.error or unlisted
                 ending: BackfillEnding = "completed" if state.error is None else "refused"
             except RunCancelledError:
                 ending = "cancelled"
@@ -130,25 +131,27 @@ class Backfill:
             error=None if state.error is None else state.error.to_document(),
         )
 
-    async def _list(self, captures: ChartCaptures, span: Span) -> tuple[KnownIssues, bool]:
-        """Return the issues of the range, and whether their list was read again."""
+    async def _list(
+        self, captures: ChartCaptures, span: Span
+    ) -> tuple[KnownIssues, bool, UpstreamError | None]:
+        """Return the issues of the range, whether their list was read again, and its refusal."""
         look = partial(read_known_issues, self._engine, first=span.start, last=span.end)
         known = await asyncio.to_thread(look)
         if known is not None and not _is_behind(known, span, now=self._clock.now()):
-            return known, False
+            return known, False, None
         try:
             await captures.issues()
-        except UpstreamError:
+        except UpstreamError as error:
             if known is None:
                 raise
-            return known, False  # issues that are already listed can still be read
+            return known, False, error  # issues that are already listed can still be read
         await captures.flush()
         found = await asyncio.to_thread(look)
         if found is None:
             raise ChartUnavailableError(
                 "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
-        return found, True
+        return found, True, None
 
     async def _read_all(
         self, captures: ChartCaptures, missing: Sequence[ChartIssue], state: _BackfillState

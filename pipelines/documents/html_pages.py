@@ -16,7 +16,7 @@ from markupsafe import Markup
 from pipelines.documents.palette import css_variables
 
 _DESIGN = Path(__file__).with_name("design.css")
-_BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+_BIDIRECTIONAL = "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
 _CONTROL = [*range(0x20), *range(0x7F, 0xA0)]
 _PLAIN = dict.fromkeys(_CONTROL, " ") | dict.fromkeys(map(ord, _BIDIRECTIONAL))
 

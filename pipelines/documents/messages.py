@@ -108,7 +108,7 @@ VARIANTS: Mapping[str, Message] = {
     "speed": Message("changed speed", "变速（音高随之变化）"),
     "tempo": Message("changed tempo", "变速不变调"),
     "pitch": Message("changed pitch", "变调不变速"),
-    "tempo_pitch": Message("changed tempo and pitch", "变速且变调"),
+    "pitch_and_speed": Message("changed tempo and pitch", "变速且变调"),
     "excerpt": Message("a few unchanged seconds", "短片段（未改动）"),
 }
 
@@ -130,7 +130,7 @@ REASONS: Mapping[str, Message] = {
     ),
     "tempo_variant": Message("the same recording at another tempo", "同一录音，变速不变调"),
     "pitch_variant": Message("the same recording at another pitch", "同一录音，变调不变速"),
-    "tempo_pitch_variant": Message(
+    "pitch_and_speed_variant": Message(
         "the same recording with tempo and pitch changed independently", "同一录音，分别变速和变调"
     ),
     "common_part_too_short": Message(

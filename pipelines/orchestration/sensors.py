@@ -7,11 +7,13 @@ from itertools import islice
 
 from dagster import (
     AddDynamicPartitionsRequest,
+    DagsterInstance,
     DefaultSensorStatus,
     DeleteDynamicPartitionsRequest,
     ResourceParam,
     RunConfig,
     RunRequest,
+    RunsFilter,
     SensorEvaluationContext,
     SensorResult,
     SkipReason,
@@ -27,12 +29,15 @@ from pipelines.orchestration.assets.watchlists import (
 from pipelines.orchestration.jobs import conclude_watchlist, run_watchlist
 from pipelines.orchestration.partitions import watchlists as watchlist_partitions
 from pipelines.orchestration.resources import WatchlistResource
+from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.watchlists import WatchlistRun
 
 WATCH_SENSOR_INTERVAL_S = 20
 LAUNCHED_AT_ONCE = 4
 """Launches per evaluation; each starts a process for a few seconds, the rest waits."""
+
+WATCH_RUN_TAG = "sametrack/watch_run"
 
 type PartitionRequest = AddDynamicPartitionsRequest | DeleteDynamicPartitionsRequest
 
@@ -49,12 +54,13 @@ def watchlists(
     context: SensorEvaluationContext, watches: ResourceParam[WatchlistResource]
 ) -> SensorResult | SkipReason:
     """Claim due watchlists in the control store, once over all processes, and launch their runs."""
+    instance = context.instance
     try:
         with watches.open() as watcher:
             names = {kept.plan.name for kept in watcher.control.watchlists()}
             watcher.take_due()
-            begin = [_request(run, run_watchlist.name) for run in watcher.not_begun()]
-            conclude = [_request(run, conclude_watchlist.name) for run in watcher.ready()]
+            begin = [_request(instance, run, run_watchlist.name) for run in watcher.not_begun()]
+            conclude = [_request(instance, run, conclude_watchlist.name) for run in watcher.ready()]
     except ProfileNotChosenError as error:
         return SkipReason(error.detail)
     return SensorResult(
@@ -63,17 +69,24 @@ def watchlists(
     )
 
 
-def _request(run: WatchlistRun, job_name: str) -> RunRequest:
-    """Request one launch per try: a run whose process died is tried again once it is free."""
+def _request(instance: DagsterInstance, run: WatchlistRun, job_name: str) -> RunRequest:
+    """Request one launch per try: a run whose process died is tried again once it is free.
+
+    Dagster launches a key once. A launch that ended before it held the run was no try, so ended
+    launches count, too: the run would otherwise stay open, and each later one be skipped.
+    """
     is_begin = job_name == run_watchlist.name
     key = WATCHED_SCREENS if is_begin else WATCH_DIGESTS
     config = BegunRun(run_id=run.run_id) if is_begin else EndedRun(run_id=run.run_id)
+    tags = {WATCH_RUN_TAG: run.run_id}
+    launched = RunsFilter(job_name=job_name, tags=tags, statuses=list(ENDED_STATUSES))
+    ended_count = instance.get_runs_count(launched)
     return RunRequest(
-        run_key=f"{job_name}:{run.run_id}:{run.tries}",
+        run_key=f"{job_name}:{run.run_id}:{run.tries}:{ended_count}",
         job_name=job_name,
         partition_key=run.watchlist,
         run_config=RunConfig(ops={"__".join(key.path): config}),
-        tags={"sametrack/watch_run": run.run_id},
+        tags=tags,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warehouse.records.errors import UpstreamError
 
-PARSER_VERSION = "vidplat-3"
+PARSER_VERSION = "vidplat-4"
 """Increase it whenever a parser reads the same payload differently."""
 
 

@@ -95,6 +95,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("empty_body", "pages", "200 with an empty body", EmptyAnswerError, "empty_body", _WITHHELD),
     Refusal("blocked", "pages", "200 with the bare word `blocked`", EmptyAnswerError, "blocked", _WITHHELD),
     Refusal("page_without_data", "pages", "a container without the data (a shell)", PageWithoutDataError, None, _WITHHELD),
+    Refusal("withheld_posts", "lists", "no posts on the first page of an account that claims to have more", EmptyAnswerError, "empty_list", _WITHHELD),
     # Demands for verification or an account, regional blocks.
     Refusal("script_challenge", "pages", "a page that is a script challenge, or only sets its nonce", VerificationDemandedError, "script_challenge", _DEMANDED),
     Refusal("captcha_page", "pages", "a page without data whose title is that of the captcha", VerificationDemandedError, "captcha_page", _DEMANDED),

@@ -135,7 +135,9 @@ _PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
     "slides_info": lambda k, s: parse_slides_info(k.body, aweme_id=k.entity_id, seen=s),
     "user_info": lambda k, s: parse_user_info(k.body, sec_uid=k.entity_id, seen=s),
     "user_by_handle": lambda k, s: parse_user_by_handle(k.body, handle=k.entity_id, seen=s),
-    "user_posts": lambda k, s: parse_user_posts(k.body, sec_uid=k.entity_id, seen=s),
+    "user_posts": lambda k, s: parse_user_posts(
+        k.body, sec_uid=k.entity_id, seen=s, is_first=not k.cursor
+    ),
     "user_page": _user_page,
     "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),
     "music_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),

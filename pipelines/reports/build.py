@@ -3,6 +3,7 @@
 Not here: running a notebook (`notebook_run.py`), the layout of the page (`page.py`).
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import is_demo_world
 
 _NAME_CHARS = 120
+_MARK_CHARS = 8
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
 
 
@@ -111,7 +113,10 @@ def _build(
 
 
 def _stem(asked: ReportRequest) -> str:
-    """Return a file stem with name, parameters and moment, so that no report overwrites another."""
+    """Return a file stem with name, parameters and moment, so that no report overwrites another.
+
+    A long one is cut and ends with a mark of all of it.
+    """
     usual = {one.name: one.default for one in asked.report.parameters}
     given = sorted(asked.parameters.items())
     changed = [f"{name}={value}" for name, value in given if value != usual.get(name)]
@@ -119,8 +124,12 @@ def _stem(asked: ReportRequest) -> str:
         changed.append(f"as_of={asked.as_of}")
     if asked.language != "en":
         changed.append(f"language={asked.language}")
-    words = [asked.report.name, *changed]
-    return _UNSAFE.sub("_", "-".join(words))[:_NAME_CHARS]
+    words = "-".join([asked.report.name, *changed])
+    stem = _UNSAFE.sub("_", words)
+    if len(stem) <= _NAME_CHARS:
+        return stem
+    mark = hashlib.sha256(words.encode()).hexdigest()[:_MARK_CHARS]
+    return f"{stem[: _NAME_CHARS - _MARK_CHARS - 1]}-{mark}"
 
 
 def _move_tables(draft: Path, folder: Path) -> tuple[Path, ...]:

@@ -7,6 +7,7 @@ the end. A failure here loses an excerpt, never a scan. Not here: choosing and e
 import asyncio
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import structlog
@@ -18,6 +19,8 @@ from warehouse.records.evidence import Comparison, Excerpt, find_excerpts
 from warehouse.records.videos import Video
 
 _ABANDONED_S = 86_400.0
+_SOUND_FILES = (".kept-*", ".part-*", 64 * "[0-9a-f]" + "-*")
+"""Names of sounds that are kept, being downloaded, or downloaded: named by their hash."""
 _log = structlog.get_logger("scan")
 
 
@@ -69,8 +72,11 @@ async def finish_cutting(session: ScanRun) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Delete files older than a day: a killed process left them, because no scan takes so long."""
-    for path in folder.glob(".kept-*"):
+    """Delete files older than a day: a killed process left them, because no scan takes so long.
+
+    It may have been downloading them, waiting for a decoder, or keeping them for excerpts.
+    """
+    for path in chain.from_iterable(map(folder.glob, _SOUND_FILES)):
         if time.time() - path.stat().st_mtime > _ABANDONED_S:
             path.unlink(missing_ok=True)
 

@@ -47,16 +47,30 @@ from warehouse.records.videos import Music, Video
 
 ALTERED = "altered_by_host"
 """Reason of a sound whose file the media host changed; see `pipelines.audio.file_heads`."""
+_MISSING = "file_missing"
+_OF_THE_MOMENT = frozenset({_MISSING, "file_unreadable", "decoder_crashed", "decoder_timed_out"})
+"""Reasons that say nothing about the sound: the machine was busy, or a file or process was gone.
+They are not stored, so that the next scan measures the sound."""
 
 
 async def load_known_sounds(session: ScanRun, videos: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
-    session.sounds.known = await asyncio.to_thread(
+    session.sounds.known = await _stored_features(session, videos)
+
+
+async def _stored_features(session: ScanRun, videos: Sequence[Video]) -> dict[str, Row]:
+    rows = await asyncio.to_thread(
         read_sound_features,
         session.runtime.engine,
         [video.aweme_id for video in videos],
         FEATURE_VERSION,
     )
+    # earlier releases have stored these, too
+    return {
+        aweme_id: row
+        for aweme_id, row in rows.items()
+        if row["not_comparable_reason"] not in _OF_THE_MOMENT
+    }
 
 
 async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
@@ -88,15 +102,17 @@ async def _measured(
     try:
         with session.stopwatch.waiting("upstream"):
             file = await _download(session, video)
+        session.state.sounds_read += 1
+        row = _recorded_row(session, video) or await _measure_file(session, video, file)
+        if row["not_comparable_reason"] == _MISSING:  # another scan reads this video, and took it
+            with session.stopwatch.waiting("upstream"):
+                file = await _download(session, video)
+            row = await _measure_file(session, video, file)
     except UpstreamError as error:
         session.state.sound_refusals[error.type] += 1
         return NotComparable(sha256=None, reason=_reason_of(error))
-    session.state.sounds_read += 1
-    row = _recorded_row(session, video)
-    if row is None:
-        row = await _measure_file(session, video, file)
     await keep_sound(session, video, Path(file.path))
-    if not is_stored:
+    if not is_stored and row["not_comparable_reason"] not in _OF_THE_MOMENT:
         session.sounds.rows.append(row)
     return sound_from_row(row)
 
@@ -110,6 +126,8 @@ async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
     row = _sound_row(session, video, file.sha256, sound)
+    if row["not_comparable_reason"] in _OF_THE_MOMENT:
+        return row
     document = {name: value for name, value in row.items() if name != "features"}
     await session.journal.record(
         measured_key(video.aweme_id), orjson.dumps(document), body=row["features"]
@@ -175,12 +193,7 @@ async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
     None if one is no longer stored: then they are chosen again.
     """
     chosen = session.state.references
-    stored = await asyncio.to_thread(
-        read_sound_features,
-        session.runtime.engine,
-        [one.video.aweme_id for one in chosen],
-        FEATURE_VERSION,
-    )
+    stored = await _stored_features(session, [one.video for one in chosen])
     rows = [stored.get(one.video.aweme_id) for one in chosen]
     found = [
         MeasuredVideo(one.video, sound_from_row(row))
@@ -308,9 +321,13 @@ async def verify_music(
         The verdict with all compared pairs, and the representatives in the pairs' order.
     """
     measured: list[MeasuredVideo] = []
-    for batch in verification_batches(
+    batches = verification_batches(
         videos, silent=session.state.silent_videos(), size=REPRESENTATIVES
-    ):
+    )
+    for number, batch in enumerate(batches):
+        if number:  # the first ones of all music ids are known
+            known = await _stored_features(session, batch)
+            session.sounds.known.update(known)
         measured = await measure_videos(session, batch)
         if not _any_downloaded(measured) or any(
             isinstance(entry.sound, MeasuredSound) for entry in measured

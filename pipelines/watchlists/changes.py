@@ -127,8 +127,12 @@ def find_changes(
         figures=_figures(before, after),
         fast_works=_fast(both, thresholds.velocity),
         rank_changes=_ranks(both, thresholds.rank_change, top=max(before.top, after.top)),
-        new_music_ids=_music_ids(then.values(), after.works) if thresholds.new_music_id else (),
-        new_works=tuple(_news(video) for name, video in now.items() if name not in then),
+        new_music_ids=_music_ids(before, after.works) if thresholds.new_music_id else (),
+        new_works=tuple(
+            _news(video)
+            for name, video in now.items()
+            if name not in then and name not in before.earlier
+        ),
         vanished_works=_vanished(then, after),
     )
 
@@ -203,19 +207,14 @@ def _ranks(
     return tuple(sorted(found, key=lambda one: (one.after or 0, one.aweme_id)))
 
 
-def _music_ids(
-    then: Iterable[ObservedVideo], now: tuple[ObservedVideo, ...]
-) -> tuple[NewMusicId, ...]:
-    """Return music ids that are new among confirmed videos (those with a `link_type`)."""
-    known = {video.music_id for video in then if video.link_type is not None}
+def _music_ids(before: WatchObservation, now: tuple[ObservedVideo, ...]) -> tuple[NewMusicId, ...]:
+    """Return music ids that no confirmed video had before."""
+    known = {*before.earlier.values(), *(video.confirms for video in before.works)}
     fresh: dict[str, list[ObservedVideo]] = {}
     for video in now:
-        if (
-            video.music_id is not None
-            and video.link_type is not None
-            and video.music_id not in known
-        ):
-            fresh.setdefault(video.music_id, []).append(video)
+        music_id = video.confirms
+        if music_id is not None and music_id not in known:
+            fresh.setdefault(music_id, []).append(video)
     return tuple(
         NewMusicId(
             music_id=music_id,

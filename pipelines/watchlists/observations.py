@@ -4,7 +4,7 @@ They are made of scan results, accounts and hashtags. Not here: comparing two (`
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from pipelines.documents.result_types import StoredResult
@@ -16,6 +16,8 @@ from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
 from warehouse.records.watchlists import WatchlistEntryKind
 
+MOST_EARLIER = 10_000
+"""Videos of earlier observations that one remembers, those that it missed last."""
 _TITLE_LENGTH = 80
 
 
@@ -32,6 +34,11 @@ class ObservedVideo:
     music_id: str | None = None
     link_type: str | None = None
 
+    @property
+    def confirms(self) -> str | None:
+        """The music id that this video confirms to carry the recording, if any."""
+        return None if self.link_type is None else self.music_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchObservation:
@@ -44,6 +51,7 @@ class WatchObservation:
         gone: Videos that the platform no longer shows, with its reason.
         is_whole: Whether a missing video is really missing; False for a first screen, where newer
             videos displace others.
+        earlier: Videos that only earlier observations show, with the music id that they confirmed.
     """
 
     kind: WatchlistEntryKind
@@ -56,6 +64,16 @@ class WatchObservation:
     gone: Mapping[str, str | None] = field(default_factory=dict)
     top: int = 30
     is_whole: bool = True
+    earlier: Mapping[str, str | None] = field(default_factory=dict)
+
+    def after(self, before: "WatchObservation") -> "WatchObservation":
+        """Return this observation with what only the one before it and earlier ones show."""
+        known = {**before.earlier, **{video.aweme_id: video.confirms for video in before.works}}
+        shown = {video.aweme_id for video in self.works}
+        left = [
+            (aweme_id, music_id) for aweme_id, music_id in known.items() if aweme_id not in shown
+        ]
+        return replace(self, earlier=dict(left[-MOST_EARLIER:]))
 
     def to_document(self) -> Document:
         """Return plain JSON values."""

@@ -24,7 +24,12 @@ from pipelines.watchlists.observations import (
 from pipelines.watchlists.schedule import find_due_run
 from pipelines.watchlists.webhook import DigestNotifier
 from warehouse.control import ControlStore
-from warehouse.records.errors import JobNotFoundError, RunCancelledError, SametrackError
+from warehouse.records.errors import (
+    JobNotFoundError,
+    RunCancelledError,
+    SametrackError,
+    WarehouseUnavailableError,
+)
 from warehouse.records.jobs import FINAL_STATUSES, Origin
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
@@ -186,6 +191,8 @@ class WatchlistRunner:
             if check.entry.kind == "track":
                 return replace(check, status="waiting", job_id=self._hand_in(run, check))
             observed = self._observe(check.entry)
+        except WarehouseUnavailableError:  # says nothing about the entry: the run is tried again
+            raise
         except SametrackError as error:
             return replace(check, status="failed", error=error.to_document())
         return replace(
@@ -224,6 +231,10 @@ class WatchlistRunner:
         )
         observed = to_observation(check.observation)
         before = None if earlier is None else to_observation(earlier)
+        if before is not None:
+            observed = observed.after(before)
+            check = replace(check, observation=observed.to_document())
+            self.control.save_entry_check(check)
         return DigestEntry(
             check, observed, find_changes(before, observed, thresholds=run.plan.thresholds)
         )

@@ -3,10 +3,13 @@
 import re
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import FilePayload, expect
+from playwright.sync_api import FilePayload, Route, expect
 
+from api.schemas.examples import read_example
+from tests.browser.test_console_rules import answer
 from tests.stage import Stage
 from tests.unit.catalog.test_import_tables import spreadsheet
 from tests.visitor import View
@@ -17,6 +20,7 @@ LINES = [
     "track;title;note",
     '7300000000000000001;"Boats; paper";"said ""once"""',
     "7300000000000000002;<b>Kites</b>;",
+    "",
     "no track;;",
 ]
 
@@ -32,7 +36,7 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -
     assert view.axe() == []
     page.locator("form").get_by_role("button", name="Import tracks").click()
     expect(main).to_contain_text("2 added, 0 updated, 0 duplicates, 1 lines not imported")
-    expect(main).to_contain_text("Line 4:")
+    expect(main).to_contain_text("Line 5:")  # an empty line counts
     kept = {track.given.label: track.given for track in stage.control.catalog_tracks("songs")}
     assert kept.keys() == {"Boats; paper", "<b>Kites</b>"}
     assert kept["Boats; paper"].columns["note"] == 'said "once"'
@@ -74,6 +78,43 @@ def test_a_spreadsheet_is_read_in_the_browser(view: View) -> None:
     )
     chooser.set_input_files(FilePayload(name="b.xlsx", mimeType=kind, buffer=b"PK and nothing"))
     expect(view.page.locator("body")).to_contain_text("cannot be read as an XLSX file")
+    _is_clean(view)
+
+
+def test_back_to_another_state_begins_at_its_first_page(view: View) -> None:
+    track = {
+        "key": "music:73", "input": "73", "label": None, "music_id": "73", "state": "stale",
+        "error": None, "job_id": None, "stage": None, "result_job_id": None, "result_at": None,
+    }  # fmt: skip
+    states = {"fresh": 0, "stale": 60, "running": 0, "failed": 0, "never_read": 1}
+    catalog = {
+        "name": "songs", "track_count": 61, "due_count": 0, "is_running": False, "states": states,
+        "spent_today": {"tracks": 0, "requests": 0}, "updated_at": "2026-03-01T06:00:00Z",
+        "settings": {"fresh_days": 7, "tracks_per_day": None, "requests_per_day": None},
+    }  # fmt: skip
+
+    def tracks(route: Route) -> None:
+        """Up to 50 tracks of a state, from a cursor on."""
+        asked = {name: one[0] for name, one in parse_qs(urlsplit(route.request.url).query).items()}
+        total, at = states[asked["state"]], int(asked["cursor"])
+        rows = [track | {"key": f"music:{n}"} for n in range(at, min(total, at + 50))]
+        rest = at + 50 if at + 50 < total else None
+        data = {"tracks": rows, "total_count": total, "next_cursor": rest}
+        route.fulfill(json=read_example("history") | {"data": data})
+
+    answer(
+        view, "**/sametrack/catalogs", read_example("history") | {"data": {"catalogs": [catalog]}}
+    )
+    view.page.route("**/catalogs/songs/tracks?*", tracks)
+    main = view.page.locator("main")
+    view.show("#/catalogs?name=songs&state=never_read")
+    expect(main).to_contain_text("1 to 1 of 1")
+    view.show("#/catalogs?name=songs&state=stale")
+    expect(main).to_contain_text("1 to 50 of 60")
+    main.get_by_role("button", name="Next").click()
+    expect(main).to_contain_text("51 to 60 of 60")
+    view.page.go_back()
+    expect(main).to_contain_text("1 to 1 of 1")
     _is_clean(view)
 
 

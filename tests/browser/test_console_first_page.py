@@ -54,6 +54,7 @@ def test_a_filtered_ranking_saves_the_rows_it_shows(
     lines = (tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()
     assert lines[0].startswith("rank,aweme_id,desc")
     assert [line.partition(",")[0] for line in lines[1:]] == ranks
+    assert [line.rpartition(",")[2] for line in lines] == ["is_demo_data"] + ["True"] * len(ranks)
 
 
 def test_filtered_comparisons_save_the_rows_they_show(

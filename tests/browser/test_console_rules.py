@@ -5,6 +5,7 @@ import copy
 import json
 import shlex
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -16,6 +17,7 @@ from tests.visitor import View, Visitors
 pytestmark = pytest.mark.browser
 FIRST_LOAD_BYTES = 120_000
 TOKEN = "sesam-42-sesam-42-sesam-42"
+ACCOUNT = "MS4wLjABAAAAaccount"
 JOB_ID = "0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"
 MARKUP = (
     "<script>window.hasRun=true</script>", "<img src=x onerror=window.hasRun=true>",
@@ -162,6 +164,18 @@ def is_too_wide(view: View, place: str) -> bool:
     return over > 0
 
 
+def refusal() -> dict[str, Any]:
+    """The envelope of an error."""
+    error = {"type": "warehouse_unavailable", "detail": "It is away", "hint": "Try again later"}
+    return read_example("history") | {"data": {"error": error}}
+
+
+def settle(view: View) -> None:
+    """Let the page draw what it has been given."""
+    frames = "requestAnimationFrame(() => requestAnimationFrame(done))"
+    view.page.evaluate(f"new Promise((done) => {frames})")
+
+
 def ask_module(view: View, module: str, expression: str) -> Any:
     """What an expression over a module `m` of the page gives."""
     return view.page.evaluate(f"import('/console/app/{module}').then((m) => {expression})")
@@ -264,3 +278,186 @@ def test_a_copied_request_holds_its_text_and_never_the_token(view: View) -> None
 def test_marks_that_turn_or_hide_text_are_taken_out(view: View) -> None:
     shown = ask_module(view, "format.js", 'm.visible("a\\u202eb\\u0007c\\u2066d\\ne")')
     assert shown == "ab\u2407cd e"
+
+
+def test_a_saved_row_is_marked_as_demo_data_and_no_formula(view: View) -> None:
+    rows = json.dumps(
+        [{"aweme_id": "73", "desc": "\n=1+1", "search_relevance_level": "exact_title"}]
+    )
+    saved = ask_module(view, "parts/export.js", f'm.rowsCsv({rows}, "related")')
+    head, _, line = saved.partition("\r\n")
+    assert head == "aweme_id,desc,search_relevance_level,is_demo_data"
+    assert line == '73,"\'\n=1+1",exact_title,True'
+
+
+def test_escape_gives_the_focus_back_to_what_opened(view: View) -> None:
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
+    view.show(f"#/job/{JOB_ID}")
+    opener = view.page.get_by_role("button", name="Columns")
+    opener.click()
+    view.page.locator(".sheet input").first.focus()
+    view.page.keyboard.press("Escape")
+    expect(view.page.locator(".sheet")).to_have_count(0)
+    expect(opener).to_be_focused()
+
+
+def test_an_error_of_another_order_goes_with_it(view: View) -> None:
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(6))
+    failed = refusal()
+    view.page.route(
+        f"**/jobs/{JOB_ID}/ranking?sort_by=oldest",
+        lambda route: route.fulfill(status=503, json=failed),
+    )
+    view.show(f"#/job/{JOB_ID}")
+    chosen = view.page.get_by_label("Sort by")
+    chosen.select_option(SORT_LABELS["oldest"][0])
+    expect(view.page.locator("#panel .note.bad")).to_have_count(1)
+    chosen.select_option("hot_score")
+    expect(view.page.locator("#panel .note.bad")).to_have_count(0)
+
+
+def test_further_posts_and_their_files_are_of_the_order_that_is_shown(view: View) -> None:
+    asked: list[str] = []
+
+    def posts(route: Route) -> None:
+        asked.append(route.request.url)
+        envelope = read_example("fetch_user_post_videos")
+        envelope["data"] |= {"has_more": True, "max_cursor": len(asked)}
+        route.fulfill(json=envelope)
+
+    view.page.route("**/fetch_user_post_videos?*", posts)
+    view.page.route("**/sametrack/export?*", lambda route: route.abort())
+    view.show(f"#/posts?id={ACCOUNT}")
+    view.page.wait_for_selector("tr.data")
+    view.page.get_by_label("Order").select_option("1")  # chosen, and not read yet
+    view.page.get_by_role("button", name="Show more").click()
+    view.page.get_by_role("button", name="Export the first").click()
+    with view.page.expect_request("**/sametrack/export?*") as saved:
+        view.page.locator(".sheet button").first.click()
+    urls = [*asked, parse_qs(urlsplit(saved.value.url).query)["source"][0]]
+    assert [parse_qs(urlsplit(url).query)["sort_type"] for url in urls] == [["0"]] * 3
+    assert [parse_qs(urlsplit(url).query)["max_cursor"] for url in urls] == [["0"], ["1"], ["0"]]
+
+
+def test_an_account_that_cannot_be_read_leaves_nothing_of_the_one_before(view: View) -> None:
+    answer(
+        view,
+        f"**/fetch_user_post_videos?sec_user_id={ACCOUNT}&*",
+        read_example("fetch_user_post_videos"),
+    )
+    view.page.route(
+        "**/fetch_user_post_videos?sec_user_id=MS4wLjABAAAAother*",
+        lambda route: route.fulfill(status=400, json=refusal()),
+    )
+    view.show(f"#/posts?id={ACCOUNT}")
+    view.page.wait_for_selector("tr.data")
+    view.page.locator("main form input").first.fill("MS4wLjABAAAAother")
+    view.page.locator("main form button[type=submit]").click()
+    view.page.wait_for_selector("main .note.bad")
+    assert view.page.locator("tr.data").count() == 0
+
+
+def test_a_file_of_metrics_is_of_the_days_that_are_shown(view: View) -> None:
+    answer(view, "**/fetch_user_metrics?*", read_example("fetch_user_metrics"))
+    view.page.route("**/sametrack/export?*", lambda route: route.abort())
+    view.show(f"#/metrics?id={ACCOUNT}")
+    view.page.wait_for_selector("main .figures")
+    view.page.locator("main form input[type=number]").fill("365")  # and not read yet
+    view.page.get_by_role("button", name="Export").click()
+    with view.page.expect_request("**/sametrack/export?*") as saved:
+        view.page.locator(".sheet button").first.click()
+    source = parse_qs(urlsplit(saved.value.url).query)["source"][0]
+    shown = read_example("fetch_user_metrics")["data"]["days"]
+    assert parse_qs(urlsplit(source).query)["days"] == [str(shown)]
+
+
+def test_a_period_that_comes_late_does_not_take_the_place_of_another(view: View) -> None:
+    held: list[Route] = []
+
+    def chart(name: str) -> dict[str, Any]:
+        envelope = read_example("history")
+        envelope["data"]["snapshots"][0]["issue_name"] = name
+        envelope["data"]["snapshots"] = envelope["data"]["snapshots"][:1]
+        return envelope
+
+    def history(route: Route) -> None:
+        if held:
+            route.fulfill(json=chart("another issue"))
+        held.append(route)
+
+    view.page.route("**/top500/history?*", history)
+    with view.page.expect_request("**/top500/history?*"):
+        view.show("#/chart?start=2026-01-01&end=2026-01-20")
+    view.show("#/chart?start=2026-02-01&end=2026-02-20")
+    expect(view.page.locator("main")).to_contain_text("another issue")
+    with view.page.expect_response("**/top500/history?*"):
+        held[0].fulfill(json=chart("a late issue"))
+    settle(view)
+    assert "another issue" in view.page.locator("main").inner_text()
+
+
+def test_an_answer_that_is_not_of_the_service_says_what_to_do(view: View) -> None:
+    view.page.route(
+        "**/handler_user_profile?*", lambda route: route.fulfill(status=502, body="<h1>Bad</h1>")
+    )
+    view.show(f"#/profile?id={ACCOUNT}")
+    note = view.page.locator("main .note.bad")
+    expect(note).to_contain_text("The service does not respond")
+    expect(note).to_contain_text("try again")
+
+
+def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: View) -> None:
+    held: list[Route] = []
+    name = "document.querySelector('.person h2')?.innerText"
+
+    def named(nickname: str) -> dict[str, Any]:
+        envelope = read_example("handler_user_profile")
+        envelope["data"]["user"]["nickname"] = nickname
+        return envelope
+
+    def profile(route: Route) -> None:
+        if held:
+            route.fulfill(json=named("other"))
+        held.append(route)
+
+    view.page.route("**/handler_user_profile?*", profile)
+    with view.page.expect_request("**/handler_user_profile?*"):
+        view.show("#/profile?id=MS4wLjABAAAAfirst")
+    view.show("#/profile?id=MS4wLjABAAAAother")
+    view.page.wait_for_function(f"{name} === 'other'")
+    with view.page.expect_response("**/handler_user_profile?*"):
+        held[0].fulfill(json=named("first"))
+    settle(view)
+    assert view.page.evaluate(name) == "other"
+    assert "other" in view.page.url
+
+
+def test_a_service_that_is_away_for_a_while_is_asked_again_for_each_of_many_scans(
+    visitors: Visitors,
+) -> None:
+    view = visitors.open()
+    view.page.clock.install()
+    running = completed(3)
+    running["data"] |= {"status": "running", "result": None, "finished_at": None}
+    steps = iter(("running", "gone", "busy"))
+
+    def job(route: Route) -> None:
+        if not route.request.url.endswith("-0"):
+            route.fulfill(json=running)
+            return
+        match next(steps, "completed"):
+            case "gone":
+                route.abort()
+            case "busy":
+                route.fulfill(status=503, json=refusal())
+            case step:
+                route.fulfill(json=running if step == "running" else completed(3))
+
+    view.page.route("**/music_collection_jobs/*", job)
+    view.show("#/jobs/" + ",".join(f"scan-{number}" for number in range(4)))
+    first = view.page.locator("section.card").first
+    expect(first.locator("[role=progressbar]")).to_have_count(1)
+    for _ in range(3):
+        with view.page.expect_event("requestfinished", lambda one: one.url.endswith("-1")):
+            view.page.clock.run_for(1500)
+    expect(first).to_contain_text("Open full result")

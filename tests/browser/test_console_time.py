@@ -58,6 +58,15 @@ def test_a_larger_scan_is_marked_and_each_point_leads_to_its_scan(
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
+def test_the_bare_page_shows_nothing_of_the_series_before(view: View) -> None:
+    answer(view, f"**/series/track/{TRACK}", series())
+    view.show(f"#/time/track/{TRACK}")
+    view.page.wait_for_selector("svg.chart[role=slider]")
+    view.show("#/time")
+    expect(view.page.locator("main .empty")).to_have_count(1)
+    expect(view.page.locator("svg.chart[role=slider]")).to_have_count(0)
+
+
 def test_back_undoes_a_filter_of_the_ranking(view: View) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     view.show(f"#/job/{JOB_ID}")

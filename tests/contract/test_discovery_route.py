@@ -52,13 +52,14 @@ def test_what_does_not_end_in_time_can_be_joined(service: Any) -> None:
 def test_a_failed_job_answers_with_its_own_error_and_its_id(service: Any) -> None:
     error = {
         "type": "upstream_forbidden", "detail": "the platform forbids this", "hint": None,
-        "retry_after": None, "upstream": None,
+        "retry_after": None,
+        "upstream": {"surface": "music_list", "reason": "blocked", "status": 403},
     }  # fmt: skip
     with BusyWorker(service, error=error):
         answer = service.client().get(PATH, params={"music_id": MUSIC_ID})
     assert answer.status_code == 502
     told = answer.json()["data"]["error"]
-    assert told["type"] == "upstream_forbidden"
+    assert (told["type"], told["upstream"]) == ("upstream_forbidden", error["upstream"])
     assert "job " in told["hint"]
 
 

@@ -66,6 +66,18 @@ def test_params_are_what_the_service_understood(client: TestClient) -> None:
     assert "url" not in params
 
 
+def test_a_small_pool_is_remarked_on_where_it_was_asked_for(
+    service: Any, client: TestClient
+) -> None:
+    service.stored()
+    for limit, types in ((99, ["low_candidate_limit"]), (100, [])):
+        body = ask(client, candidate_limit=limit).json()["data"]
+        query = client.get(HOT, params={"music_id": MUSIC_ID, "candidate_limit": limit}).json()
+        assert body["status"] == "completed"
+        assert [note["type"] for note in body["notes"]] == types
+        assert query["data"]["notes"] == body["notes"]
+
+
 def test_a_stored_result_is_the_completed_job_of_the_run_that_made_it(
     service: Any, client: TestClient
 ) -> None:

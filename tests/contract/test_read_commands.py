@@ -16,6 +16,7 @@ from api.client import AsyncClient, ConnectionFailedError
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE
 from pipelines.sandbox.world.world import SandboxWorld
+from warehouse.records.errors import InvalidParameterError
 
 
 @pytest.fixture
@@ -140,6 +141,8 @@ def test_the_description_is_printed_or_written_without_any_store(
     monkeypatch.delenv("DATA_PROVIDER")
     printed = json.loads(run("openapi").stdout)
     assert run("openapi", "--out", str(tmp_path / "described.json")).exit_code == 0
+    refused = run("openapi", "--out", str(tmp_path))
+    assert isinstance(refused.exception, InvalidParameterError)
     written = json.loads((tmp_path / "described.json").read_text(encoding="utf-8"))
     assert printed == written == read_description()
     assert (printed["openapi"], printed["info"]["version"]) == ("3.1.0", "2.0.0")

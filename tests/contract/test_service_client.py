@@ -35,6 +35,7 @@ from api.client import (
 from api.client.operations import OPERATIONS, Operations
 from api.generate.files import derived_files, read_description
 from api.openapi.reference import INTERFACE, build_reference
+from api.settings import ApiSettings
 from tests.documents import MUSIC_ID, result
 
 HERE = "http://127.0.0.1"
@@ -355,6 +356,14 @@ async def test_the_awaiting_twin_walks_all_pages() -> None:
             client.each_hashtag_video("12345"),
         ):
             assert [video["aweme_id"] async for video in videos] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("asked", [Operations.hot_videos, Operations.related_videos])
+def test_a_request_for_which_the_service_waits_for_a_job_may_take_longer_than_that(
+    asked: Any,
+) -> None:
+    waited_s = ApiSettings.model_fields["sync_job_timeout"].default
+    assert asked.request(MUSIC_ID).timeout_s > waited_s
 
 
 def test_each_operation_of_the_interface_has_a_method() -> None:

@@ -131,6 +131,23 @@ class Workshop:
             {"job_id": job_id, "music_id": music_id, "document": pack_document(result(3))},
         )
 
+    def rename_author(self, music_id: str, *, day: int, nickname: str) -> None:
+        """The first video of a track, observed again with another name of its account."""
+        video = {
+            "aweme_id": f"75{music_id[-1]}0000000000000000", "surface": "video_page",
+            "sec_uid": ACCOUNT, "nickname": nickname, "digg_count": 4_000,
+            "statistics_complete": False, "capture_id": None,
+        }  # fmt: skip
+        self._adder(START + timedelta(days=day))("raw.videos", video)
+
+    def add_search(self, *, day: int) -> None:
+        """The result of a search by name, which is about no track."""
+        row = {
+            "job_id": f"search-{day}", "music_id": "keyword:0f3a",
+            "document": pack_document(result(3)),
+        }  # fmt: skip
+        self._adder(START + timedelta(days=day))("marts.job_results", row)
+
     def add_surroundings(self) -> None:
         """An account, captures with a gap between, and a chart of three issues."""
         for day, followers in ((0, 100), (3, None), (6, 180)):

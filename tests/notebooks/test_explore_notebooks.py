@@ -137,6 +137,35 @@ def test_an_empty_world_gives_a_plain_sentence(
     assert SAYS_OF_NOTHING[name] in printed(kernel.run(name, empty_world))
 
 
+@pytest.fixture(scope="module")
+def searched_world(workshop: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scanned track, one account of which has another name by now, and a later search by name."""
+    root = tmp_path_factory.mktemp("searched")
+    home = open_home(root, "sandbox")
+    lake = open_lake(home.lake_url, world="sandbox")
+    made = type(workshop)(home, lake, workshop.settings, root)
+    made.add_scan(TRACK, day=0, likes=4_000)
+    made.rename_author(TRACK, day=1, nickname="Another name")
+    made.add_search(day=2)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("compare_tracks", "Only one track has confirmed videos: Song 1."),
+        ("growth_of_a_track", f"Track {TRACK}"),
+        ("spread_over_accounts_and_hashtags", "4 confirmed videos of 2 accounts."),
+    ],
+)
+def test_the_newest_track_is_no_search_by_name_and_an_account_is_one_under_any_name(
+    name: str, says: str, searched_world: Path, kernel: Kernel
+) -> None:
+    text = printed(kernel.run(name, searched_world))
+    assert says in text
+    assert "No confirmed video" not in text
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_papermill_runs_it_without_a_flag(name: str, workshop: Any, tmp_path: Path) -> None:

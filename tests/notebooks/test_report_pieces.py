@@ -234,6 +234,18 @@ def test_births_have_names_shapes_and_a_line_back_to_what_they_copy() -> None:
     ]
     assert [(row["label"], row["since"]) for row in lines] == [("2. same", first.isoformat())]
     assert PLOTS.births(table.slice(2), **drawing) is None
+    nothing = pa.table(table.slice(0, 1).to_pydict() | {"id_kind": pa.array([None], pa.string())})
+    unknown = PLOTS.births(nothing, **drawing)
+    assert unknown is not None
+    assert '"part": "(unknown)"' in unknown.to_json()
+
+
+def test_marks_that_turn_a_text_are_in_no_cell_no_message_and_no_label() -> None:
+    turned = "a\u202eb\u061cc"
+    assert TEXTS.value(turned) == "abc"
+    shown = PLOTS.bars(pa.table({"name": [turned], "n": [1]}), label="name", value="n")
+    assert shown is not None
+    assert '"label": "abc"' in shown.to_json()
 
 
 def test_too_many_points_are_thinned_and_that_is_said() -> None:

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.user_sql import user_errors
+from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
 
@@ -91,6 +91,19 @@ class WarehouseRelation:
         """Return the rows as dictionaries; unknown is None."""
         found: list[Row] = self.arrow().to_pylist()
         return found
+
+    def query(self, name: str, statement: str) -> "WarehouseRelation":
+        """Return the result of one read-only statement, in which `name` is this relation.
+
+        Raises:
+            InvalidParameterError: It is not one read-only statement, or it is invalid.
+        """
+        with user_errors():
+            checked = checked_statement(self._engine, statement)
+            self._engine.refresh_cursor(self._cursor)
+            found = self._relation.query(name, checked)
+        assert found is not None, "a statement that only reads has a result"
+        return self._wrap(found)
 
     @property
     def columns(self) -> list[str]:

@@ -185,9 +185,13 @@ class JobClaimRows:
             connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
 
     def live_workers(self, within_s: float) -> list[str]:
-        """Return the workers with a heartbeat within the last `within_s` seconds."""
-        since = self._database.now() - within_s
-        query = select(WORKERS.c.worker_id).where(WORKERS.c.heartbeat_at >= since)
+        """Return the workers with a heartbeat within the last `within_s` seconds.
+
+        One that lies farther in the future counts as none, as in `lost_jobs`.
+        """
+        now = self._database.now()
+        is_heard = WORKERS.c.heartbeat_at.between(now - within_s, now + within_s)
+        query = select(WORKERS.c.worker_id).where(is_heard)
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
 

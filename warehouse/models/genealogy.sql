@@ -90,7 +90,7 @@ uses as (
     select
         aweme_id,
         arg_max(music_id, observed_at) as music_id,
-        min(coalesce(created_at, stated_at)) as published_at,
+        coalesce(min(stated_at), min(created_at)) as published_at, -- a stated time stands
         min(stated_at) as stated_at,
         to_timestamp((any_value(try_cast(aweme_id as ubigint)) >> 32)::bigint) as made_at
     from (

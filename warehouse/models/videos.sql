@@ -47,7 +47,14 @@ observed as (
         count(*) filter (
             capture_id is null or capture_id not in (from seen.replayed)
         ) as observation_count,
-        arg_max(created_at, newest) as created_at,
+        coalesce(
+            -- a stated time stands, also in rows of the first release, which have no other; from
+            -- the year 10000 on, it is no time in seconds
+            arg_max(
+                case when create_time < 253402300800 then to_timestamp(create_time) end, newest
+            ),
+            arg_max(created_at, newest)
+        ) as created_at,
         min(observed_at) as first_observed_at,
         max(observed_at) as last_observed_at
     from ranked

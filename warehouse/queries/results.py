@@ -16,9 +16,9 @@ from warehouse.records.videos import Account, Track, Video
 
 
 def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
-    """Return per video the newest observation with all four counts exact, else the newest one.
+    """Return the best observation of each video. Videos never observed are absent.
 
-    Videos never observed are absent.
+    The newest with all four counts exact, else the newest with likes, else the newest.
     """
     found = engine.rows(
         """
@@ -26,7 +26,9 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
         where aweme_id in (select unnest($ids::varchar[]))
         qualify row_number() over (
             partition by aweme_id
-            order by statistics_complete desc, observed_at desc, committed_at desc
+            order by
+                statistics_complete desc, digg_count is not null desc, observed_at desc,
+                committed_at desc
         ) = 1
         """,
         ids=list(aweme_ids),

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -29,6 +29,7 @@ _BEST = f"""
         aweme_id,
         arg_max(work, {_RANK}) filter (not ({_IS_RECENT})) as best,
         min(observed_at) filter (not ({_IS_RECENT})) as first_at,
+        max(create_time) filter (not ({_IS_RECENT})) as stated,
         bool_or({_IS_RECENT}) as has_young{{more}}
     from (select * exclude ({", ".join(sorted(OMITTED_COLUMNS))}) from raw.videos) as work
     where aweme_id in ({{ids}})
@@ -66,7 +67,8 @@ class VideoOrdering:
 def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, ListedVideo]:
     """Return the best observation of each video. Videos never observed are absent.
 
-    The newest with all four counts exact, else the newest with likes, else the newest.
+    The newest with all four counts exact, else the newest with likes, else the newest. Where it
+    does not show when the video was published, another one may.
     """
     indexed = _indexed(engine, aweme_ids)
     if indexed is not None:
@@ -105,6 +107,7 @@ def _rows_from_index(engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[s
             "aweme_id": aweme_id,
             "best": video.best if video else None,
             "first_at": video.first_at if video else None,
+            "stated": video.created if video else None,
             "has_young": aweme_id in young,
         }
         for aweme_id in dict.fromkeys(aweme_ids)
@@ -169,7 +172,11 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
         moments = [row["first_at"], *(other["observed_at"] for other in others)]
         if best:
             first_at = min(moment for moment in moments if moment is not None)
-            found[row["aweme_id"]] = ListedVideo(video_from_row(max(best, key=_rank)), first_at)
+            video = video_from_row(max(best, key=_rank))
+            if video.create_time is None:
+                stated = [row["stated"], *(other["create_time"] for other in others)]
+                video = replace(video, create_time=max(filter(None, stated), default=None))
+            found[row["aweme_id"]] = ListedVideo(video, first_at)
     return found
 
 

@@ -1,7 +1,7 @@
 """Salted marks of erased accounts.
 
-A mark recognises an erased id when it appears again, but cannot be turned back into the id. Erasing
-is in `warehouse.maintenance.erasure`.
+A mark recognises an erased id, or the title of a sound with an erased name, when it appears again,
+but cannot be turned back into it. Erasing is in `warehouse.maintenance.erasure`.
 """
 
 import hmac
@@ -18,6 +18,12 @@ Otherwise the field holds the platform's own reason.
 
 _TOKEN = re.compile(rb"[0-9A-Za-z_-]{6,200}")
 """Pattern of a platform id, whatever surrounds it."""
+_SOUND_TITLE = re.compile(r"@(.+?)\s*(?:创作的原声|original sound)", re.DOTALL | re.IGNORECASE)
+
+
+def sound_title(name: str) -> str:
+    """Return the beginning of the title that the platform gives a sound of the user `name`."""
+    return f"@{name}创作的原声"
 
 
 def erasure_mark(salt: str, name: str) -> str:
@@ -42,6 +48,11 @@ class ErasureMarks:
             for name in names
             if name
         )
+
+    def hold_title(self, title: str | None) -> bool:
+        """Return True if the title of a sound begins with the name of an erased account."""
+        found = _SOUND_TITLE.match(title) if self and title else None
+        return found is not None and self.hold(sound_title(found[1]))
 
     def occur_in(self, body: bytes) -> bool:
         """Return True if a body names anything that was erased.

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-VERDICT_REVISION = "9"
+VERDICT_REVISION = "10"
 """Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
-VariantKind = Literal["speed", "tempo", "pitch", "tempo_pitch", "excerpt"]
+VariantKind = Literal["speed", "tempo", "pitch", "pitch_and_speed", "excerpt"]
 ReferenceSource = Literal["platform", "music_service"]
 """Where a reference sound comes from: a video of the track, or the music service's own audio."""
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
@@ -119,7 +119,7 @@ class Comparison:
 
 
 def variant_kind(pair: PairEvidence) -> VariantKind:
-    """Return the kind of a variant: speed changes both as a tape does, tempo_pitch otherwise.
+    """Return the kind of a variant: speed changes both as a tape does, pitch_and_speed otherwise.
 
     An excerpt is unchanged, but too short for a confirmation.
     """
@@ -132,7 +132,7 @@ def variant_kind(pair: PairEvidence) -> VariantKind:
     if not pair.speed or pair.semitones is None:
         return "speed"
     is_tape = abs(pair.semitones - 12 * math.log2(pair.speed)) < _ROUNDING_SEMITONES
-    return "speed" if is_tape else "tempo_pitch"
+    return "speed" if is_tape else "pitch_and_speed"
 
 
 _ROUNDING_SEMITONES = 0.01  # evidence holds speeds of four digits and thousandths of a semitone

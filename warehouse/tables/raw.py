@@ -466,7 +466,9 @@ RAW: tuple[Table, ...] = (
         (
             required("erasure_id", TEXT, "erasure"),
             required("salt", TEXT, "salt of the marks"),
-            required("marks", TEXT_LIST, "salted hashes of ids that must not be collected again"),
+            required(
+                "marks", TEXT_LIST, "salted hashes of ids and sound titles that must not come back"
+            ),
             required("erased_at", TIME, "when it was requested"),
             COMMITTED,
         ),

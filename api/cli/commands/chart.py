@@ -178,7 +178,7 @@ def _show(
 def _exit_code(filled: BackfillResult) -> int:
     if filled.ending == "cancelled":
         return EXIT_INTERRUPTED
-    return EXIT_FAILED if filled.left_count else 0
+    return EXIT_FAILED if filled.left_count or filled.error else 0
 
 
 @contextmanager

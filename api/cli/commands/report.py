@@ -14,6 +14,7 @@ from rich.table import Table
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, exit_with_input_error, out, safe
 from api.services.evidence.report_evidence import ReportEvidence
+from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
 from warehouse.records.values import Document
 
@@ -87,12 +88,15 @@ def report(
 def write_report(
     path: Path, job: Document, *, pairs: ReportEvidence | None = None, language: str = "en"
 ) -> str:
-    """Write the report of a completed job; return the HTML, which shows `language` first."""
+    """Write the report of a completed job; return the HTML, which shows `language` first.
+
+    Raises:
+        InvalidParameterError: The file cannot be written there.
+    """
     from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
 
     page = render_report(job, pairs=pairs, language=language)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    write_atomically(path, [page.encode()])
     return page
 
 

@@ -21,6 +21,7 @@ from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     err,
+    exit_with_input_error,
     out,
     print_json,
     print_message,
@@ -109,7 +110,11 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
         from api.cli.http_job_client import HttpJobClient  # noqa: PLC0415 -- loads httpx2
 
         here = f"http://127.0.0.1:{settings.api_port}"
-        with HttpJobClient(api or here, token=token) as service:
+        try:
+            opened = HttpJobClient(api or here, token=token)
+        except ValueError as error:
+            exit_with_input_error(f"--api: {error}")
+        with opened as service:
             if api is not None or service.is_there():
                 yield service, api is None and has_chosen_world(settings)
                 return

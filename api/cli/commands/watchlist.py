@@ -142,7 +142,10 @@ def run(
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the digest.")] = False,
     as_json: _Json = False,
 ) -> None:
-    """Run a watchlist now. Its scans are jobs, so a worker must be running."""
+    """Run a watchlist now. Its scans are jobs, so a worker must be running.
+
+    The exit status is 1 if the run has failed: none of its entries could be checked.
+    """
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
     from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta
 
@@ -157,6 +160,8 @@ def run(
             watcher.conclude(run_id)
             found = kept_lists.run_of(name, run_id)
     _show_run(found, as_json=as_json)
+    if found["status"] == "failed":
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command("runs")

@@ -213,11 +213,18 @@ def find_port() -> int:
         return port
 
 
-def is_listening(port: int) -> bool:
-    """Return True if a program listens on this loopback port."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex((LOOPBACK, port)) == 0
+def is_listening(port: int, host: str = LOOPBACK) -> bool:
+    """Return True if a program listens on this port of this address, by default on loopback."""
+    try:
+        with socket.create_connection((reachable(host), port), timeout=0.5):
+            return True
+    except OSError:
+        return False
+
+
+def reachable(host: str) -> str:
+    """Return where this machine reaches what listens on an address."""
+    return {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 -- only compared
 
 
 def _fork(program: Program) -> RunningProcess:

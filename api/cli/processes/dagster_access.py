@@ -6,6 +6,7 @@ with a mutation anywhere counts as a change, whichever operation a request selec
 
 import json
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import orjson
 from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -98,7 +100,8 @@ class UiContext:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, stamped)
+        with suppress(ClientDisconnect):  # nobody is left to answer; Dagster's routes raise it
+            await self._app(scope, receive, stamped)
 
 
 class GraphqlAccess:

@@ -65,7 +65,8 @@ class CatalogRunDisplay:
     def update(self, progress: CatalogProgress) -> None:
         """Print the tracks that ended, and show what is under way."""
         for track in progress.ended:
-            self._console.print(_describe_end(track), soft_wrap=True)
+            is_cancelled = track.given.key in progress.cancelled
+            self._console.print(_describe_end(track, is_cancelled=is_cancelled), soft_wrap=True)
         self._status.update(describe(progress))
 
     def close(self, progress: CatalogProgress) -> None:
@@ -94,11 +95,11 @@ def _doing(job: Job) -> str:
     return STAGE_LABELS.get(job.progress.stage, job.progress.stage)
 
 
-def _describe_end(track: CatalogTrack) -> str:
+def _describe_end(track: CatalogTrack, *, is_cancelled: bool) -> str:
     label = safe(track.given.label or track.given.input, limit=LABEL_LIMIT)
+    if is_cancelled:
+        return f"[yellow]cancelled[/] {label}"
     if track.failed_at is not None:
         error = track.error or {}
         return f"[red]failed[/] {label}: {safe(error.get('detail', 'no details'))}"
-    if track.result_job_id is None:
-        return f"[yellow]cancelled[/] {label}"
     return f"[green]done[/] {label} [dim]{safe(track.music_id or '')}[/]"

@@ -276,7 +276,7 @@ VariantVideo = TypedDict("VariantVideo", {"aweme_id": "str", "desc": "str | None
     "images_count": "int | None", "hashtags": "list[HashtagDocument]",
     "statistics": "StatisticsDocument", "statistics_complete": "bool",
     "statistics_source": "str | None", "observed_at": "str", "first_observed_at": "str",
-    "variant_kind": 'Literal["speed", "tempo", "pitch", "tempo_pitch", "excerpt"]',
+    "variant_kind": 'Literal["speed", "tempo", "pitch", "pitch_and_speed", "excerpt"]',
     "speed": "float", "semitones": "float", "source_music_id": "str",
     "source_music_title": "str | None", "source_music_url": "str | None",
     "evidence": "EvidenceDocument", "rank": "int", "hot_score": "int | None", "is_viral": "bool"})

@@ -25,10 +25,11 @@ export function decimal(value, digits = 2) {
   if (value === null || value === undefined) return DASH;
   return value.toFixed(digits);
 }
-export function day(value) {
+// Days and times are those of the reader's place, or of `timeZone`.
+export function day(value, timeZone) {
   const date = toDate(value);
   if (!date) return DASH;
-  return formatter("day", (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium" })).format(date);
+  return formatter(`day ${timeZone}`, (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium", timeZone })).format(date);
 }
 // Publication of a video: the stated time, else the time in its id, marked as approximate.
 export function published(video) {
@@ -43,16 +44,16 @@ export function byBirth(videos) {
   const born = (video) => (video.music?.created_at ? Date.parse(video.music.created_at) : Infinity);
   return [...videos].sort((one, other) => (born(one) === born(other) ? 0 : born(one) - born(other)));
 }
-export function moment(value) {
+export function moment(value, timeZone) {
   const date = toDate(value);
   if (!date) return DASH;
-  const options = { dateStyle: "medium", timeStyle: "short" };
-  return formatter("moment", (l) => new Intl.DateTimeFormat(l, options)).format(date);
+  const options = { dateStyle: "medium", timeStyle: "short", timeZone };
+  return formatter(`moment ${timeZone}`, (l) => new Intl.DateTimeFormat(l, options)).format(date);
 }
 // Day and time without the year, for an axis.
-export function clock(value) {
-  const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-  return formatter("clock", (l) => new Intl.DateTimeFormat(l, options)).format(toDate(value));
+export function clock(value, timeZone) {
+  const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone };
+  return formatter(`clock ${timeZone}`, (l) => new Intl.DateTimeFormat(l, options)).format(toDate(value));
 }
 export function seconds(value) {
   if (value === null || value === undefined) return DASH;

@@ -6,6 +6,8 @@ import { isDemo } from "./state.js";
 const FINAL = new Set(["completed", "failed", "cancelled"]);
 export const isOver = (job) => FINAL.has(job?.status);
 const POLL_MS = 1500;
+// A refusal that asking again does not change; others are a busy or absent service.
+const isFinal = (error) => error.name === "AbortError" || (error instanceof ServiceError && error.status < 429);
 
 // Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
 export class JobWatch {
@@ -32,9 +34,7 @@ export class JobWatch {
   // Reads one stream. If there is none, polls once after a pause.
   async listen() {
     if (!this.isStreamed) {
-      this.update({ mode: "polling" });
-      await this.rest();
-      await this.poll();
+      await this.pollLater();
       return;
     }
     try {
@@ -45,11 +45,16 @@ export class JobWatch {
       }, { signal: this.stopping.signal, lastId: this.lastId });
       if (!isOver(this.state.value.job)) await this.poll();
     } catch (error) {
-      if (error.name === "AbortError" || (error instanceof ServiceError && error.status < 429)) throw error;
-      this.update({ mode: "polling" });
-      await this.rest();
-      await this.poll().catch((failed) => { if (failed instanceof ServiceError) throw failed; });
+      if (isFinal(error)) throw error;
+      await this.pollLater();
     }
+  }
+
+  // Polls once after a pause. A service that is away for a while is asked again.
+  async pollLater() {
+    this.update({ mode: "polling" });
+    await this.rest();
+    await this.poll().catch((error) => { if (isFinal(error)) throw error; });
   }
 
   async poll() {

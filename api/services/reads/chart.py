@@ -72,7 +72,7 @@ class ChartHistoryReader:
 
         Raises:
             InvalidDateRangeError: The range starts after the latest issue.
-            UpstreamError: The chart returned none of the issues, and none is stored.
+            UpstreamError: The chart refused every issue, and none is stored.
             WarehouseError: A store is unavailable.
         """
         async with AsyncExitStack() as stack:
@@ -86,7 +86,7 @@ class ChartHistoryReader:
             stored = await run_sync(partial(self._stored, wanted))
             read = await reader.songs([wanted[volid] for volid in wanted if volid not in stored])
         songs = {**stored, **read.values}
-        if read.errors and not songs:
+        if read.errors and not (songs or read.late):
             raise next(iter(read.errors.values()))
         if read.late:
             await run_sync(self._leave, [wanted[volid] for volid in read.late])

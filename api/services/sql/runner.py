@@ -5,6 +5,7 @@ started with the first statement and kept for the next ones.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,7 @@ from warehouse.records.errors import (
 
 _START_S = 60.0
 _BUSY_RETRY_S = 5.0
+_AGAIN = "try again; if it ends again, change the statement, or use `sametrack sql`"
 _NARROWER = "add a condition, select less, or use `sametrack sql`, which has no time limit"
 
 
@@ -199,15 +201,17 @@ class StatementRunner:
                 ) from error
             except (EOFError, OSError):
                 self._check(ticket)
-                had_ended = child.has_ended_by_itself()
+                code = child.exit_code()
                 self._end_child()
-                if is_last or not had_ended:  # it was ended by the system, for its memory
-                    return out_of_memory()
+                if is_last or code != 0:
+                    return _fault_of_end(code)
         raise AssertionError("the loop returns or raises")
 
     def _ready_child(self, ticket: StatementTicket) -> "_QueryProcess":
         with self._turns:
             self._check(ticket)
+            if self._child is not None and self._child.has_ended:
+                self._end_child()  # between two statements, so it is no fault of this one
             is_new = self._child is None
             child = self._child = self._child or _QueryProcess(self._order)
         try:
@@ -232,6 +236,19 @@ class StatementRunner:
             megabytes = f" ({self.limits.memory_mb} MB)" if fault.hint is None else ""
             return QueryLimitError(f"{fault.detail}{megabytes}", hint=fault.hint or _NARROWER)
         return WarehouseUnavailableError(fault.detail, hint=fault.hint)
+
+
+def _fault_of_end(code: int | None) -> StatementFault:
+    """Return the fault of a statement whose process ended at work.
+
+    The system kills a process for its memory, and a failed allocation aborts it.
+    """
+    if code in {-signal.SIGKILL, -signal.SIGABRT}:
+        return out_of_memory()
+    how = "" if code is None else f" (signal {-code})" if code < 0 else f" (code {code})"
+    return StatementFault(
+        "unavailable", f"the process for statements ended unexpectedly{how}", _AGAIN
+    )
 
 
 class _QueryProcess:
@@ -277,11 +294,16 @@ class _QueryProcess:
             StatementSummary(columns=columns, **told), self._connection.recv_bytes()
         )
 
-    def has_ended_by_itself(self) -> bool:
-        """Return True if it ended because it had nothing to do."""
+    @property
+    def has_ended(self) -> bool:
+        """True once the process has ended, for whatever reason."""
+        return self._process.poll() is not None
+
+    def exit_code(self) -> int | None:
+        """Return the code that it ended with: 0 if it had nothing to do; negative: a signal."""
         with suppress(subprocess.TimeoutExpired):
-            return self._process.wait(timeout=1) == 0
-        return False
+            return self._process.wait(timeout=1)
+        return None
 
     def kill(self) -> None:
         """Kill the process; whoever reads from it sees its end."""

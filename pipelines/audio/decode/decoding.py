@@ -5,7 +5,7 @@ at most `max_seconds`. Every refusal has a stable reason word. Not here: feature
 their memory limits (`decoder_process.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,21 +110,15 @@ def _decoded_pieces(
 ) -> tuple[list[NDArray[np.float32]], int, float]:
     """Decode up to `max_seconds`, skipping a few broken packets as players do.
 
-    Returns the pieces, the sample rate, and the energy of the first of several channels.
+    A stream that breaks off ends there. Returns the pieces, the sample rate, and the energy of the
+    first of several channels.
 
     Frames are copied immediately because FFmpeg reuses their buffers. Gaps in timestamps are
     ignored: they are not gaps in the audio.
     """
     pieces: list[NDArray[np.float32]] = []
-    count, rate, bad, energy = 0, 0, 0, 0.0
-    for packet in container.demux(stream):
-        try:
-            frames = packet.decode()
-        except av.InvalidDataError:
-            bad += 1
-            if bad > _BAD_PACKETS_ALLOWED:
-                break
-            continue
+    count, rate, energy = 0, 0, 0.0
+    for frames in _decoded_packets(container, stream):
         for frame in frames:
             rate = _checked_rate(frame, rate)
             mono, first_energy = _mono(frame, mixed=mixed)
@@ -136,6 +130,28 @@ def _decoded_pieces(
     if not count:
         raise DecodeRefusedError("undecodable")
     return pieces, rate, energy
+
+
+def _decoded_packets(
+    container: av.container.InputContainer, stream: AudioStream
+) -> Iterator[Sequence[AudioFrame]]:
+    """Yield the frames of each packet. Damage has many errors: a decoder may take it for a feature
+    that it lacks, or for a configuration that is not permitted.
+    """
+    packets, bad = container.demux(stream), 0
+    while bad <= _BAD_PACKETS_ALLOWED:
+        try:
+            packet = next(packets, None)
+        except av.FFmpegError:
+            return
+        if packet is None:
+            return
+        try:
+            frames = packet.decode()
+        except av.FFmpegError:
+            bad += 1
+            continue
+        yield frames
 
 
 def _checked_rate(frame: AudioFrame, before: int) -> int:

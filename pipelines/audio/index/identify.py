@@ -3,8 +3,9 @@
 Not here: the index (`reference_index.py`), files and stores.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
 from pipelines.audio.index.reference_index import ReferenceIndex
@@ -44,6 +45,7 @@ def identify(
     read_sound: Callable[[int], SoundMeasurement | None],
     *,
     limits: MatchThresholds,
+    gone_count: int = 0,
     is_thorough: bool = False,
 ) -> list[Identification]:
     """Compare a clip with the likeliest references; return them, the best first.
@@ -56,30 +58,38 @@ def identify(
         index: The index of the references.
         read_sound: Returns a reference by its number; None if it is no reference any more.
         limits: Limits of the matcher.
+        gone_count: How many in the index are no references any more: each may have as many votes
+            as the reference that replaces it, and must not take its place.
         is_thorough: Compare with all references if none of the proposed ones matches.
     """
     if not isinstance(clip, MeasuredSound):
         return []
-    found: list[Identification] = []
-    for number, votes in _proposed(clip, index, is_thorough=is_thorough):
-        if len(found) >= MOST_COMPARED and any(one.is_match for one in found):
+    hits = index.search(clip.features.peaks, most=MOST_TRIED + gone_count)
+    votes = {hit.reference: hit.votes for hit in hits}
+    found: dict[int, Identification] = {}
+    others = (number for number in range(index.count) if number not in found)
+    sounds = chain(
+        islice(_sounds(votes, read_sound), MOST_TRIED),
+        _sounds(others if is_thorough else (), read_sound),
+    )
+    for number, sound in sounds:
+        evidence = compare_pair(sound, clip, limits=limits)
+        found[number] = Identification(
+            reference=number, votes=votes.get(number, 0), evidence=evidence
+        )
+        if len(found) >= MOST_COMPARED and any(one.is_match for one in found.values()):
             break
+    return sorted(found.values(), key=_credibility, reverse=True)
+
+
+def _sounds(
+    numbers: Iterable[int], read_sound: Callable[[int], SoundMeasurement | None]
+) -> Iterator[tuple[int, SoundMeasurement]]:
+    """Yield the references among these numbers, in the order of comparison."""
+    for number in numbers:
         sound = read_sound(number)
         if sound is not None:
-            evidence = compare_pair(sound, clip, limits=limits)
-            found.append(Identification(reference=number, votes=votes, evidence=evidence))
-    return sorted(found, key=_credibility, reverse=True)
-
-
-def _proposed(
-    clip: MeasuredSound, index: ReferenceIndex, *, is_thorough: bool
-) -> Iterator[tuple[int, int]]:
-    """Yield references with their votes in the order of comparison."""
-    hits = index.search(clip.features.peaks, most=MOST_TRIED)
-    yield from ((hit.reference, hit.votes) for hit in hits)
-    if is_thorough:
-        proposed = {hit.reference for hit in hits}
-        yield from ((number, 0) for number in range(index.count) if number not in proposed)
+            yield number, sound
 
 
 def _credibility(found: Identification) -> tuple[int, float, int]:

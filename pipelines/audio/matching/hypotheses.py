@@ -16,7 +16,7 @@ from pipelines.audio.features.grid import MEL_TOP_HZ
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import Features
 
-Family = Literal["speed", "tempo", "pitch", "tempo_pitch"]
+Family = Literal["speed", "tempo", "pitch", "pitch_and_speed"]
 BINS_PER_SEMITONE = 3
 _SLIGHT_TEMPO = 0.01
 _SLIGHT_SEMITONES = 1 / 6
@@ -48,7 +48,7 @@ class Hypothesis:
         by = float(by)  # NumPy floats pass as floats but are not JSON serializable
         if self.family == "speed":
             return speed(self.tempo * (1 + by))
-        if self.family in {"tempo", "tempo_pitch"}:
+        if self.family in {"tempo", "pitch_and_speed"}:
             return replace(self, tempo=self.tempo * (1 + by))
         shift = 12 * float(np.log2(1 + by))
         return Hypothesis(family="pitch", tempo=1.0, semitones=self.semitones + shift)

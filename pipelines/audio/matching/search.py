@@ -145,7 +145,7 @@ def _likely_joint_hypotheses(reference: Features, candidate: Features) -> list[S
     low, high = SEARCHED_SEMITONES
     return [
         ScoredHypothesis(
-            hypothesis=Hypothesis(family="tempo_pitch", tempo=tempo, semitones=semitones),
+            hypothesis=Hypothesis(family="pitch_and_speed", tempo=tempo, semitones=semitones),
             share=sureness,
             lag=lag,
         )

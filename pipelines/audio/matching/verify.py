@@ -50,6 +50,7 @@ __all__ = [
     "compare_pair",
     "verify_group",
     "warm_up",
+    "with_likely_kind",
 ]
 _RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 ENOUGH_SCORE = 0.9
@@ -108,14 +109,26 @@ def _search_further(
     assert isinstance(candidate, MeasuredSound)
     first, second = reference.features, candidate.features
     evidence = _judge_stretches(first, second, as_heard, limits, edits=edits and not is_short)
-    if evidence.verdict == "rejected":
-        evidence = add_rejection_hint(evidence, limits)
-        if evidence.observation is None and is_reversed(first.peaks, second.peaks):
-            evidence = replace(evidence, observation="likely_reversed")
+    evidence = with_likely_kind(first, second, evidence, limits)
     searched = _searched_range(
-        reference, candidate, limits, edits=edits and not is_short, excerpts=True
+        reference,
+        candidate,
+        limits,
+        edits=edits and not is_short,
+        excerpts=as_heard.reason != TONES_DIFFER,
     )
     return replace(evidence, searched=searched)
+
+
+def with_likely_kind(
+    reference: Features, candidate: Features, evidence: PairEvidence, limits: MatchThresholds
+) -> PairEvidence:
+    """Say what a rejected pair is likely to be: by its measures, or by peaks played backwards."""
+    hinted = add_rejection_hint(evidence, limits)
+    is_open = hinted.verdict == "rejected" and hinted.observation is None
+    if is_open and is_reversed(reference.peaks, candidate.peaks):
+        return replace(hinted, observation="likely_reversed")
+    return hinted
 
 
 def _judge_stretches(
@@ -202,8 +215,8 @@ def verify_group(
 
     Stops at the first pair confirmed with a score of at least 0.9, unless `stops_when_sure` is
     False. If no unchanged pair is confirmed, `search` looks for a variant of the first
-    reference, and of the others if that nearly succeeds. Positions in the result are those of the
-    arguments.
+    reference that is long enough, and of the others if that nearly succeeds. Positions in the
+    result are those of the arguments.
     """
     order = list(range(len(references))) if keeps_order else _cleanest_first(references)
     order = order[:MOST_REFERENCES]
@@ -221,7 +234,7 @@ def verify_group(
             )
             if stops_when_sure and _is_sure(evidence):
                 return _group_verdict(pairs)
-    if search and all(pair.evidence.verdict != "confirmed" for pair in pairs):
+    if search and pairs and all(pair.evidence.verdict != "confirmed" for pair in pairs):
         pairs = _searched_pairs(references, chosen, pairs, limits)
     return _group_verdict(pairs)
 
@@ -232,10 +245,12 @@ def _searched_pairs(
     pairs: Sequence[GroupPair],
     limits: MatchThresholds,
 ) -> list[GroupPair]:
-    """Search for edits of the first reference; if that nearly succeeds, of the others too."""
+    """Search for edits of the first long enough reference; if that nearly succeeds, of all."""
+    checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
+    first = (checked or pairs)[0].reference_index
     searched: list[GroupPair] = []
     for pair in pairs:
-        is_first = pair.reference_index == pairs[0].reference_index
+        is_first = pair.reference_index == first
         verdict = _group_verdict(searched)
         near = verdict.best is not None and (verdict.best.evidence.score or 0) >= NEAR_SCORE
         if not is_first and verdict.verdict in MATCHES:

@@ -1,12 +1,12 @@
 """Bodies as payload and form: what is decoded can be changed, and encoded in the same form again.
 
-The forms are plain JSON, documents one after another (framed or one a line), and a page with a data
-container. A page is encoded as the smallest page with that container.
+The forms are plain JSON, documents one after another (framed, glued or one a line, also if the last
+one was cut off), and a page with a data container. A page is encoded as the smallest page with that
+container.
 """
 
 import html
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +16,9 @@ import orjson
 
 from pipelines.platform.page_scripts import find_title
 from pipelines.platform.parsers.pages import parse_container
+from pipelines.platform.parsers.streams import read_stream
 from warehouse.records.errors import UpstreamError
 
-_FRAME = re.compile(rb"\s*[0-9A-Fa-f]{1,8}\r?\n\{")
 _CAPTIONED = frozenset({"desc", "nickname"})
 _RENDERED = b'id="RENDER_DATA"'
 
@@ -35,16 +35,10 @@ def decode_body(body: bytes) -> DecodedBody | None:
     """Decode a body; None if it holds no JSON in a known form."""
     if body.lstrip()[:1] == b"<":
         return _decode_page(body)
-    for load, encode in (
-        (orjson.loads, encode_json),
-        (_load_frames, _encode_frames),
-        (_load_lines, _encode_lines),
-    ):
-        try:
-            return DecodedBody(load(body), encode)
-        except (ValueError, IndexError):
-            continue
-    return None
+    try:
+        return DecodedBody(orjson.loads(body), encode_json)
+    except orjson.JSONDecodeError:
+        return _decode_stream(body)
 
 
 def encode_json(payload: object) -> bytes:
@@ -89,26 +83,22 @@ def _in_script(data: bytes) -> str:
     return data.decode().replace("<", "\\u003c")
 
 
-def _load_frames(body: bytes) -> list[object]:
-    if not _FRAME.match(body):
-        raise ValueError("no frames")
-    return [orjson.loads(line) for line in body.splitlines() if line[:1] == b"{"]
+def _decode_stream(body: bytes) -> DecodedBody | None:
+    """Decode the documents that arrived whole; of one that was cut off the beginning is kept."""
+    try:
+        stream = read_stream(body, surface="stream")
+    except UpstreamError:
+        return None
+    is_framed = body.lstrip()[:1] != b"{"
 
+    def encode(changed: object) -> bytes:
+        documents = [encode_json(one) for one in _as_list(changed)]
+        if not is_framed:
+            return b"\n".join([*documents, b"{" if stream.is_cut else b""])
+        frames = b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in documents)
+        return frames + (b"2\r\n{" if stream.is_cut else b"0\r\n\r\n")
 
-def _encode_frames(payload: object) -> bytes:
-    documents = [encode_json(one) for one in _as_list(payload)]
-    return b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in documents) + b"0\r\n\r\n"
-
-
-def _load_lines(body: bytes) -> list[object]:
-    lines = [line for line in body.splitlines() if line.strip()]
-    if len(lines) < 2:  # noqa: PLR2004  # one document is plain JSON
-        raise ValueError("no documents")
-    return [orjson.loads(line) for line in lines]
-
-
-def _encode_lines(payload: object) -> bytes:
-    return b"\n".join(encode_json(one) for one in _as_list(payload)) + b"\n"
+    return DecodedBody([one.values for one in stream.documents], encode)
 
 
 def _as_list(payload: object) -> list[object]:

@@ -43,6 +43,11 @@ _WRITTEN = frozenset({
 _WORD = re.compile(r"[A-Za-z0-9_./:%-]{0,24}", re.ASCII)
 _COUNT = re.compile("[0-9][0-9.,]*[万亿wWkKmM]?[+]?")  # "1.2万"
 _LONG_NUMBER = re.compile(r"[0-9]{15,20}", re.ASCII)
+_TRACE = re.compile(
+    rb"MS4wLjABAAAA|(?<![0-9])[0-9]{15,20}(?![0-9])|sec_?u(?:ser_?)?id|nickname|unique_?id",
+    re.IGNORECASE,
+)
+"""What a body in no known form has only if it names an account or a video."""
 _HASHED = 12
 _SILENT = "images_no_sound_volume_audio_file"
 _OWN_SOUND = re.compile("@(.+?)(?=创作的原声)")
@@ -60,11 +65,12 @@ class BodyPseudonymiser:
     def body(self, body: bytes) -> bytes | None:
         """Return the changed body; None if a name that it holds could not be removed.
 
-        A body without JSON (a refusal page, a text) shows no account and is returned unchanged.
+        A body in no known form (a refusal page, a text) is returned unchanged if nothing in it
+        looks like an account or a video.
         """
         decoded = decode_body(body)
         if decoded is None:
-            return body
+            return None if _TRACE.search(body) else body
         names = {name for name in _names(decoded.payload) if len(name) >= _SHORTEST_NAME}
         self._written = tuple(sorted(names, key=len, reverse=True))
         changed = decoded.encode(self._changed(decoded.payload, "", ""))

@@ -5,6 +5,7 @@ expected values beside it, which a person reviews: they are what the parsers of 
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from datetime import datetime
@@ -25,6 +26,7 @@ from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 
+_ID_PART = re.compile(r"[^/]*[0-9A-Z][^/]*")
 INDEX = "index.toml"
 EXPECTED = "expected"
 _PARSERS = {
@@ -171,8 +173,17 @@ def pseudonymised(kept: RecordedBody, pseudonymiser: BodyPseudonymiser) -> Recor
         return None
     entity_id = pseudonymiser.entity(kept.surface, kept.entity_id)
     path = kept.path.replace(kept.entity_id, entity_id) if kept.entity_id else kept.path
-    location = None if kept.location is None else kept.location.partition("?")[0]
+    if kept.surface == "short_link":
+        path = "/"  # it is a code that leads to whom the body must not name
+    location = None if kept.location is None else _without_ids(kept.location.partition("?")[0])
     return replace(kept, body=body, entity_id=entity_id, path=path, location=location)
+
+
+def _without_ids(address: str) -> str:
+    """Return a path or a URL with a dot for each part of its path that may be an id or a code."""
+    scheme, separator, rest = address.rpartition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host}{slash}{_ID_PART.sub('·', path)}"
 
 
 def _minimised(kept: RecordedBody, reader: RecordedReader) -> bytes:

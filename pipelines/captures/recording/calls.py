@@ -144,7 +144,7 @@ class CallRecorder:
         """Resolve a short link."""
         with open_call_trace() as call_trace:
             target = await self._run(call_trace, "short_link", url, call)
-        if (await self._recorder.marks()).hold(target.id):
+        if (await self._recorder.marks()).hold(target.id, target.account):
             raise erased_account_error()
         self._recorder.note(
             CaptureAttempt(

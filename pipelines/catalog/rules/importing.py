@@ -74,7 +74,7 @@ class _Draft:
     """The outcome while it is made. `first` holds the first line of each track."""
 
     free: int
-    known: Mapping[str, ImportedTrack]
+    known: frozenset[str]
     tracks: dict[str, ImportedTrack] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     duplicates: list[DuplicateLine] = field(default_factory=list)
@@ -93,18 +93,15 @@ def plan_import(
         lines: The lines of the source.
         identify: Returns the key of an input, or raises an `InputError`.
         known: The tracks that the catalogue has: they count against its limit, and a line that
-            names one of them updates what it states.
+            names one of them is to update it (`updated_track`).
     """
-    before = {track.key: track for track in known}
+    before = frozenset(track.key for track in known)
     draft = _Draft(free=MAX_TRACKS - len(before), known=before)
     for line in lines:
         if any(value.strip() for value in line.values.values()):
             _add(draft, line, identify)
     return ImportOutcome(
-        tracks=tuple(
-            _updated(before[key], track) if key in before else track
-            for key, track in draft.tracks.items()
-        ),
+        tracks=tuple(draft.tracks.values()),
         lines=tuple(draft.first[key] for key in draft.tracks),
         duplicates=tuple(draft.duplicates),
         problems=tuple(draft.problems),
@@ -173,21 +170,25 @@ def _merged(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
     """Return the first track with what only the later line says, and the higher priority."""
     filled = {name: value for name, value in later.columns.items() if value.strip()}
     own = {name: value for name, value in first.columns.items() if value.strip()}
+    stated = [one.priority for one in (first, later) if _states_priority(one.columns)]
     return replace(
         first,
         label=first.label or later.label,
-        priority=max(first.priority, later.priority),
+        priority=max(stated, default=0),
         columns={**first.columns, **filled, **own},
     )
 
 
-def _updated(known: ImportedTrack, new: ImportedTrack) -> ImportedTrack:
+def updated_track(known: ImportedTrack, new: ImportedTrack) -> ImportedTrack:
     """Return a track of the catalogue with what a new import states; what it leaves open stays."""
     stated = {name: value for name, value in new.columns.items() if value.strip()}
-    has_priority = ImportLine(number=0, values=stated).first_of(PRIORITY_COLUMNS) is not None
     return replace(
         new,
         label=new.label or known.label,
-        priority=new.priority if has_priority else known.priority,
+        priority=new.priority if _states_priority(stated) else known.priority,
         columns={**known.columns, **stated},
     )
+
+
+def _states_priority(columns: Mapping[str, str]) -> bool:
+    return ImportLine(number=0, values=columns).first_of(PRIORITY_COLUMNS) is not None

@@ -63,6 +63,11 @@ def settled(
     )
 
 
+def has_outcome(before: CatalogTrack, after: CatalogTrack) -> bool:
+    """Whether the job that a track had before has left a result or an error."""
+    return (before.result_at, before.failed_at) != (after.result_at, after.failed_at)
+
+
 def _previous(track: CatalogTrack, job: Job) -> str | None:
     """Return the job of the result before this one, which a result that comes again is not."""
     return track.previous_job_id if track.result_job_id == job.job_id else track.result_job_id

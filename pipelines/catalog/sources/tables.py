@@ -7,6 +7,7 @@ In a `.txt` file a whole line is one, because the text of a shared link may hold
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -98,19 +99,27 @@ def _delimited_rows(text: str, name: str) -> Iterator[NumberedRow]:
     first = text[:MAX_ROW_CHARS].lstrip("\r\n").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     lines = _RowText(text)
-    reader = csv.reader(lines, delimiter=delimiter)
-    before = 0
+    # A blank row ends the table; where a quotation mark is open it is part of the last one.
+    reader = csv.reader(chain(lines, "\n"), delimiter=delimiter)
+    before, row = 0, list[str]()
     try:
         for row in reader:
+            if reader.line_num > lines.count:
+                break
             yield before + 1, row  # a quoted value may span lines: the row begins at the first
             before = reader.line_num
             lines.begin_row()
     except csv.Error as error:
         raise InvalidParameterError(f"{name}, line {reader.line_num}: {error}") from error
+    if row:  # it has swallowed the lines that follow
+        raise InvalidParameterError(
+            f"{name}, line {before + 1}: a quotation mark is not closed",
+            hint="Close it, or write it twice within quotation marks",
+        )
 
 
 class _RowText:
-    """Lines of a text one by one, as long as no row has more than `MAX_ROW_CHARS`.
+    """Lines of a text one by one, as long as no row has more than `MAX_ROW_CHARS`; counts them.
 
     A row is held in memory as a whole, and a value in quotes may have lines without an end.
     """
@@ -119,12 +128,14 @@ class _RowText:
         self._lines = _LINE.finditer(text)
         self._reset_by_line = reset_by_line
         self._chars = 0
+        self.count = 0
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> str:
         line = next(self._lines)[0]
+        self.count += 1
         self._chars = len(line) if self._reset_by_line else self._chars + len(line)
         if self._chars > MAX_ROW_CHARS:
             raise ValueError(f"a row has more than {MAX_ROW_CHARS:,} characters")

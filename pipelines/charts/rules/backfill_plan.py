@@ -64,7 +64,7 @@ class BackfillResult:
         was_listed: Whether the list of issues was read again.
         requests_used: Requests made, including the list and retries.
         ending: Why the run ended.
-        error: The refusal that ended the whole run, if any.
+        error: The refusal that ended the whole run, or that of a newer list of issues, if any.
     """
 
     first: date

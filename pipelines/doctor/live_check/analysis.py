@@ -156,7 +156,7 @@ def measure_skew(exchanges: Iterable[SeenExchange]) -> float | None:
 def _date(header: str | None) -> datetime | None:
     try:
         date = parsedate_to_datetime(header or "")
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return date.replace(tzinfo=UTC) if date.tzinfo is None else date
 

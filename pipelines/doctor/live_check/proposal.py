@@ -26,6 +26,7 @@ from warehouse.records.errors import (
 _TOGETHER = {"search_stream": ("search_stream", "search_single")}
 """Surfaces that one refusal concerns together."""
 _SLOWER = 0.5
+_TOO_MANY = "a host asked for fewer requests"
 _REFUSED_HOST = "foreign_host"  # the host itself is proposed, or named in a note
 
 
@@ -56,7 +57,7 @@ class ProposedPatch:
         )  # fmt: skip
         lines = [f"{word} {name}: {why}" for word, names in sections for name, why in names.items()]
         if self.per_second is not None:
-            lines.append(f"at most {self.per_second:g} requests per second: a host answered 429")
+            lines.append(f"at most {self.per_second:g} requests per second: {_TOO_MANY}")
         return lines
 
     def to_toml(self) -> str:
@@ -71,7 +72,7 @@ class ProposedPatch:
             *_section("surfaces", "off", self.off),
         ]
         if self.per_second is not None:
-            lines += ["", "[rate]", f"per_second = {self.per_second:g}  # a host answered 429"]
+            lines += ["", "[rate]", f"per_second = {self.per_second:g}  # {_TOO_MANY}"]
         if self.notes:
             lines += ["", "# Not proposed, for you to decide:"]
             lines += [f"# - {_comment(note)}" for note in self.notes]

@@ -15,7 +15,7 @@ _REASON_CHARS = 200
 
 def empty_list_error(seen: object, surface: str) -> SametrackError | None:
     """Return an error for an empty list: known ids have videos, so the surface withholds them."""
-    if not isinstance(seen, VideoPage) or seen.videos or seen.has_more:
+    if not isinstance(seen, VideoPage) or seen.videos:
         return None
     return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
 

@@ -157,9 +157,7 @@ class CircuitBreaker:
     @asynccontextmanager
     async def _guard(self, host: str, name: str, surface: str) -> AsyncIterator[bool]:
         """Guard one circuit; yields whether this request is its probe."""
-        passage = await asyncio.to_thread(
-            self._store.check_circuit, host, name, probe_s=self._times.probe_s
-        )
+        passage = await self._ask(host, name)
         if not passage.is_allowed:
             raise _refusal(passage.cause, host, surface, wait_s=passage.wait_s)
         if not passage.is_probe:
@@ -176,6 +174,18 @@ class CircuitBreaker:
                 await asyncio.shield(asyncio.to_thread(self._store.release_probe, host, name))
             raise
         await self._worked(passage, host, name, with_data=True)
+
+    async def _ask(self, host: str, name: str) -> CircuitPermission:
+        """Ask the store; if we are cancelled meanwhile, a granted probe is released at once."""
+        asking = asyncio.ensure_future(
+            asyncio.to_thread(self._store.check_circuit, host, name, probe_s=self._times.probe_s)
+        )
+        try:
+            return await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            if (await asking).is_probe:
+                await asyncio.to_thread(self._store.release_probe, host, name)
+            raise
 
     async def _learn(
         self, error: SametrackError, passage: CircuitPermission, host: str, surface: str

@@ -142,7 +142,7 @@ def read_retry_after(header: str | None, *, now: datetime) -> float:
         return min(float(text[:9]), MAX_PAUSE_S)  # nine digits exceed the longest pause already
     try:
         until = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return DEFAULT_PAUSE_S
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)  # HTTP dates are UTC, also those that name no zone

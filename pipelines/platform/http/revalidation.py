@@ -69,7 +69,9 @@ class ResponseMemory:
         if answer is None or body is None:
             return None
         words = {"If-None-Match": answer.etag, "If-Modified-Since": answer.last_modified}
-        return StoredResponse(body, {name: word for name, word in words.items() if word})
+        # A header of a request holds ASCII alone, one of a response may hold more.
+        headers = {name: word for name, word in words.items() if word and word.isascii()}
+        return StoredResponse(body, headers) if headers else None
 
 
 def _key(address: str) -> str:

@@ -65,10 +65,13 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Acco
     """Parse the account of a share page, which shows fewer counts: zeros there mean unknown.
 
     Raises:
+        UnresolvedIdError: The platform knows no such account.
         SubstitutionError: The page shows another account.
         UpstreamError: The page withholds it, or keys or types are unknown.
     """
     page, result = find_account(body, surface=seen.surface)
+    if says_unknown(result):
+        raise UnresolvedIdError("the platform knows no such account")
     refuse_status(result)
     info = result.node("user_info")
     if info is None:

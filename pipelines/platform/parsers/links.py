@@ -70,11 +70,15 @@ _ID_PARAMETERS: Mapping[str, tuple[str, LinkTargetKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkTarget:
-    """Target of a link. `url` is set for a short link, which has to be followed."""
+    """Target of a link. `url` is set for a short link, which has to be followed.
+
+    `account` is the account on whose page a video lies open; the video may be of another one.
+    """
 
     kind: LinkTargetKind
     id: str
     url: str | None = None
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +157,11 @@ def _named(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
     if segments and segments[0].lower() in {"share", "m"}:
         segments = segments[1:]
     noun, rest = (segments[0].lower(), segments[1:]) if segments else ("", [])
-    if _ID.fullmatch(query.get("modal_id", "")):
-        return LinkTarget("video", query["modal_id"])  # an overlay on any page
+    account = _user(rest, query) if noun == "user" else None
+    if _ID.fullmatch(query.get("modal_id", "")):  # an overlay on any page
+        return LinkTarget("video", query["modal_id"], account=account.id if account else None)
     if noun == "user":
-        return _user(rest, query)
+        return account
     if noun == "search" and rest:
         return LinkTarget("search", rest[0])
     return _by_path(noun, rest) or _by_parameter(noun, query)

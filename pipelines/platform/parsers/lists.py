@@ -62,27 +62,33 @@ def parse_hashtag_list(body: bytes, *, seen: ParseContext) -> VideoPage:
     return _list(body, seen)
 
 
-def parse_user_posts(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPage:
-    """Parse one page of `user_posts`.
+def parse_user_posts(
+    body: bytes, *, sec_uid: str, seen: ParseContext, is_first: bool = False
+) -> VideoPage:
+    """Parse one page of `user_posts`. A first page that lacks the posts it claims withholds them.
 
     Raises:
+        EmptyAnswerError: It does.
         SubstitutionError: The posts are of another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = parse_json(body, surface=seen.surface)
     refuse_status(answer)
-    return _of_account(_page(answer, ("aweme_list",), ("max_cursor",), seen), sec_uid, seen)
+    page = _page(answer, ("aweme_list",), ("max_cursor",), seen)
+    return _of_account(_not_withheld(page, seen) if is_first else page, sec_uid, seen)
 
 
 def parse_user_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPage:
     """Parse the first screen of posts in the HTML of an account's share page.
 
     Raises:
+        EmptyAnswerError: It lacks the posts that it claims.
         UpstreamError: The page withholds it, or keys or types are unknown.
     """
     lists = find_account_lists(body, surface=seen.surface)
     refuse_status(lists)
-    return _of_account(_page(lists, _LIST_KEYS, _MAX_CURSOR_KEYS, seen), sec_uid, seen)
+    page = _page(lists, _LIST_KEYS, _MAX_CURSOR_KEYS, seen)
+    return _of_account(_not_withheld(page, seen), sec_uid, seen)
 
 
 def parse_slides_info(
@@ -158,6 +164,15 @@ def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
     if found is None:
         raise node.missing(keys[0])
     return found
+
+
+def _not_withheld(page: VideoPage, seen: ParseContext) -> VideoPage:
+    """Return a first page of posts, unless it claims to have more and has none."""
+    if page.has_more and not page.videos:
+        raise refusal_error(
+            "withheld_posts", "the response claims posts and has none", surface=seen.surface
+        )
+    return page
 
 
 def _of_account(page: VideoPage, sec_uid: str, seen: ParseContext) -> VideoPage:

@@ -42,6 +42,7 @@ from warehouse.extras import install_hint
 from warehouse.records.errors import (
     AppUnreadableError,
     DeviceUnavailableError,
+    InvalidMusicInputError,
     ProviderUnsupportedError,
     UnresolvedIdError,
     UpstreamError,
@@ -258,10 +259,13 @@ class MobileAppGuest(VidplatPublic):
         )
 
     async def _identify(self, text: str) -> str | None:
-        """The video that a shared text names; a short link is followed."""
+        """The video that a shared text names; a short link is followed. None where it is dead."""
         target = self.find_target(text)
         if target is not None and target.kind == "short" and target.url is not None:
-            target = await self.resolve_link(target.url)
+            try:
+                target = await self.resolve_link(target.url)
+            except InvalidMusicInputError:
+                return None
         return target.id if target is not None and target.kind == "video" else None
 
     def _seen(self, surface: str) -> ParseContext:

@@ -140,19 +140,11 @@ class VidplatPublic:
         )
         try:
             async with self._client.circuit(ask):
-                answer = await self._client.fetch(ask)
+                return self._link_target(await self._client.fetch(ask))
         except SubstitutionError as error:
             raise InvalidMusicInputError(
                 "the short link leads off the platform", hint=_LINK_HINT
             ) from error
-        if self._surfaces.is_gone(answer):
-            raise InvalidMusicInputError(
-                "the target of the short link was deleted", hint=_LINK_HINT
-            )
-        target = self.find_target(answer.location or answer.url)
-        if target is None or target.kind == "short":
-            raise self._dead_link(answer)
-        return target
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
         """Download the sound of a video to the folder `into`."""
@@ -178,6 +170,22 @@ class VidplatPublic:
     def _is_named(self, target: str) -> bool:
         found = self.find_target(target)
         return found is not None and found.kind != "short"
+
+    def _link_target(self, answer: HttpResponse) -> LinkTarget:
+        """Return where a short link leads.
+
+        Raises:
+            InvalidMusicInputError: It leads to nothing that can be read.
+            UpstreamError: The platform refuses by name.
+        """
+        if self._surfaces.is_gone(answer):
+            raise InvalidMusicInputError(
+                "the target of the short link was deleted", hint=_LINK_HINT
+            )
+        target = self.find_target(answer.location or answer.url)
+        if target is None or target.kind == "short":
+            raise self._dead_link(answer)
+        return target
 
     def _dead_link(self, answer: HttpResponse) -> InvalidMusicInputError | UpstreamError:
         """Return the error for a short link that leads nowhere.

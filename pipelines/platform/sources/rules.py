@@ -16,7 +16,7 @@ SICK_BELOW = 0.2  # success share below which a source costs more requests than 
 SICK_AFTER = 3  # refusals without any data between them: two items, of which one was repeated
 WITHHELD_KINDS = frozenset({
     "empty_body", "blocked", "page_without_data", "no_container", "not_json", "structure",
-    "unknown_code", "unknown_status", "forbidden", "restricted_page",
+    "unknown_code", "unknown_status", "forbidden", "restricted_page", "withheld_posts",
 })  # fmt: skip
 """Kinds of refusals that say something about the surface: not about one item, the host's network or
 the chart, whose issues may be missing one by one."""

@@ -285,7 +285,9 @@ async def read_user_posts(at: SurfaceReader, request: SourceRequest) -> Reading[
     return await at.read_twice(
         at.ask("user_posts", sec_uid=sec_uid, count=PAGE_SIZE, max_cursor=cursor, **_GUEST_APP),
         sec_uid,
-        lambda a: parse_user_posts(a.body, sec_uid=sec_uid, seen=at.seen(a)),
+        lambda a: parse_user_posts(
+            a.body, sec_uid=sec_uid, seen=at.seen(a), is_first=request.is_first
+        ),
     )
 
 

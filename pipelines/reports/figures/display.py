@@ -13,6 +13,7 @@ from typing import Literal
 import altair as alt
 from markupsafe import Markup, escape
 
+from pipelines.documents.html_pages import plain_text
 from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.parts import PART_TYPE
 from pipelines.reports.texts import ReportTexts
@@ -137,7 +138,9 @@ def show_sheet(
     )
     body = Markup("").join(
         Markup("<tr>{}</tr>").format(
-            Markup("").join(Markup("<td>{}</td>").format(_with_breaks(str(one))) for one in row)
+            Markup("").join(
+                Markup("<td>{}</td>").format(_with_breaks(plain_text(one))) for one in row
+            )
         )
         for row in table.rows
     )

@@ -4,7 +4,7 @@ Each function returns what a chart says, or None if its rows are too few to say 
 chart has its neutral title. `form` chooses the sentence in the file of texts, `values` fill it in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -131,9 +131,12 @@ def stable_range(table: pa.Table, at: str) -> Headline | None:
     return Headline(form="point" if low == high else "range", values=values)
 
 
-def most_often_first(places: pa.Table) -> Headline | None:
-    """Name the song that is most often at rank 1; None on a tie or of a single issue."""
-    rows = places.to_pylist()
+def most_often_first(ranks: pa.Table, drawn: Collection[str]) -> Headline | None:
+    """Name the song that is most often at rank 1, of all songs.
+
+    None on a tie, of a single issue, or if the song is not drawn.
+    """
+    rows = ranks.to_pylist()
     issues = len({row["chart_date"] for row in rows})
     counts: dict[str, int] = {}
     for row in rows:
@@ -141,7 +144,7 @@ def most_often_first(places: pa.Table) -> Headline | None:
             counts[row["song"]] = counts.get(row["song"], 0) + 1
     found = sorted(counts.items(), key=lambda one: -one[1])
     is_tie = len(found) >= _PAIR and found[0][1] == found[1][1]
-    if issues < _PAIR or not found or is_tie:
+    if issues < _PAIR or not found or is_tie or found[0][0] not in drawn:
         return None
     return Headline(form="one", values={"name": found[0][0], "count": found[0][1], "total": issues})
 

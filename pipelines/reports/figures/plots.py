@@ -12,6 +12,7 @@ from itertools import pairwise
 import altair as alt
 import pyarrow as pa
 
+from pipelines.documents.html_pages import plain_text
 from pipelines.documents.palette import MUTED, SERIES
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.figures.plot_style import (
@@ -128,7 +129,7 @@ class ReportPlots:
             {
                 "label": shown[row[label]],
                 "value": row[value],
-                "part": "" if by is None else str(self._shown(by, row[by])),
+                "part": "" if by is None else self._shown(by, row[by]),
                 "is_first": row[label] in first,
             }
             for row in rows
@@ -152,7 +153,7 @@ class ReportPlots:
         rows = [row for row in table.to_pylist() if row[at] is not None][:MOST_BARS]
         if not rows:
             return None
-        cut = [_cut(str(row[label])) for row in rows]
+        cut = [_cut(plain_text(row[label])) for row in rows]
         data = [
             {
                 "label": f"{number}. {name}" if cut.count(name) > 1 else name,
@@ -283,12 +284,13 @@ class ReportPlots:
         return styled(alt.layer(lines, *vertical_rules([line])))
 
     def _shown(self, column: str, value: object) -> str:
-        return str(self._texts.code(column, value))
+        if value is None:
+            return self._texts.text("plots.unknown")
+        return plain_text(self._texts.code(column, value))
 
     def _labels(self, column: str, names: Sequence[object]) -> dict[object, str]:
         """Return short labels; a number distinguishes equal ones."""
-        unnamed = self._texts.text("plots.unknown")
-        cut = {one: _cut(unnamed if one is None else self._shown(column, one)) for one in names}
+        cut = {one: _cut(self._shown(column, one)) for one in names}
         often = Counter(cut.values())
         return {
             one: f"{number}. {cut[one]}" if often[cut[one]] > 1 else cut[one]

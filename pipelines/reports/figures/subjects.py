@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 
+from pipelines.documents.html_pages import plain_text
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError
 
@@ -143,4 +144,4 @@ def _choose(
 
 
 def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else plain_text(value)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.documents import messages, stop_reasons
+from pipelines.documents.html_pages import plain_text
 from pipelines.documents.messages import Message
 from warehouse.records.errors import InvalidParameterError
 
@@ -88,7 +89,7 @@ class ReportTexts:
         if isinstance(value, bool):
             return self.text("page.yes" if value else "page.no")
         known = next((tell(value) for kind, tell in _FORMATS if isinstance(value, kind)), None)
-        text = str(value) if known is None else known
+        text = plain_text(value) if known is None else known
         return text if len(text) <= _MOST_CHARS else f"{text[: _MOST_CHARS - 1]}…"
 
     def key_figure(self, value: object) -> str:

@@ -167,7 +167,7 @@ def sounds(small: Any) -> dict[str, Row]:
     track = made_at(BORN, 1)
     original, late, unread, heard = (made_at(BORN + timedelta(days=9), at) for at in (2, 3, 4, 5))
     renamed = made_at(BORN + timedelta(days=9), 6)
-    born = BORN + timedelta(days=9)
+    born, scheduled = BORN + timedelta(days=9), made_at(BORN - timedelta(hours=3), 102)
     song: Row = {"title": "Song", "author": "Singer"}
     store(
         small,
@@ -179,7 +179,8 @@ def sounds(small: Any) -> dict[str, Row]:
                                     title="@name 100创作的原声", is_original_sound=True)),
             ("raw.videos", observed(original, aweme_id=made_at(born, 101), title="@x",
                                     published=born + timedelta(days=2), is_original_sound=True)),
-            ("raw.videos", observed(late, aweme_id=made_at(BORN, 102), published=BORN)),
+            ("raw.videos", observed(late, aweme_id=scheduled, published=BORN)),
+            ("raw.videos", observed(late, aweme_id=scheduled, published=None)),
             ("raw.videos", observed(renamed, aweme_id=made_at(born, 103), published=born,
                                     title="@somebody else创作的原声")),
             ("raw.videos", observed(unread, aweme_id=made_at(born, 104), published=None,
@@ -187,7 +188,7 @@ def sounds(small: Any) -> dict[str, Row]:
                                     mapped_title="song!", mapped_artist="SINGER")),
             ("marts.confirmed_videos", confirmed(track, track, "1")),
             ("marts.confirmed_videos", confirmed(track, original, made_at(born, 100))),
-            ("marts.confirmed_videos", confirmed(track, late, made_at(BORN, 102))),
+            ("marts.confirmed_videos", confirmed(track, late, scheduled)),
             ("marts.confirmed_videos", confirmed(track, renamed, made_at(born, 103))),
             ("marts.audio_comparisons", pair(track, track, heard, "rejected")),
         ],

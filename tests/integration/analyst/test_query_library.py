@@ -1,9 +1,11 @@
 """Every query of the library answers on the store of a real scan, by command and in Python."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from pipelines.catalog.sources.spreadsheet import read_first_sheet
@@ -15,7 +17,7 @@ from warehouse.records.errors import InvalidParameterError
 ROW_COUNTS = {
     "account-history": 4, "shared-accounts": 0, "top-accounts": 4, "chart-climbers": 20,
     "chart-song": 300, "refusals": 0, "requests-per-day": 12, "stop-reasons": 9, "link-types": 3,
-    "compare-accounts": 0, "compare-published": 0, "compare-tracks": 1,
+    "compare-accounts": 0, "compare-published": 10, "compare-tracks": 1,
     "genealogy": 3, "list-shares": 3, "music-ids": 3, "scanned-tracks": 1, "close-rejections": 20,
     "growth": 15, "new-videos": 8, "top-videos": 11, "viral-videos": 1,
 }  # fmt: skip
@@ -73,6 +75,33 @@ def test_parameters_narrow_the_answer(
     wh: Warehouse, name: str, given: dict[str, Any], rows: int
 ) -> None:
     assert len(wh.query(name, **given)) == rows
+
+
+def test_the_growth_of_a_video_that_was_observed_once_is_unknown(wh: Warehouse) -> None:
+    times = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 1)]
+    observed = pa.table({
+        "aweme_id": ["twice", "twice", "once"], "observed_at": times, "digg_count": [10, 10, 90],
+        "statistics_complete": [True, True, True],
+    })  # fmt: skip
+    sql = find_query("growth").sql.replace("seen.videos", "observed")
+    rows = wh.sql(sql, {"top": 5}, tables={"observed": observed}).rows()
+    assert {row["aweme_id"]: row["new_likes"] for row in rows} == {"twice": 0, "once": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("new-videos", "marts.rankings"), ("link-types", "marts.confirmed_videos")]
+)
+def test_a_video_is_counted_once_by_its_newest_link(wh: Warehouse, name: str, table: str) -> None:
+    confirmed = pa.table({
+        "music_id": ["1", "1"], "aweme_id": ["73", "73"], "create_time": [1_780_000_000] * 2,
+        "link_type": ["verified_music_id_graph", "audio_fingerprint_match"],
+        "committed_at": [datetime(2026, 6, day, tzinfo=UTC) for day in (1, 2)],
+        "job_id": ["a", "b"],
+    })  # fmt: skip
+    query = find_query(name)
+    sql = query.sql.replace(table, "confirmed")
+    [row] = wh.sql(sql, query.values({}), tables={"confirmed": confirmed}).rows()
+    assert row["link_type"] == "audio_fingerprint_match"
 
 
 def test_wrong_names_and_values_are_refused_with_the_nearest(wh: Warehouse) -> None:

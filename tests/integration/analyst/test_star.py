@@ -19,6 +19,8 @@ from warehouse.tables import RELATIONS, STAR, Table
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK = "7361729694329545668"
 OLD, NEW = "7400000000000000001", "7400000000000000002"
+PUBLISHED = (int(OLD) >> 32) + 7200
+"""Of the first video, scheduled two hours ahead; only its first observation states it."""
 ORIGIN: dict[str, Any] = {"capture_id": None, "job_id": "j", "data_provider": "mock"}
 EXAMPLES = [(table.name, example) for table in RELATIONS for example in table.examples]
 REFERENCES = [(table.name, reference) for table in RELATIONS for reference in table.references]
@@ -161,7 +163,7 @@ def week(
     small.lake.append(
         "raw.videos",
         [
-            observed(OLD, 0, 100, desc="as published"),
+            observed(OLD, 0, 100, desc="as published", create_time=PUBLISHED),
             observed(OLD, 1, 90),
             {**observed(OLD, 1, 130), "observed_at": MONDAY + timedelta(days=1, hours=5)},
             observed(OLD, 3, 150, desc="as last read", author=None),
@@ -248,6 +250,14 @@ def test_a_video_has_the_counts_of_its_best_observation_and_its_newest_ids(
     assert video["last_observed_at"] == MONDAY + timedelta(days=5)
     assert (video["sec_uid"], video["music_id"]) == ("MS4wLjABAAAAstar_account", TRACK)
     assert video["observation_count"] == 6
+
+
+def test_a_stated_time_of_publication_is_never_replaced_by_that_of_the_id(
+    week_wh: Warehouse,
+) -> None:
+    found = week_wh.marts.videos.order("aweme_id").select("created_at").rows()
+    made = int(NEW) >> 32
+    assert [row["created_at"].timestamp() for row in found] == [PUBLISHED, made]
 
 
 def test_names_are_the_newest_known(week_wh: Warehouse) -> None:

@@ -112,6 +112,20 @@ def test_bench_refuses_a_manifest_without_its_columns(tmp_path: Path) -> None:
     assert not (tmp_path / "s.csv").exists()
 
 
+def test_bench_makes_the_folder_of_its_scores_and_refuses_one_that_cannot_be(
+    tmp_path: Path,
+) -> None:
+    manifest = tmp_path / "m.csv"
+    manifest.write_text("pair_id,refs,candidate\n1,gone.m4a,gone.m4a\n", encoding="utf-8")
+    scores = tmp_path / "new" / "deep" / "s.csv"
+    command = ["bench", str(manifest), "--workers", "1", "--out"]
+    assert runner.invoke(audio_app, [*command, str(scores)]).exit_code == 0
+    assert scores.exists()
+    for refused in (manifest / "s.csv", tmp_path / "new"):
+        assert runner.invoke(audio_app, [*command, str(refused)]).exit_code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.csv", "new"]
+
+
 _HEAVY = {"librosa", "pandas", "dagster", "fastapi", "scipy.signal", "matplotlib"}
 
 

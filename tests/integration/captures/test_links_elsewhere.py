@@ -117,16 +117,48 @@ async def test_a_video_leads_to_its_music_and_its_author(begin: Begin, source: O
         assert await captures.resolve_user("http://p/video/7") == "sec"
 
 
+@pytest.mark.parametrize("text", ["http://p/open/", SHORT], ids=["link", "short link"])
+async def test_the_page_of_an_account_with_an_open_video_leads_to_that_account(
+    text: str, begin: Begin, source: OneVideo
+) -> None:
+    """The video may be one that the account only liked; for a track it is the video that counts."""
+    music = Music(music_id="7500000000000000001")
+    source.found = VideoDetail(video=replace(video(VIDEO_ID, "video_page"), music=music))
+    target = LinkTarget("video", VIDEO_ID, account=SEC)
+    source.targets |= {"/open/": target, f"behind {SHORT}": target}
+    async with begin() as captures:
+        assert await captures.resolve_user(text) == SEC
+        assert "video_page" not in {question[0] for question in source.asked}
+        assert await captures.resolve(text) == music.music_id
+
+
+async def test_a_dead_short_link_is_refused_as_what_was_asked_for(
+    begin: Begin, source: OneVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def dead(url: str) -> LinkTarget:
+        raise InvalidMusicInputError("the short link is dead", hint="give the link of a track")
+
+    monkeypatch.setattr(source, "resolve_link", dead)
+    async with begin() as captures:
+        hashtag = await refusal(captures.resolve_hashtag, SHORT)
+        account = await refusal(captures.resolve_user, SHORT)
+    assert isinstance(hashtag, InvalidParameterError)
+    assert isinstance(account, UnresolvedIdError)
+    assert {hashtag.detail, account.detail} == {"the short link is dead"}
+    assert ("ch_id" in str(hashtag.hint), "sec_user_id" in str(account.hint)) == (True, True)
+
+
 async def test_a_short_link_of_an_erased_account_leads_nowhere_and_leaves_no_row(
     begin: Begin, source: OneVideo, stores: Any
 ) -> None:
     mark(stores, SEC)
-    source.targets[f"behind {SHORT}"] = LinkTarget("user", SEC)
-    async with begin() as captures:
-        error = await refusal(captures.resolve_user, SHORT)
-    assert isinstance(error, UnresolvedIdError)
-    assert "erased" in error.detail
-    assert stores.rows("select * from raw.captures") == []
+    for target in (LinkTarget("user", SEC), LinkTarget("video", VIDEO_ID, account=SEC)):
+        source.targets[f"behind {SHORT}"] = target
+        async with begin() as captures:
+            error = await refusal(captures.resolve_user, SHORT)
+        assert isinstance(error, UnresolvedIdError)
+        assert "erased" in error.detail
+        assert stores.rows("select * from raw.captures") == []
 
 
 async def test_without_a_music_service_a_song_is_refused_with_what_else_to_give(

@@ -50,14 +50,19 @@ class Undated:
         return replace(reading, value=replace(reading.value, issues=issues))
 
 
-async def test_an_old_list_serves_while_the_chart_refuses_a_newer_one(reads: Desk) -> None:
+async def test_what_an_old_list_names_is_read_while_the_chart_refuses_a_newer_one(
+    reads: Desk,
+) -> None:
+    """The range is not complete then: what the newer list names is unknown."""
     known = await filled(reads, FEW_DAYS)
     reads.script.asked.clear()
     reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
     days = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
     beyond = await filled(reads, days, clock=FakeClock(MUCH_LATER, is_held=True))
     assert ("fetch_issues",) in reads.script.asked
-    assert (beyond.was_listed, beyond.ending, beyond.error) == (False, "completed", None)
+    assert (beyond.was_listed, beyond.ending) == (False, "refused")
+    assert beyond.error is not None
+    assert beyond.error["type"] == "upstream_forbidden"
     assert (beyond.new_count, beyond.last, beyond.is_cut) == (1, known.latest, True)
 
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from dagster import DagsterInstance, DagsterRun
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -262,3 +263,30 @@ def test_without_tokens_everybody_operates(ui: Ui, tmp_path: Path) -> None:
         assert client.get("/", headers={"accept": "text/html"}).status_code == 200
         assert ask(client, DELETE).status_code == 200
     assert not ui.has_run()
+
+
+def test_a_client_that_leaves_during_an_upload_is_no_error(ui: Ui) -> None:
+    messages = iter([
+        {"type": "http.request", "body": b'{"a"', "more_body": True},
+        {"type": "http.disconnect"},
+    ])  # fmt: skip
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    token = f"Bearer {TOKENS['operate']}".encode()
+    scope = {
+        "type": "http", "method": "POST", "path": "/report_asset_materialization/x",
+        "raw_path": b"/report_asset_materialization/x", "query_string": b"", "root_path": "",
+        "scheme": "http", "server": ("127.0.0.1", 8781), "client": ("127.0.0.1", 50000),
+        "headers": [
+            (b"host", b"127.0.0.1:8781"), (b"authorization", token),
+            (b"content-type", b"application/json"), (b"sec-fetch-site", b"same-origin"),
+        ],
+    }  # fmt: skip
+    anyio.run(ui.guarded, scope, receive, send)
+    assert next(messages, None) is None, "the upload was begun"

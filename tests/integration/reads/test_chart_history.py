@@ -178,6 +178,18 @@ async def test_what_time_does_not_allow_is_left_for_later(desk: Desk) -> None:
     ]
 
 
+async def test_a_refusal_loses_none_of_what_time_does_not_allow(desk: Desk) -> None:
+    wanted = (await ask(desk)).document["snapshots"]
+    desk.engine.lake.erase("raw.chart_songs", "true")
+    desk.script.errors = {f"fetch_songs {wanted[0]['volid']}": REFUSED}
+    desk.script.stalled = {f"fetch_songs {one['volid']}" for one in wanted[1:]}
+    desk.engine.refresh()
+    found = await ask_until_over(desk, *MARCH, stalled=2)
+    assert reasons(found) == ["chart_unavailable", "not_collected_yet", "not_collected_yet"]
+    assert found.retry_after is not None
+    assert [one.volid for one in desk.left] == [one["volid"] for one in wanted[1:]]
+
+
 def backlog(desk: Desk) -> ChartBacklog:
     return ChartBacklog(
         store=desk.control,

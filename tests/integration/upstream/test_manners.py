@@ -316,7 +316,14 @@ async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
     assert (await one.fetch(ask("/a"))).body == b"second"
 
 
-@pytest.mark.parametrize("headers", [(), ('ETag: "v1"', "Cache-Control: private, no-store")])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (),
+        ('ETag: "v1"', "Cache-Control: private, no-store"),
+        ('ETag: "\N{LATIN SMALL LETTER E WITH ACUTE}"',),  # which no request can carry
+    ],
+)
 async def test_what_is_not_offered_is_not_asked_about(
     headers: tuple[str, ...], wire: Any, connect: Open, sound_cache: Shelf
 ) -> None:

@@ -76,6 +76,25 @@ def test_an_import_adds_behind_and_updates_in_place(control: ControlStore) -> No
     control.import_tracks("songs", [])
 
 
+def test_imports_at_the_same_time_both_state_what_they_know(control: ControlStore) -> None:
+    control.change_catalog("songs", {})
+    control.import_tracks("songs", [FIRST])
+
+    def state_again_and_again(column: str) -> None:
+        for value in range(20):
+            stated = replace(FIRST, columns={f"{column} {value}": "x"})
+            control.import_tracks("songs", [stated], merge=with_columns_of_both)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(state_again_and_again, ("a", "b")))
+    stated = {f"{column} {value}": "x" for column in "ab" for value in range(20)}
+    assert rows(control)[FIRST.key].given.columns == {**FIRST.columns, **stated}
+
+
+def with_columns_of_both(before: ImportedTrack, new: ImportedTrack) -> ImportedTrack:
+    return replace(new, columns={**before.columns, **new.columns})
+
+
 def test_a_row_is_stored_whole(control: ControlStore) -> None:
     control.import_tracks("songs", [FIRST])
     track = CatalogTrack(

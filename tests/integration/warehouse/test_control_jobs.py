@@ -161,6 +161,16 @@ def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock:
     assert control.live_workers(10) == ["b"]
 
 
+def test_a_worker_heard_of_before_the_clock_was_set_back_is_not_alive(
+    control: ControlStore, clock: Clock
+) -> None:
+    control.beat("gone", [])
+    clock.pass_by(-3600)
+    control.beat("here", [])
+    clock.pass_by(-4)
+    assert control.live_workers(10) == ["here"]
+
+
 def test_progress_is_kept_while_running_and_frozen_after(control: ControlStore) -> None:
     job, _ = control.create_or_join(new_job("f"))
     control.claim("w")

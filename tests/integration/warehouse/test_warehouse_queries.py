@@ -62,6 +62,12 @@ def test_newest_complete_observation_wins_over_a_newer_incomplete_one(
     assert queries.read_latest_videos(engine, ["1", "2"]) == {"1": complete[1]}
 
 
+def test_known_likes_win_over_a_newer_observation_without_any(lake: Lake, engine: Engine) -> None:
+    liked = [video(hour, statistics=Statistics(digg_count=10 * hour)) for hour in (1, 2)]
+    store(lake, engine, *liked, video(5, statistics=Statistics()))
+    assert queries.read_latest_videos(engine, ["1"]) == {"1": liked[1]}
+
+
 def test_newest_observation_wins_where_none_is_complete(lake: Lake, engine: Engine) -> None:
     store(lake, engine, video(1, statistics=Statistics()), video(2, statistics=Statistics()))
     assert queries.read_latest_videos(engine, ["1"])["1"].desc == "seen at 2"

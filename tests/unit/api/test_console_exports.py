@@ -5,6 +5,7 @@ from pathlib import Path
 
 import api
 from api.services.exports.tables import _TABLES
+from warehouse.exports.table_files import _FORMULA
 
 SOURCE = Path(api.__file__).parent / "console" / "app" / "parts" / "export.js"
 
@@ -27,4 +28,12 @@ def test_filtered_comparisons_have_the_columns_of_the_service() -> None:
 def test_filtered_videos_have_columns_of_the_service() -> None:
     names = names_in("VIDEO_FIELDS", r'\["(\w+)", \(row\)')
     assert len(names) > 10
-    assert set(names) <= set(columns_of("videos"))
+    assert set(names) <= {*columns_of("videos"), *columns_of("search_related")}
+    assert "search_relevance_level" in names  # what a filtered search is filtered by
+
+
+def test_a_text_is_a_formula_to_the_console_as_to_the_service() -> None:
+    found = re.search(r"/\^\[(.*?)\]/\.test", SOURCE.read_text())
+    assert found is not None
+    signs = found[1].replace(r"\-", "-").encode("raw_unicode_escape").decode("unicode_escape")
+    assert set(signs) == set(_FORMULA)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from signal import SIGABRT, SIGKILL, SIGSEGV
 from typing import Any
 
 import pytest
@@ -38,16 +39,16 @@ type Answer = StatementAnswer | StatementFault | BaseException | Callable[[], St
 
 
 class FakeProcess:
-    """A process that answers as scripted; `has_idled` says why it ended."""
+    """A process that answers as scripted; `code` is how it ends. -9: killed by the system."""
 
     def __init__(
-        self, *answers: Answer, start: BaseException | None = None, has_idled: bool = False
+        self, *answers: Answer, start: BaseException | None = None, code: int | None = -9
     ) -> None:
         self._answers = list(answers)
         self._start = start
-        self._has_idled = has_idled
+        self._code = code
         self.asked = 0
-        self.is_killed = self.is_ended = False
+        self.has_ended = self.is_killed = self.is_ended = False
 
     def wait_until_ready(self) -> None:
         if self._start is not None:
@@ -61,8 +62,8 @@ class FakeProcess:
             raise answer
         return answer() if callable(answer) else answer
 
-    def has_ended_by_itself(self) -> bool:
-        return self._has_idled
+    def exit_code(self) -> int | None:
+        return self._code
 
     def kill(self) -> None:
         self.is_killed = True
@@ -106,22 +107,46 @@ def test_a_process_is_kept_for_the_next_statement(stage: Stage) -> None:
 
 
 def test_a_process_that_ended_for_lack_of_work_is_replaced_once(stage: Stage) -> None:
-    idle, next_one = FakeProcess(EOFError(), has_idled=True), FakeProcess(ANSWER)
+    idle, next_one = FakeProcess(EOFError(), code=0), FakeProcess(ANSWER)
     assert stage.run(idle, next_one) == ANSWER
     assert (idle.is_ended, next_one.asked) == (True, 1)
 
 
-@pytest.mark.parametrize(
-    "idled",
-    [pytest.param([False], id="ended-by-the-system"), pytest.param([True, True], id="ended-twice")],
-)
-def test_a_process_that_was_ended_at_work_had_too_little_memory(
-    stage: Stage, idled: list[bool]
-) -> None:
-    processes = [FakeProcess(OSError(), has_idled=has_idled) for has_idled in idled]
+def test_a_process_that_ended_between_two_statements_is_replaced(stage: Stage) -> None:
+    killed = FakeProcess(ANSWER)
+    stage.run(killed)
+    killed.has_ended = True
+    assert stage.run(FakeProcess(ANSWER)) == ANSWER
+    assert (killed.is_ended, killed.asked) == (True, 1)
+
+
+@pytest.mark.parametrize("signal", [SIGKILL, SIGABRT])
+def test_a_process_that_was_ended_at_work_had_too_little_memory(stage: Stage, signal: int) -> None:
+    process = FakeProcess(OSError(), code=-signal)
     with pytest.raises(QueryLimitError, match=r"more memory than it may have \(64 MB\)"):
+        stage.run(process)
+    assert (process.asked, process.is_ended) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("codes", "how"),
+    [
+        ([-SIGSEGV], " (signal 11)"),
+        ([1], " (code 1)"),
+        ([None], ""),
+        ([0, 0], " (code 0)"),
+    ],
+    ids=["crashed", "failed", "unknown", "ended-twice"],
+)
+def test_a_process_that_crashed_at_work_is_no_lack_of_memory(
+    stage: Stage, codes: list[int | None], how: str
+) -> None:
+    processes = [FakeProcess(EOFError(), code=code) for code in codes]
+    with pytest.raises(WarehouseUnavailableError) as caught:
         stage.run(*processes)
-    assert [(process.asked, process.is_ended) for process in processes] == [(1, True)] * len(idled)
+    assert caught.value.detail == f"the process for statements ended unexpectedly{how}"
+    assert [(process.asked, process.is_ended) for process in processes] == [(1, True)] * len(codes)
+    assert stage.run(FakeProcess(ANSWER)) == ANSWER
 
 
 def test_a_statement_that_takes_too_long_ends_its_process(stage: Stage) -> None:

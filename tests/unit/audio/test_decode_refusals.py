@@ -139,3 +139,19 @@ def test_a_few_broken_packets_are_skipped_as_players_do(tmp_path: Path) -> None:
     data[at : at + 2_000] = bytes(2_000)
     path.write_bytes(data)
     assert 0.8 * whole < len(decode_sound(path, DecodeLimits()).samples) <= whole
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damage_is_skipped_whatever_the_decoder_takes_it_for(tmp_path: Path, seed: int) -> None:
+    path = encoded(tmp_path / "a.mp4", "aac", seconds=10.0)
+    data = bytearray(path.read_bytes())
+    at = len(data) // 3
+    data[at : at + 2_000] = np.random.default_rng(seed).bytes(2_000)
+    path.write_bytes(data)
+    assert len(decode_sound(path, DecodeLimits()).samples) / RATE == pytest.approx(10, abs=0.3)
+
+
+def test_stray_bytes_at_the_end_do_not_cost_the_sound_before_them(tmp_path: Path) -> None:
+    path = encoded(tmp_path / "a.aac", "aac", seconds=10.0)
+    path.write_bytes(path.read_bytes() + b"\xff\xf1\x50")  # half a header
+    assert len(decode_sound(path, DecodeLimits()).samples) / RATE == pytest.approx(10, abs=0.3)

@@ -143,7 +143,10 @@ def test_unrelated_or_missing_peaks_have_nothing_in_common() -> None:
 def test_a_sound_played_backwards_is_named_and_stays_rejected(
     band: Band, hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
-    backwards = compare_pair(reference, hear(song[::-1].copy()), limits=LIMITS)
+    turned = hear(song[::-1].copy())
+    backwards = compare_pair(reference, turned, limits=LIMITS)
     assert (backwards.verdict, backwards.observation) == ("rejected", "likely_reversed")
+    again = recompute(reference.features, turned.features, backwards, limits=LIMITS)
+    assert deviations(backwards, again) == {}
     other = compare_pair(reference, hear(band.track(2)[::-1].copy()), limits=LIMITS)
     assert (other.verdict, other.observation) == ("rejected", None)

@@ -15,6 +15,8 @@ from api.cli.commands.audio import identify as command
 from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
+from pipelines.audio.index.identify import MOST_TRIED
+from pipelines.audio.index.index_folder import IndexFolder
 from pipelines.audio.index.reference_index import ReferenceIndex
 from tests.clips import Band, Listener
 
@@ -159,6 +161,33 @@ def test_a_catalogue_without_stored_sounds_says_how_to_get_them(
     assert refused.exit_code == 2
     assert "the tracks of songs have no stored reference sound" in refused.stderr
     assert "`sametrack catalog run songs` scans them" in refused.stderr
+
+
+def test_a_reference_that_was_written_anew_many_times_is_found_in_a_kept_index(
+    run: Run, tmp_path: Path, reference: MeasuredSound
+) -> None:
+    earlier = [f"as it was {number}" for number in range(MOST_TRIED + 1)]
+    IndexFolder(tmp_path / "kept").add(earlier, [reference.features.peaks] * len(earlier))
+    shown = run("song.mp3", "--catalog", "references", "--index", "kept")
+    assert rows(shown)[0][:3] == ["song.mp3", "song.mp3", "confirmed"]
+    assert "looked up in 2 references" in shown.stderr
+
+
+def test_an_index_that_cannot_be_opened_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "kept" / ".lock").mkdir(parents=True)
+    (tmp_path / "kept" / "references.json").write_text("{}")
+    refused = run("song.mp3", "--catalog", "references", "--index", "kept")
+    assert refused.exit_code == 2
+    assert "the index cannot be kept: " in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["songs.tsv", "songs.TSV"])
+def test_columns_of_a_table_are_parted_by_tabs_however_its_ending_is_written(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("label\tpath\nPaper, Boats\treferences/song.mp3\n")
+    document = json.loads(run("song.mp3", "--catalog", name, "--json").stdout)
+    assert document["clips"][0]["recording"] == "Paper, Boats"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
-from pipelines.audio.index.identify import Identification, identify
+from pipelines.audio.index.identify import MOST_TRIED, Identification, identify
 from pipelines.audio.index.index_folder import IndexFolder
 from pipelines.audio.index.kernels import most_at_one_place
 from pipelines.audio.index.reference_index import BRIEF, ReferenceIndex
@@ -119,6 +119,36 @@ def test_a_reference_that_is_gone_is_not_compared(
         limits=LIMITS,
     )  # fmt: skip
     assert 0 not in {one.reference for one in found}
+
+
+def test_references_that_were_replaced_do_not_hide_the_present_one(
+    band: Band, sounds: list[MeasuredSound]
+) -> None:
+    """A file that is written anew is another reference, with the votes of the one before."""
+    gone_count = MOST_TRIED + 1
+    renewed = ReferenceIndex()
+    renewed.add([sounds[0].features.peaks] * (gone_count + 1))
+    found = identify(
+        measured(band.track(SEEDS[0])), renewed,
+        lambda number: sounds[0] if number == gone_count else None,
+        limits=LIMITS, gone_count=gone_count,
+    )  # fmt: skip
+    assert [(one.reference, one.is_match) for one in found] == [(gone_count, True)]
+
+
+def test_no_more_references_are_compared_because_others_are_gone(
+    band: Band, sounds: list[MeasuredSound]
+) -> None:
+    read: list[int] = []
+
+    def read_sound(number: int) -> MeasuredSound | None:
+        read.append(number)
+        return sounds[1]
+
+    many = ReferenceIndex()
+    many.add([sounds[1].features.peaks] * (MOST_TRIED + 5))
+    identify(measured(band.track(9)), many, read_sound, limits=LIMITS, gone_count=5)
+    assert len(read) == MOST_TRIED
 
 
 def test_what_cannot_be_compared_is_not_looked_up(index: ReferenceIndex) -> None:

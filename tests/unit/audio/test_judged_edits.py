@@ -48,7 +48,7 @@ def tempo(factor: float, *, share: float = LIKELY) -> ScoredHypothesis:
 
 def both(factor: float, semitones: float, *, share: float = LIKELY) -> ScoredHypothesis:
     """Tempo and pitch, changed independently."""
-    edit = Hypothesis(family="tempo_pitch", tempo=factor, semitones=semitones)
+    edit = Hypothesis(family="pitch_and_speed", tempo=factor, semitones=semitones)
     return ScoredHypothesis(hypothesis=edit, share=share, lag=0)
 
 
@@ -71,9 +71,9 @@ def search(monkeypatch: pytest.MonkeyPatch) -> Search:
 
 def test_tempo_and_pitch_changed_independently_are_told_where_they_match(search: Search) -> None:
     search.joint, search.single = both(1.1, 0.0), tempo(1.1)
-    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "tempo_pitch_variant")
+    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "pitch_and_speed_variant")
     search.single = None
-    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "tempo_pitch_variant")
+    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "pitch_and_speed_variant")
 
 
 def test_tempo_and_pitch_that_do_not_match_leave_the_single_change(search: Search) -> None:

@@ -25,6 +25,17 @@ def test_the_same_voice_over_other_music_is_rejected_and_called_uncertain(
     assert (evidence.score or 0) < 0.5
 
 
+def test_where_a_voice_alone_is_shared_no_excerpt_is_said_to_have_been_searched_for(
+    band: Band, hear: Listener
+) -> None:
+    voice = band.speech(5)
+    first, second = (hear(band.mix(band.track(seed), voice, other_db=3)) for seed in (1, 2))
+    evidence = compare_pair(first, second, limits=LIMITS)
+    assert (evidence.reason, evidence.observation) == ("tones_differ", "shared_voice")
+    assert evidence.searched is not None
+    assert evidence.searched.min_excerpt_s is None
+
+
 def test_the_same_voice_with_and_without_music_is_the_same_recording(
     band: Band, hear: Listener
 ) -> None:

@@ -65,8 +65,8 @@ def test_tempo_and_pitch_changed_independently_are_found_together(
     ratio = 2 ** (semitones / 12)
     changed = band.resampled(band.stretched(song, tempo / ratio), ratio)
     evidence = compare_pair(reference, hear(changed), limits=LIMITS)
-    assert (evidence.verdict, evidence.reason) == ("variant", "tempo_pitch_variant")
-    assert variant_kind(evidence) == "tempo_pitch"
+    assert (evidence.verdict, evidence.reason) == ("variant", "pitch_and_speed_variant")
+    assert variant_kind(evidence) == "pitch_and_speed"
     assert evidence.speed == pytest.approx(tempo, rel=0.005)
     assert evidence.semitones == pytest.approx(semitones, abs=0.06)
 
@@ -80,6 +80,16 @@ def test_group_searches_further_references_only_if_the_first_nearly_matches(
     assert [one.speed if one else None for one in reached] == [(0.5, 2), (1, 1)]
     found = verify_group([reference, reference], [fast], limits=LIMITS, keeps_order=True)
     assert found.verdict == "variant"
+
+
+def test_a_reference_too_short_for_edits_leaves_the_search_to_the_next(
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+) -> None:
+    short, fast = hear(song[: 3 * 44_100]), hear(band.resampled(song, 1.1))
+    found = verify_group([short, reference], [fast], limits=LIMITS, keeps_order=True)
+    assert (found.verdict, found.reason) == ("variant", "speed_variant")
+    assert found.best is not None
+    assert found.best.reference_index == 1
 
 
 def test_variant_under_voice_that_starts_late_is_found_where_it_lies(

@@ -86,6 +86,18 @@ def test_nobody_is_named_in_a_pseudonymised_page(pseudonymiser: BodyPseudonymise
     assert hidden.entity_id not in kept.body.decode()
 
 
+@pytest.mark.parametrize("form", ["cut_off", "glued", "glued_and_cut", "cut_in_the_last_document"])
+def test_nobody_is_named_in_a_pseudonymised_stream(
+    form: str, pseudonymiser: BodyPseudonymiser
+) -> None:
+    kept = recorded(f"search_stream/{form}.txt")
+    hidden = pseudonymised(kept, pseudonymiser)
+    assert hidden is not None
+    for named in ("小满同学", "xiaoman88", "MS4wLjABAAAAq7Rk2dV0", "7568123456789012346"):
+        assert named.encode() in kept.body
+        assert named.encode() not in hidden.body
+
+
 def test_a_pseudonym_keeps_the_second_that_an_id_was_created_in(
     pseudonymiser: BodyPseudonymiser,
 ) -> None:
@@ -116,8 +128,13 @@ def test_a_name_in_a_key_is_not_let_through(pseudonymiser: BodyPseudonymiser) ->
 
 @pytest.mark.parametrize(
     "file",
-    ["video_page/video.html", "music_list/first_page.json", "search_stream/several_documents.txt"],
-)
+    [
+        "video_page/video.html", "music_list/first_page.json",
+        "search_stream/several_documents.txt", "search_stream/cut_off.txt",
+        "search_stream/glued.txt", "search_stream/glued_and_cut.txt",
+        "search_stream/cut_in_the_last_document.txt",
+    ],
+)  # fmt: skip
 def test_each_form_of_a_body_is_encoded_as_it_came(file: str, reader: RecordedReader) -> None:
     kept = recorded(file)
     decoded = decode_body(kept.body)
@@ -216,3 +233,41 @@ def test_completeness_is_the_share_of_known_values() -> None:
     found = known_fields(track)
     assert completeness(found) == pytest.approx(2 / len(found))
     assert completeness(()) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<html><script>push({"nickname":"Ann"})</script></html>',  # a container that is not known
+        b"account MS4wLjABAAAAq7Rk2dV0 is unknown",
+        b'<a href="http://x.example/share/video/7568123456789012345/?did=1">Found</a>',
+    ],
+    ids=["unknown page", "text", "redirect"],
+)
+def test_a_body_in_no_known_form_that_may_name_somebody_is_not_let_through(
+    body: bytes, pseudonymiser: BodyPseudonymiser
+) -> None:
+    assert pseudonymiser.body(body) is None
+
+
+def test_of_a_body_that_broke_off_nothing_is_kept(pseudonymiser: BodyPseudonymiser) -> None:
+    body = b'{"aweme_list":[{"author":{"sec_uid":"MS4wLjABAAAAq7Rk2dV0","nickname":"Ann"}}'
+    assert pseudonymiser.body(body) == b"{"
+
+
+def test_refusals_in_no_known_form_are_kept_as_they_came(pseudonymiser: BodyPseudonymiser) -> None:
+    for file in ("video_page/script_challenge.html", "video_page/captcha.html"):
+        body = recorded(file).body
+        assert pseudonymiser.body(body) == body
+
+
+def test_a_pseudonymised_short_link_leads_nowhere(pseudonymiser: BodyPseudonymiser) -> None:
+    kept = RecordedBody(
+        surface="short_link", entity_id="http://v.example/abcdef/", observed_at=SEEN_AT,
+        status=302, content_type=None, path="/abcdef/", outcome="ok", body=b"Found",
+        location="http://share.example/share/video/7568123456789012345/?did=1",
+    )  # fmt: skip
+    hidden = pseudonymised(kept, pseudonymiser)
+    assert hidden is not None
+    assert (hidden.entity_id, hidden.path) == ("", "/")
+    assert hidden.location == "http://share.example/share/video/·/"

@@ -67,6 +67,17 @@ def test_a_dry_run_stores_nothing(run: Run) -> None:
     assert shown(run("list", "--json")) == []
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--fresh-days", "inf"), ("--fresh-days", "nan"), ("--tracks-per-day", "10000001")],
+)
+def test_a_setting_that_the_service_would_refuse_is_refused(
+    run: Run, option: str, value: str
+) -> None:
+    assert run("import", "songs", FIRST, option, value).exit_code == 2
+    assert shown(run("list", "--json")) == []
+
+
 def test_settings_are_kept_until_another_import_changes_them(run: Run) -> None:
     given = ("--tracks-per-day", "40", "--fresh-days", "2", "--candidate-limit", "50")
     shown(run("import", "songs", FIRST, *given, "--json"))
@@ -145,10 +156,12 @@ def test_a_track_that_ended_is_shown_with_its_outcome() -> None:
     given = ImportedTrack(key="music:12345", input="12345", label="Paper [bold]Boats")
     track = CatalogTrack(given=given, position=0)
     done = replace(track, result_job_id="a", music_id="12345")
+    stopped = replace(done, given=replace(given, key="music:54321", label="Again"))
     failed = replace(track, failed_at=NOW, error={"detail": "nothing came"})
     progress = CatalogProgress(
-        states=dict.fromkeys(TRACK_STATES, 0), due_count=3, jobs={}, ended=(done, failed, track),
+        states=dict.fromkeys(TRACK_STATES, 0), due_count=3, jobs={}, ended=(done, failed, stopped),
         spent=DaySpending(tracks=2, requests=30), stop="track_budget",
+        cancelled=frozenset({"music:54321"}),
     )  # fmt: skip
     written = StringIO()
     with CatalogRunDisplay(Console(file=written, width=200)) as display:
@@ -157,7 +170,7 @@ def test_a_track_that_ended_is_shown_with_its_outcome() -> None:
     assert written.getvalue().splitlines() == [
         "done Paper [bold]Boats 12345",
         "failed Paper [bold]Boats: nothing came",
-        "cancelled Paper [bold]Boats",
+        "cancelled Again",
         (
             "3 due · 0 running · 0 fresh · 0 failed · today 2 scans, 30 requests · "
             "the day's scans are used up; the next day (UTC) goes on"

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.catalog.run import LEASE_S, CatalogProgress, CatalogRun, cancel_run
+from pipelines.catalog.service import settle_tracks
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
 from tests.fake_clock import FakeClock
@@ -187,6 +188,33 @@ def test_a_run_killed_before_it_stored_its_job_finds_it_again(world: World) -> N
     world.scans.work()
     world.finish()
     assert len(world.control.jobs(limit=99)) == len(TRACKS)
+
+
+def test_a_track_ends_for_the_run_also_if_another_process_has_stored_its_outcome(
+    world: World,
+) -> None:
+    run = world.run()
+    under_way = run.step().jobs
+    world.scans.work()
+    settle_tracks(
+        world.control, "songs", world.control.catalog_tracks("songs"), now=world.clock.now()
+    )
+    progress = run.step()
+    assert {track.given.key for track in progress.ended} == under_way.keys()
+    assert not progress.cancelled
+
+
+def test_a_cancelled_scan_is_no_result_although_the_track_has_one(world: World) -> None:
+    world.finish()
+    world.clock.advance(8 * DAY_S)
+    run = world.run()
+    under_way = run.step().jobs
+    cancelled, failing = sorted(under_way)[:2]
+    world.control.request_cancel(under_way[cancelled].job_id)
+    world.control.finish(under_way[failing].job_id, "failed", error={"type": "x"})
+    progress = run.step()
+    assert {track.given.key for track in progress.ended} == {cancelled, failing}
+    assert progress.cancelled == {cancelled}
 
 
 def test_one_process_runs_a_catalogue_at_a_time(world: World) -> None:

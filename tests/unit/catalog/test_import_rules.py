@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.catalog.rules.importing import ImportLine, ImportOutcome, plan_import
+from pipelines.catalog.rules.importing import (
+    ImportLine,
+    ImportOutcome,
+    plan_import,
+    updated_track,
+)
 from warehouse.records.catalog.tracks import MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 
@@ -75,6 +80,15 @@ def test_a_priority_may_be_written_as_spreadsheets_write_numbers() -> None:
     assert planned(line(1, "12345", priority="-3.0")).tracks[0].priority == -3
 
 
+@pytest.mark.parametrize(("stated", "kept"), [(("-5", ""), -5), (("", "-5"), -5), (("1", "7"), 7)])
+def test_the_highest_stated_priority_of_duplicates_counts(
+    stated: tuple[str, str], kept: int
+) -> None:
+    first, later = stated
+    found = planned(line(1, "12345", priority=first), line(2, "x12345", priority=later))
+    assert found.tracks[0].priority == kept
+
+
 def test_a_catalogue_takes_no_more_than_its_limit_and_names_the_rest() -> None:
     numbers = range(20_000, 20_000 + MAX_TRACKS - 1)
     known = [ImportedTrack(key=f"music:{number}", input=str(number)) for number in numbers]
@@ -118,9 +132,10 @@ def test_importing_the_tracks_again_finds_the_same_tracks(rows: list[dict[str, s
 
 def test_an_import_changes_what_it_states_and_leaves_the_rest_as_it_was() -> None:
     known = planned(line(1, "12345", title="Paper Boats", priority="7", owner="a", note="old"))
-    again = plan_import([line(1, "x12345", note="new")], identify=identify, known=known.tracks)
-    (track,) = again.tracks
+    before = known.tracks[0]
+    new = planned(line(1, "x12345", note="new")).tracks[0]
+    track = updated_track(before, new)
     assert (track.input, track.label, track.priority) == ("x12345", "Paper Boats", 7)
     assert (track.columns["owner"], track.columns["note"]) == ("a", "new")
-    lower = plan_import([line(1, "12345", priority="0")], identify=identify, known=known.tracks)
-    assert lower.tracks[0].priority == 0
+    lower = planned(line(1, "12345", priority="0")).tracks[0]
+    assert updated_track(before, lower).priority == 0

@@ -49,6 +49,15 @@ def test_a_value_over_two_lines_does_not_shift_the_numbers() -> None:
     assert [number for number, _ in found] == [2, 4]
 
 
+def test_a_quotation_mark_without_an_end_swallows_no_lines() -> None:
+    lines = [f"track,title,{ID}", f'{ID},"Heroes" (live)', f'{ID},"Boats', f"{ID},x", f"{ID},y"]
+    with pytest.raises(InvalidParameterError, match=r"songs\.csv, line 3: a quotation mark"):
+        read("\n".join(lines))
+    closed = "\n".join((*lines[:2], f'{ID},12" mix', f'{ID},"a ""b"""'))
+    titles = [row["title"] for _, row in read(closed)]
+    assert titles == ["Heroes (live)", '12" mix', 'a "b"']
+
+
 def test_columns_of_one_name_are_kept_apart() -> None:
     assert read(f"track,note,note,\n{ID},a,b,c,d\n") == [
         (2, {"track": ID, "note": "a", "note_3": "b", "column_4": "c", "column_5": "d"})

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli import api_access
 from api.cli.commands.scan import scan
+from api.cli.main import app as main_app
 from api.cli.rendering import progress
 from api.client import ApiResponse, AsyncClient
 from tests.documents import MUSIC_ID
@@ -121,6 +122,19 @@ def test_another_program_is_no_service_if_it_is_named_either(
     assert refused.value.exit_code == 1
     assert "service_unreachable" in capsys.readouterr().err
     assert not (home / "sandbox").exists()
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("command", [("scan", MUSIC_ID), ("user", "profile", "x")])
+@pytest.mark.parametrize(
+    "address", ["localhost:8780", "http://", "http://[::1", "http://127.0.0.1:99999"]
+)
+def test_what_is_no_address_is_an_error_of_the_input(
+    command: tuple[str, ...], address: str
+) -> None:
+    refused = CliRunner().invoke(main_app, [*command, "--api", address], catch_exceptions=False)
+    assert refused.exit_code == 2
+    assert "is not the address of a service, such as http://127.0.0.1:8780" in refused.stderr
 
 
 def test_a_scan_that_takes_minutes_says_so_before_it_starts(

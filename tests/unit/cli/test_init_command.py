@@ -47,6 +47,17 @@ def test_init_never_overwrites_unasked(tmp_path: Path) -> None:
     assert "sandbox" in path.read_text()
 
 
+@pytest.mark.parametrize("name", ["nowhere/.env", "folder"])
+def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    answer = runner.invoke(app, ["init", "--force", "--file", str(tmp_path / name)])
+    assert answer.exit_code == 2
+    assert f"{name} cannot be written" in answer.stderr
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder"]
+
+
 @pytest.mark.parametrize("profile", ["nowhere", "a\nOWN_API_TOKEN=x", ""])
 def test_an_unknown_profile_is_refused_or_asked_for(tmp_path: Path, profile: str) -> None:
     path = tmp_path / ".env"

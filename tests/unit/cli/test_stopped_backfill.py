@@ -17,6 +17,7 @@ from pipelines.charts.rules.backfill_plan import (
     BackfillResult,
 )
 from pipelines.charts.rules.history import Span
+from warehouse.records.values import Document
 
 type Told = Callable[[BackfillProgress], None]
 DAY = date(2025, 9, 24)
@@ -29,6 +30,7 @@ class Service:
         self.is_demo = False
         self.reads = 100
         self.signals = 0
+        self.error: Document | None = None
         self.seen_requests: list[bool] = []
 
     def fill(
@@ -39,11 +41,13 @@ class Service:
         for number in range(1, self.reads + 1):
             on_progress(_at(number))
         self.seen_requests = [cancelled(), cancelled()]
-        ending: BackfillEnding = "completed" if self.reads == 100 else "refused"
+        is_complete = self.reads == 100 and self.error is None
+        ending: BackfillEnding = "completed" if is_complete else "refused"
         return BackfillResult(
             first=DAY, last=DAY, asked_last=DAY, latest=DAY, issue_count=100, known_count=0,
             new_count=self.reads, refused=(), gaps=(), undated_count=0, was_listed=True,
             requests_used=self.reads, ending="cancelled" if cancelled() else ending,
+            error=self.error,
         )  # fmt: skip
 
 
@@ -86,6 +90,16 @@ def test_issues_that_are_left_end_the_command_with_status_one(
     left = run()
     assert left.exit_code == 1
     assert "93 left" in left.stdout
+
+
+def test_a_refused_list_of_issues_ends_the_command_with_status_one(
+    run: Callable[[], Result], service: Service
+) -> None:
+    service.error = {"type": "upstream_forbidden", "detail": "the chart forbids this"}
+    refused = run()
+    assert refused.exit_code == 1
+    assert "0 left" in refused.stdout
+    assert "stopped by upstream_forbidden: the chart forbids this" in refused.stdout
 
 
 def test_one_signal_asks_to_stop_and_what_was_read_is_shown(

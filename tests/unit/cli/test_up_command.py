@@ -1,5 +1,6 @@
 """`sametrack up` without its processes: what it chooses, refuses, announces and ends with."""
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.system import up as command
 from api.cli.interrupts import Interrupted
-from api.cli.processes.child_processes import Program
+from api.cli.processes.child_processes import Program, is_listening
 from api.cli.processes.supervisor import Service
 
 type Run = Callable[..., Result]
@@ -73,7 +74,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Group:
 def listening(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """The ports on which some program listens already."""
     found: set[int] = set()
-    monkeypatch.setattr(command, "is_listening", found.__contains__)
+    monkeypatch.setattr(command, "is_listening", lambda port, *_host: port in found)
     return found
 
 
@@ -180,3 +181,17 @@ def test_a_provider_with_data_of_its_own_does_not_start_the_sandbox(
     assert refused.exit_code == 2
     assert "DATA_PROVIDER=mock does not use the sandbox" in refused.stderr
     assert group.started == []
+
+
+def test_a_service_on_another_address_of_this_machine_is_ready_there(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_HOST", "::1")
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as service:
+        monkeypatch.setenv("API_PORT", str(service.getsockname()[1]))
+        assert run("--sandbox").exit_code == 0
+        monkeypatch.setattr(command, "is_listening", is_listening)
+        (ready,) = (one.is_ready for one in Supervisor.ran if one.program.name == "api")
+        assert ready is not None
+        assert ready()
+    assert not ready()

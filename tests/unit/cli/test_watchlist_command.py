@@ -140,6 +140,16 @@ def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:
     assert run("digest", "songs").exit_code == 1
 
 
+def test_a_run_that_could_check_nothing_ends_with_status_1(run: Run, home: Path) -> None:
+    run("apply", "lists.yaml", file=FILE)
+    found = shown(run("run", "songs", "--json"))
+    with closing(open_control(open_home(home, "sandbox").control_url, world="sandbox")) as control:
+        for entry in found["entries"]:
+            control.request_cancel(entry["job_id"])
+    failed = run("run", "songs", "--wait", "--json")
+    assert (failed.exit_code, json.loads(failed.stdout)["status"]) == (1, "failed")
+
+
 def test_without_a_list_it_is_said_how_to_make_one(run: Run) -> None:
     assert "no watchlists yet" in run("list").output
 

@@ -15,7 +15,7 @@ from api.services.evidence.report_evidence import ReportEvidence
 from pipelines.reports.build import RenderedReport, ReportRequest
 from tests.unit.cli.asked_scans import answer_scan
 from warehouse.control import open_control
-from warehouse.records.errors import ProviderUnsupportedError
+from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
 
 type Run = Callable[..., Result]
 
@@ -98,6 +98,17 @@ def test_a_job_is_reported_in_the_reports_folder_and_the_language_asked_for(
     page = tmp_path / "sandbox" / "reports" / f"{job['job_id']}.html"
     assert done.stdout == f"written {page}\n"
     assert 'lang="zh' in page.read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_written_is_an_error_of_the_input(
+    run: Run, job: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    refused = run(job["job_id"], "--out", "folder")
+    assert isinstance(refused.exception, InvalidParameterError)
+    assert (refused.exception.detail, list((tmp_path / "folder").iterdir())) == (
+        "folder cannot be written: Is a directory", [],
+    )  # fmt: skip
 
 
 @pytest.mark.usefixtures("chromium")

@@ -153,9 +153,9 @@ def test_key_names_are_found_at_every_depth() -> None:
 )
 def test_the_clock_is_compared_with_the_dates_of_the_answers(seconds: int, words: str) -> None:
     date = f"{AT + timedelta(seconds=seconds):%a, %d %b %Y %H:%M:%S} GMT"
-    seen = [SeenExchange(head=head("music_info", date=date), received_at=AT)]
-    no_date = SeenExchange(head=head("music_info", date="not a date"), received_at=AT)
-    skew = measure_skew([*seen, no_date])
+    odd = ("not a date", f"Mon, 01 Jan {10**20} 00:00:00 GMT")
+    heads = [head("music_info", date=one) for one in (date, *odd)]
+    skew = measure_skew([SeenExchange(head=one, received_at=AT) for one in heads])
     assert skew == seconds
     assert words in describe_clock(skew)
 
@@ -230,9 +230,15 @@ def test_a_surface_that_wants_a_login_is_switched_off(
 
 
 def test_a_host_that_asks_for_fewer_requests_gets_fewer(profile: PlatformProfile) -> None:
-    limited = health("music_list", "refused", error_type="upstream_rate_limited", http_status=429)
-    patch = propose_patch(profile, findings(surfaces=(SurfaceFinding(health=limited),)), made_at=AT)
-    assert apply_patch(profile, parse_patch(patch.to_toml())).rate.per_second == 500
+    for surface, status in (("music_list", 429), ("chart_songs", 200)):  # or a body says so
+        limited = health(surface, "refused", error_type="upstream_rate_limited", http_status=status)
+        found = findings(surfaces=(SurfaceFinding(health=limited),))
+        patch = propose_patch(profile, found, made_at=AT)
+        assert apply_patch(profile, parse_patch(patch.to_toml())).rate.per_second == 500
+        assert patch.changes() == [
+            "at most 500 requests per second: a host asked for fewer requests"
+        ]
+        assert "429" not in patch.to_toml()
 
 
 def test_an_unknown_word_is_no_part_of_the_patch(profile: PlatformProfile) -> None:

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.watchlists.changes import NewMusicId, RankChange, find_changes, measure_growth
-from pipelines.watchlists.observations import ObservedVideo, WatchObservation, to_observation
+from pipelines.watchlists.observations import (
+    MOST_EARLIER,
+    ObservedVideo,
+    WatchObservation,
+    to_observation,
+)
 from warehouse.records.videos import Statistics
 from warehouse.records.watchlists import DigestThresholds
 
@@ -133,6 +138,36 @@ def test_another_music_id_counts_only_where_works_are_confirmed_under_it() -> No
     assert {news.aweme_id for news in found.new_works} == {heard.aweme_id, words.aweme_id}
     silent = replace(ALL, new_music_id=False)
     assert find_changes(seen(work(1)), seen(heard), thresholds=silent).new_music_ids == ()
+
+
+def test_what_an_earlier_look_showed_is_not_new_when_it_comes_back() -> None:
+    stays, leaves = work(1), work(2, music_id="70002", link_type="audio_fingerprint_match")
+    first = seen(stays, leaves)
+    without = seen(stays).after(first)
+    for back in (seen(stays, leaves).after(without), seen(leaves).after(without)):
+        changes = find_changes(without, back, thresholds=ALL)
+        assert (changes.new_works, changes.new_music_ids) == ((), ())
+    fresh = work(3, music_id="70003", link_type="audio_fingerprint_match")
+    changes = find_changes(without, seen(stays, leaves, fresh), thresholds=ALL)
+    assert [news.aweme_id for news in changes.new_works] == [fresh.aweme_id]
+    assert [found.music_id for found in changes.new_music_ids] == ["70003"]
+
+
+def test_the_memory_of_earlier_looks_has_an_end_and_can_be_stored() -> None:
+    many = seen(*(work(number) for number in range(MOST_EARLIER + 2)))
+    left = seen(work(0), work(3, link_type=None)).after(many)
+    assert len(left.earlier) == MOST_EARLIER
+    assert [work(number).aweme_id in left.earlier for number in (0, 1, 2, 3, 4)] == [
+        False, True, True, False, True,
+    ]  # fmt: skip
+    more = seen(work(MOST_EARLIER + 5)).after(left)
+    assert len(more.earlier) == MOST_EARLIER
+    assert [work(number).aweme_id in more.earlier for number in (1, 2, 4)] == [False, False, True]
+    assert list(more.earlier.items())[-1] == (work(3).aweme_id, None)
+    document = orjson.loads(orjson.dumps(left.to_document()))
+    assert to_observation(document).earlier == left.earlier
+    del document["earlier"]  # stored by an earlier release
+    assert to_observation(document).earlier == {}
 
 
 def test_a_missing_work_says_why_where_the_platform_says_it() -> None:

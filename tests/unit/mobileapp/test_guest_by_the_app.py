@@ -223,3 +223,15 @@ async def test_hanging_up_ends_the_device_and_the_connections(play: Any) -> None
     guest, client = play(phone)
     await guest.aclose()
     assert (phone.done, client.is_closed) == (["hang up"], True)
+
+
+async def test_a_video_whose_shared_link_is_dead_is_left_out_and_the_others_are_read(
+    play: Any,
+) -> None:
+    dead, live = visit(1, "http://v.vidplat.localhost:8790/abcd/"), visit(2, link(2))
+    phone = ScriptedPhone(track_screen(), *dead, *live, work_screen(2, is_last_again=True))
+    guest, client = play(phone, "video_page/not_found.html")
+    page = (await guest.fetch_music_page(TRACK, 0)).value
+    assert [video.aweme_id for video in page.videos] == [video_id(2)]
+    assert (page.cursor, page.has_more) == (2, False)
+    assert [ask.surface for ask in client.asked] == ["short_link"]

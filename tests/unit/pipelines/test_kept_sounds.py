@@ -1,4 +1,4 @@
-"""Sounds set aside for an excerpt do not outlive a killed scan for long."""
+"""Sounds that a scan has downloaded do not outlive it for long if it is killed."""
 
 import os
 import time
@@ -9,9 +9,16 @@ from pipelines.scan.excerpts import remove_abandoned
 DAY_S = 86_400.0
 
 
-def test_only_what_was_set_aside_long_ago_is_removed(tmp_path: Path) -> None:
-    for name, age_s in ((".kept-old", 2 * DAY_S), (".kept-new", 60.0), ("other", 2 * DAY_S)):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+SOUND = 64 * "a" + "-7000.mp4"
+
+
+def test_only_sounds_that_were_left_long_ago_are_removed(tmp_path: Path) -> None:
+    names = (".kept-job-7000.mp4", ".part-ab12", SOUND, "other")
+    for age, age_s in (("new", 60.0), ("old", 2 * DAY_S)):
+        for name in names:
+            path = tmp_path / f"{name}{age}"
+            path.touch()
+            os.utime(path, (time.time() - age_s,) * 2)
     remove_abandoned(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {".kept-new", "other"}
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*(f"{name}new" for name in names), "otherold"}

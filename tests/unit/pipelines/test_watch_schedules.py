@@ -89,6 +89,7 @@ def launch(
     return job.execute_in_process(
         run_config=request.run_config,
         partition_key=request.partition_key,
+        tags=dict(request.tags),
         instance=instance,
         raise_on_error=False,
     )
@@ -114,6 +115,25 @@ def test_a_due_run_is_begun_and_concluded_by_what_the_sensor_asks_for(
     assert shown.partition == PLAN.name
     counts = {name: shown.metadata[name].value for name in ("change_count", "completed_count")}
     assert counts == {"change_count": 0, "completed_count": 5}
+    assert requests(look(watches, instance)) == []
+
+
+def test_a_launch_that_failed_before_it_had_the_run_is_repeated(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    look(watches, instance)
+    watches.clock.now += SIX_HOURS
+    (begin,) = requests(look(watches, instance))
+    assert not launch(NoProfile(), instance, begin).success
+    (again,) = requests(look(watches, instance))
+    assert again.run_key != begin.run_key, "Dagster launches a key once"
+    assert launch(watches, instance, again).success
+
+    (conclude,) = requests(look(watches, instance))
+    assert not launch(NoProfile(), instance, conclude).success
+    (again,) = requests(look(watches, instance))
+    assert (again.job_name, again.run_key != conclude.run_key) == ("conclude_watchlist", True)
+    assert launch(watches, instance, again).success
     assert requests(look(watches, instance)) == []
 
 

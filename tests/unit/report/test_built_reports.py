@@ -78,6 +78,15 @@ def test_a_report_is_named_by_what_makes_it_different(
     assert (made.pdf, made.is_demo) == (None, True)
 
 
+def test_reports_with_long_parameters_do_not_overwrite_each_other(make: Build) -> None:
+    ids = ",".join(f"740000000000000000{number}" for number in range(6))
+    asked: list[dict[str, Any]] = [{}, {"language": "zh"}, {"as_of": "2026-01-01"}]
+    pages = {make({"music_id": ids}, **one).page for one in asked}
+    pages.add(make({"music_id": f"{ids[:-1]}9"}).page)
+    assert len(pages) == 4
+    assert {len(page.stem) <= 120 for page in pages} == {True}
+
+
 def test_tables_of_an_earlier_run_are_gone_and_other_files_stay(
     make: Build, notebook: FakeNotebook
 ) -> None:

@@ -70,11 +70,12 @@ def test_the_song_most_often_first_is_named_unless_there_is_a_tie() -> None:
             [{"song": name, "chart_date": day, "rank": 1} for day, name in enumerate(first)]
         )
 
-    found = headlines.most_often_first(rows("a", "b", "a"))
+    found = headlines.most_often_first(rows("a", "b", "a"), drawn=["a"])
     assert found is not None
     assert found.values == {"name": "a", "count": 2, "total": 3}
-    assert headlines.most_often_first(rows("a", "b")) is None
-    assert headlines.most_often_first(rows("a")) is None
+    assert headlines.most_often_first(rows("a", "b", "a"), drawn=["b"]) is None
+    assert headlines.most_often_first(rows("a", "b"), drawn=["a", "b"]) is None
+    assert headlines.most_often_first(rows("a"), drawn=["a"]) is None
 
 
 def test_the_peak_is_a_month_and_has_no_tie() -> None:

@@ -40,6 +40,14 @@ def test_no_text_becomes_an_element_or_an_attribute(build_job: Build, desc: str)
     assert not any(name.startswith("on") for _, found in page.elements for name in found)
 
 
+def test_marks_that_turn_a_text_are_nowhere(build_job: Build) -> None:
+    job = build_job(desc=HOSTILE)
+    job["result"]["music"]["title"] = "a\u202eb\u061cc"  # the error sheet names the track, too
+    text = render_report(job)
+    assert "abc" in text
+    assert not {"\u202e", "\u061c"} & set(text)
+
+
 def test_nothing_is_loaded_from_anywhere(build_job: Build) -> None:
     page = Page(render_report(build_job()))
     loading = {"link", "img", "script", "iframe", "object", "embed", "video", "audio", "form"}

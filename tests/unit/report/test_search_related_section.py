@@ -7,6 +7,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from api.services.report.render import render_report
 from pipelines.scan.rules.results import no_search
+from warehouse.exports.error_sheet import is_scan_result
 
 TERM = {
     "term": "<b>晴天</b>", "pages": 2, "items": 20, "new_items": 18, "last_cursor": 20,
@@ -57,3 +58,5 @@ def test_a_search_by_name_has_no_ranking_and_says_that_nothing_is_confirmed(
     titles = [node.text() for node in page.css("h2")]
     assert not any("Ranking" in title for title in titles)
     assert "no match is confirmed" in page.text()
+    assert "Error sheet" not in page.text()  # its answers are about a recording
+    assert not is_scan_result(job["result"])

@@ -5,15 +5,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from pipelines.audio.features.sounds import MeasuredSound, pack_features
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable, pack_features
 from pipelines.parameters.scan import ScanParameters
+from pipelines.platform.reading import SoundFile
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
-from pipelines.scan.verify_audio import choose_references, load_known_sounds, verify_music
+from pipelines.scan.verify_audio import (
+    choose_references,
+    load_known_sounds,
+    measure_videos,
+    verify_music,
+)
 from tests.clips import Band, Listener
 from tests.shared import SharedFolder
 from warehouse.records.errors import AudioUnavailableError
@@ -47,12 +54,49 @@ class DeadMediaHost:
         raise AudioUnavailableError("nobody answers", surface="media", reason=self.reason)
 
 
+class MediaHost:
+    """Gives a file for each video, and counts who asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.asked: list[str] = []
+        self._folder = folder
+
+    async def sound(self, detail: VideoDetail) -> SoundFile:
+        self.asked.append(detail.video.aweme_id)
+        path = self._folder / detail.video.aweme_id
+        path.touch()
+        return SoundFile(
+            path=path, sha256="0" * 64, size_bytes=0, content_type=None, request_count=1
+        )
+
+
+class Decoder:
+    """Refuses one file after the other for these reasons."""
+
+    def __init__(self, *reasons: str) -> None:
+        self._reasons = iter(reasons)
+
+    async def measure(self, path: Path) -> NotComparable:
+        del path
+        return NotComparable(sha256=None, reason=next(self._reasons))
+
+
 class EmptyJournal:
     """Of a job that was never run before."""
+
+    def __init__(self) -> None:
+        self.recorded: list[str] = []
 
     def has(self, key: str) -> bool:
         del key
         return False
+
+    def take(self, key: str) -> None:
+        """Nothing was recorded."""
+
+    async def record(self, key: str, document: bytes, *, body: bytes | None) -> None:
+        del document, body
+        self.recorded.append(key)
 
 
 class ListeningSession:
@@ -60,15 +104,21 @@ class ListeningSession:
 
     music_id = "1"
     parameters = ScanParameters()
+    job = SimpleNamespace(job_id="job")
+    excerpts = SimpleNamespace(max_bytes=0)
 
     def __init__(self, videos: Sequence[Video], sounds: Mapping[str, Row]) -> None:
         self.state = ScanState(details={one.aweme_id: VideoDetail(video=one) for one in videos})
         self.sounds = SoundWorkspace()
         self.journal = EmptyJournal()
-        self.captures = DeadMediaHost()
+        self.captures: Any = DeadMediaHost()
+        self.listening = Decoder()
         self.runtime = self
         self.engine = KnownSounds(sounds)
         self.stopwatch = self
+
+    def clock(self) -> datetime:
+        return NOW
 
     def waiting(self, what: str) -> AbstractContextManager[None]:
         del what
@@ -187,6 +237,63 @@ def test_one_muted_representative_leaves_the_other_to_decide(recordings: Mapping
         return verdict.verdict, [entry.video.aweme_id for entry in heard]
 
     assert asyncio.run(verify()) == ("rejected", ["0", "1"])
+
+
+def test_stored_features_of_a_replacement_are_not_downloaded_again(
+    recordings: Mapping[str, Row],
+) -> None:
+    session, videos, fake = session_of(recordings, [SILENT, SILENT, "song", "song", "song"])
+
+    async def verify() -> str:
+        references = await choose_references(session, videos)
+        await load_known_sounds(session, videos[:2])  # the representatives alone
+        verdict, _ = await verify_music(session, videos, references)
+        return verdict.verdict
+
+    assert asyncio.run(verify()) == "confirmed"
+    assert fake.captures.asked == []
+
+
+def refused(folder: Path, *reasons: str) -> tuple[str, ListeningSession]:
+    """A video whose sound is refused for these reasons, and the session afterwards."""
+    session, videos, fake = session_of({}, ["unknown"])
+    fake.captures, fake.listening = MediaHost(folder), Decoder(*reasons)
+    (measured,) = asyncio.run(measure_videos(session, videos))
+    assert isinstance(measured.sound, NotComparable)
+    assert list(folder.iterdir()) == []
+    return measured.sound.reason, fake
+
+
+def test_why_a_sound_cannot_be_compared_is_stored(tmp_path: Path) -> None:
+    reason, session = refused(tmp_path, "undecodable")
+    assert reason == "undecodable"
+    assert [row["not_comparable_reason"] for row in session.sounds.rows] == ["undecodable"]
+    assert len(session.journal.recorded) == 1
+
+
+@pytest.mark.parametrize("reason", ["decoder_crashed", "decoder_timed_out", "file_unreadable"])
+def test_what_happened_to_a_decoder_is_not_held_against_the_sound_for_good(
+    tmp_path: Path, reason: str
+) -> None:
+    told, session = refused(tmp_path, reason)
+    assert told == reason
+    assert (session.sounds.rows, session.journal.recorded) == ([], [])
+
+
+def test_a_sound_that_an_earlier_release_gave_up_for_such_a_reason_is_measured() -> None:
+    crashed = {"crashed": {"not_comparable_reason": "decoder_crashed", "sound_sha256": "0" * 64}}
+    session, videos, fake = session_of(crashed, ["crashed"])
+    assert asyncio.run(choose_references(session, videos)) == []
+    assert fake.captures.asked == ["0"]
+
+
+def test_a_file_that_another_scan_has_taken_is_downloaded_once_more(tmp_path: Path) -> None:
+    reason, session = refused(tmp_path, "file_missing", SILENT)
+    assert (reason, session.captures.asked) == (SILENT, ["0", "0"])
+    assert [row["not_comparable_reason"] for row in session.sounds.rows] == [SILENT]
+    reason, session = refused(tmp_path, "file_missing", "file_missing")
+    assert (reason, session.captures.asked) == ("file_missing", ["0", "0"])
+    assert session.sounds.rows == []
 
 
 def test_references_that_the_host_altered_are_told_from_missing_ones() -> None:

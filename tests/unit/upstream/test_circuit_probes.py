@@ -2,20 +2,26 @@
 surface or its host gives the probe back at once.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, WHOLE_HOST, CircuitBreaker
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import CircuitTimes
+from pipelines.platform.providers.vidplat_public import VidplatPublic
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import (
     BudgetSpentError,
     EmptyAnswerError,
     ForbiddenError,
+    InvalidMusicInputError,
     RateLimitedError,
     UnreachableError,
     UpstreamError,
@@ -23,6 +29,7 @@ from warehouse.records.errors import (
 )
 
 HOST = "share.vidplat.localhost"
+SHORT = "http://v.vidplat.localhost:8790/abcd/"
 TIMES = CircuitTimes(open_s=60, longest_s=600, probe_s=30)
 
 
@@ -117,3 +124,61 @@ async def test_a_closed_host_stays_closed_by_what_is_no_answer_and_is_probed_aga
     assert is_open(control, WHOLE_HOST)
     await meet(breaker, "hashtag_list")
     assert not is_open(control, WHOLE_HOST)
+
+
+async def test_a_challenge_in_place_of_a_short_link_closes_short_links_for_everybody(
+    breaker: CircuitBreaker, scripted: Any, shape_named: Any
+) -> None:
+    client = scripted([shape_named("video_page/script_challenge.html").answer("any")])
+    client._host_policy = HostPolicy(circuits=breaker)
+    provider = VidplatPublic(client, name="public-graph")
+    for reason in ("script_challenge", OPEN_REASON):
+        with pytest.raises(VerificationDemandedError) as met:
+            await provider.resolve_link(SHORT)
+        assert met.value.reason == reason
+    assert len(client.asked) == 1
+
+
+async def test_dead_short_links_say_nothing_about_their_host(
+    breaker: CircuitBreaker, control: ControlStore, scripted: Any, shape_named: Any
+) -> None:
+    client = scripted([shape_named("video_page/not_found.html").answer("any")] * 9)
+    client._host_policy = HostPolicy(circuits=breaker)
+    provider = VidplatPublic(client, name="public-graph")
+    for _ in range(9):
+        with pytest.raises(InvalidMusicInputError):
+            await provider.resolve_link(SHORT)
+    assert [one for one in control.circuits() if one.failures] == []
+
+
+async def test_a_request_cancelled_while_it_asks_gives_the_probe_back(
+    breaker: CircuitBreaker,
+    control: ControlStore,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await refused(breaker, "page", ForbiddenError("no", surface="page", status=403))
+    clock.advance(TIMES.open_s + 1)
+    check = control.check_circuit
+    is_asked, may_answer, has_answered = Event(), Event(), Event()
+
+    def check_late(host: str, surface: str, *, probe_s: float) -> Any:
+        if surface == "page":
+            is_asked.set()
+            may_answer.wait()
+        try:
+            return check(host, surface, probe_s=probe_s)
+        finally:
+            if surface == "page":
+                has_answered.set()
+
+    monkeypatch.setattr(control, "check_circuit", check_late)
+    asking = asyncio.create_task(meet(breaker, "page"))
+    await asyncio.to_thread(is_asked.wait)
+    asking.cancel()
+    may_answer.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await asyncio.to_thread(has_answered.wait)
+    await meet(breaker, "page")
+    assert not is_open(control, "page")

@@ -6,12 +6,17 @@ from typing import Any
 import orjson
 import pytest
 
-from pipelines.platform.parsers.accounts import parse_user_info
+from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
 from pipelines.platform.parsers.fields import JsonNode
-from pipelines.platform.parsers.lists import parse_music_list
+from pipelines.platform.parsers.lists import parse_music_list, parse_user_page
 from pipelines.platform.parsers.music import parse_music_info
 from pipelines.platform.parsers.videos import ParseContext, parse_detail
-from warehouse.records.errors import StructureChangedError, SubstitutionError
+from warehouse.records.errors import (
+    EmptyAnswerError,
+    StructureChangedError,
+    SubstitutionError,
+    UnresolvedIdError,
+)
 from warehouse.records.videos import Account, Video
 
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
@@ -22,6 +27,11 @@ NOW_S = int(SEEN.observed_at.timestamp())
 
 def account(**fields: object) -> Account:
     return parse_user_info(orjson.dumps({"user_info": fields}), sec_uid=SEC, seen=SEEN)
+
+
+def account_page(**data: object) -> bytes:
+    body = orjson.dumps({"loaderData": {"user_(id)/page": data}})
+    return b"<html><script>window._ROUTER_DATA = " + body + b"</script></html>"
 
 
 def item(**fields: object) -> Video:
@@ -137,3 +147,20 @@ def test_the_matched_song_gives_its_artist_as_the_mapped_one() -> None:
     sound = {"mid": MUSIC, "title": "原声", "matched_pgc_sound": song}
     track = parse_music_info(orjson.dumps({"music_info": sound}), music_id=MUSIC, seen=SEEN)
     assert (track.mapped_title, track.mapped_artist) == ("晚风", "海与灯")
+
+
+def test_a_page_of_an_account_that_the_platform_does_not_know_says_so() -> None:
+    page = account_page(userInfoRes={"status_code": 5, "user_info": None})
+    with pytest.raises(UnresolvedIdError):
+        parse_account_page(page, sec_uid=SEC, seen=SEEN)
+
+
+def test_a_page_of_an_account_that_claims_posts_and_has_none_withholds_them() -> None:
+    posts = {"aweme_list": [], "max_cursor": 0}
+    with pytest.raises(EmptyAnswerError) as met:
+        parse_user_page(account_page(postListData={**posts, "has_more": 1}), sec_uid=SEC, seen=SEEN)
+    assert met.value.reason == "empty_list"
+    none = parse_user_page(
+        account_page(postListData={**posts, "has_more": 0}), sec_uid=SEC, seen=SEEN
+    )
+    assert (none.videos, none.has_more) == ((), False)

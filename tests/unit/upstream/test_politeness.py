@@ -133,6 +133,7 @@ async def test_pause_is_shared_through_the_book(clock: FakeClock) -> None:
         ("soon", DEFAULT_PAUSE_S),
         ("-5", DEFAULT_PAUSE_S),
         ("Wed, 01 Jan 2020 00:00:00 GMT", 0.0),
+        (f"Wed, 01 Jan {10**20} 00:00:00 GMT", DEFAULT_PAUSE_S),
     ],
 )
 def test_retry_after_is_read_in_all_its_forms(header: str | None, seconds: float) -> None:

@@ -313,11 +313,22 @@ async def test_short_link_to_a_work_now_gone_is_refused(play: Any, shape_named: 
         await provider.resolve_link("http://v.vidplat.localhost/abcd/")
 
 
-async def test_posts_that_no_source_shows_are_named_by_the_best_source(play: Any) -> None:
-    empty, shell = "user_posts/empty.json", "user_page/shell.html"
+@pytest.mark.parametrize("empty", ["user_posts/empty.json", "user_posts/withheld.json"])
+async def test_posts_that_no_source_shows_are_named_by_the_best_source(
+    empty: str, play: Any
+) -> None:
+    shell = "user_page/shell.html"
     provider, _ = play(empty, empty, shell, shell)
     with pytest.raises(EmptyAnswerError):
         await provider.fetch_author_page(SEC, 0)
+
+
+async def test_a_later_page_without_posts_is_the_end_whatever_it_claims(play: Any) -> None:
+    provider, client = play("user_posts/mobile_form.json", "user_posts/withheld.json")
+    first = (await provider.fetch_author_page(SEC, 0)).value
+    later = (await provider.fetch_author_page(SEC, first.cursor or 1)).value
+    assert (later.videos, later.has_more) == ((), True)
+    assert _surfaces(client) == ["user_posts", "user_posts"]
 
 
 class _NoBook(HostPolicyStore):

@@ -15,6 +15,7 @@ from warehouse.lake.page_rows import search_page_row
 from warehouse.lake.record_rows import account_row, track_row, video_row
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.erasure.account import ErasureStores, erase_account
+from warehouse.queries.accounts import read_marks
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Author, Music, Track, Video
@@ -102,6 +103,9 @@ def test_sounds_of_the_account_lose_its_names_and_others_keep_theirs(
     assert left.count((None,) * 5) == 2 * len(NICKNAMES)
     assert [row[1] for row in left if row[0] and row[0] == row[3]] == [*OTHERS, *OTHERS]
     assert all(row[1] == row[2] == row[4] for row in left)
+    marks = read_marks(stores.engine)
+    titles = [f"@{name}创作的原声" for name in (*NICKNAMES, *OTHERS)]
+    assert list(filter(marks.hold_title, titles)) == titles[: len(NICKNAMES)]
 
 
 def test_a_result_with_a_sound_of_a_short_name_goes_and_others_stay(

@@ -61,6 +61,21 @@ def test_properties_of_a_relation_are_values_and_its_methods_give_relations(
     ]
 
 
+def test_a_statement_on_a_relation_reads_and_changes_nothing(
+    wh: Warehouse, numbers: WarehouseRelation
+) -> None:
+    assert numbers.query("these", "select max(n) as n from these").rows() == [{"n": 2}]
+    for statement in (
+        "create or replace view marts.rankings as select 1 as rank",
+        "drop view marts.rankings",
+        "select 1; select 2",
+        f"select * from read_text('{__file__}')",
+    ):
+        with pytest.raises(InvalidParameterError, match=r"read-only|only the tables"):
+            numbers.query("these", statement)
+    assert wh.marts.rankings.rows() == []
+
+
 def test_a_sum_that_needs_more_than_64_bits_stays_exact(wh: Warehouse) -> None:
     sql = "select sum(n) as large from (values (9223372036854775807), (1)) t(n)"
     found = wh.sql(sql).arrow()

@@ -99,6 +99,20 @@ def test_the_best_observation_is_of_a_finished_capture(
         assert found["4"].first_observed_at == min(row["observed_at"] for row in counted)
 
 
+@pytest.mark.parametrize("capture", [None, "written again"], ids=["alone", "captured"])
+def test_a_stated_publication_outlasts_an_observation_that_shows_none(
+    lake: Lake, engine: Engine, capture: str | None
+) -> None:
+    lake.delete("raw.videos", "aweme_id", ["5"])
+    known, best = _row("5", 7, None, 3, 1), _row("5", 9, None, None, 2)
+    lake.append("raw.videos", [{**row, "capture_id": capture} for row in (known, best)])
+    lake.append("raw.captures", [] if capture is None else [_capture(capture)])
+    engine.refresh()
+    video = read_listed_videos(engine, ["5"])["5"].video
+    assert (video.observed_at, video.statistics.digg_count) == (best["observed_at"], 9)
+    assert video.create_time == 3
+
+
 def _worth(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["statistics_complete"], row["digg_count"] is not None, row["observed_at"]
 

@@ -15,6 +15,7 @@ from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
 from warehouse.control import ControlStore, open_control
+from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.watchlists import WatchlistRun
 
 OTHER = "another process"
@@ -151,3 +152,41 @@ def test_a_job_that_was_deleted_fails_its_entry_alone(
     assert (run.status, run.digest["completed_count"]) == ("completed", len(TRACKS) - 1)
     failed = run.digest["entries"][0]
     assert (failed["status"], failed["error"]["type"]) == ("failed", "job_not_found")
+
+
+def test_a_video_that_comes_back_is_reported_once(
+    watcher: WatchlistRunner, desk: FakeDesk, clock: Clock
+) -> None:
+    told = []
+    hidden = (TRACKS[0], 4)
+    for change in (set, desk.songs.hidden.add, desk.songs.hidden.discard):
+        change(hidden)
+        run_id = due_run(watcher, clock)
+        watcher.begin(run_id)
+        run = watcher.conclude(run_id)
+        assert run is not None
+        assert run.digest is not None
+        changes = run.digest["entries"][0]["changes"]
+        names = ("vanished_works", "new_works", "new_music_ids")
+        told.append({name: len(changes[name]) for name in names if changes[name]})
+    assert told == [{}, {"vanished_works": 1}, {}]
+
+
+def test_a_store_that_cannot_be_used_fails_no_entry_and_the_run_is_tried_again(
+    watcher: WatchlistRunner, control: ControlStore, desk: FakeDesk, clock: Clock
+) -> None:
+    ask, desk.ask = desk.ask, store_away  # type: ignore[method-assign]  # the lake restarts
+    run_id = due_run(watcher, clock)
+    with pytest.raises(WarehouseUnavailableError):
+        watcher.begin(run_id)
+    assert {check.status for check in control.entry_checks(run_id)} == {"due"}
+    assert [one.run_id for one in watcher.not_begun()] == [run_id]
+    desk.ask = ask  # type: ignore[method-assign]  # it is back
+    watcher.begin(run_id)
+    run = watcher.conclude(run_id)
+    assert run is not None
+    assert (run.status, run.digest and run.digest["failed_count"]) == ("completed", 0)
+
+
+def store_away(*_args: Any, **_options: Any) -> Any:
+    raise WarehouseUnavailableError("the lake cannot be reached", retry_after=5)

@@ -7,11 +7,11 @@ has cost. Which job to submit is decided in `pipelines/catalog`.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from itertools import batched
+from itertools import batched, count
 from typing import Any
 
 import orjson
-from sqlalchemy import Executable, Row, RowMapping, delete, func, select, update
+from sqlalchemy import Connection, Executable, Row, RowMapping, delete, func, select, update
 
 from warehouse.control.database import Database, first_or_created
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
@@ -20,6 +20,7 @@ from warehouse.records.catalog.tracks import (
     CatalogSettings,
     CatalogTrack,
     ImportedTrack,
+    TrackUpdate,
 )
 from warehouse.records.values import ReadOnlyDocument
 
@@ -75,10 +76,16 @@ class CatalogRows:
         with self._database.reading() as connection:
             return [_to_track(row) for row in connection.execute(query)]
 
-    def import_tracks(self, name: str, tracks: Sequence[ImportedTrack]) -> None:
+    def import_tracks(
+        self,
+        name: str,
+        tracks: Sequence[ImportedTrack],
+        *,
+        merge: TrackUpdate = lambda _before, new: new,
+    ) -> None:
         """Add tracks behind those of the catalogue, in one transaction.
 
-        A track that is there already gets the new input, label, priority and columns; its place and
+        A track that is there already gets what `merge` makes of it and the new one; its place and
         its results stay.
         """
         newest = select(func.max(CATALOG_TRACKS.c.position)).where(CATALOG_TRACKS.c.catalog == name)
@@ -87,15 +94,23 @@ class CatalogRows:
             index_elements=[CATALOG_TRACKS.c.catalog, CATALOG_TRACKS.c.track_key],
             set_={column: insert.excluded[column] for column in _GIVEN},
         )
+        # Of two imports at the same time, the second updates what the first has stored.
+        turn = select(CATALOGS.c.name).where(CATALOGS.c.name == name).with_for_update()
         with self._database.writing() as connection:
+            connection.execute(turn)
             last = connection.execute(newest).scalar()
-            first = 0 if last is None else last + 1
-            rows = [
-                {"catalog": name, "position": place, **_given_columns(track)}
-                for place, track in enumerate(tracks, first)
-            ]
-            for some in batched(rows, _AT_ONCE):
-                connection.execute(upsert, list(some))
+            places = count(0 if last is None else last + 1)
+            for some in batched(tracks, _AT_ONCE):
+                before = _given_of(connection, name, [track.key for track in some])
+                stated = [
+                    merge(before[track.key], track) if track.key in before else track
+                    for track in some
+                ]
+                rows = [
+                    {"catalog": name, "position": next(places), **_given_columns(track)}
+                    for track in stated
+                ]
+                connection.execute(upsert, rows)
 
     def remove_catalog_tracks(self, name: str, keys: Collection[str]) -> int:
         """Remove tracks from a catalogue; return how many. Their jobs and results stay."""
@@ -164,16 +179,28 @@ def _to_catalog(row: RowMapping) -> Catalog:
     )
 
 
+def _given_of(connection: Connection, name: str, keys: Sequence[str]) -> dict[str, ImportedTrack]:
+    """Return what the catalogue has of these tracks, by key."""
+    these = (CATALOG_TRACKS.c.catalog == name, CATALOG_TRACKS.c.track_key.in_(keys))
+    columns = (CATALOG_TRACKS.c.track_key, *(CATALOG_TRACKS.c[column] for column in _GIVEN))
+    found = connection.execute(select(*columns).where(*these))
+    return {row.track_key: _to_given(row) for row in found}
+
+
+def _to_given(row: Row[Any]) -> ImportedTrack:
+    return ImportedTrack(
+        key=row.track_key,
+        input=row.input,
+        label=row.label,
+        priority=row.priority,
+        columns=orjson.loads(row.columns),
+    )
+
+
 def _to_track(row: Row[Any]) -> CatalogTrack:
     """Column by column: a run reads the whole catalogue after each scan."""
     return CatalogTrack(
-        given=ImportedTrack(
-            key=row.track_key,
-            input=row.input,
-            label=row.label,
-            priority=row.priority,
-            columns=orjson.loads(row.columns),
-        ),
+        given=_to_given(row),
         position=row.position,
         submission_count=row.submission_count,
         job_id=row.job_id,

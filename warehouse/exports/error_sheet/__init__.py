@@ -76,8 +76,12 @@ def fill_error_sheet(result: ReadOnlyDocument, *, language: SheetLanguage = "en"
 
 
 def is_scan_result(document: ReadOnlyDocument) -> bool:
-    """Return whether a document is the result of a scan, from which a sheet can be filled."""
-    return "candidate_pool_size" in document and "coverage" in document
+    """Return whether a document is the result of a scan, from which a sheet can be filled.
+
+    A search by name confirms nothing, so the sheet's sentences do not hold of it.
+    """
+    is_scan = "candidate_pool_size" in document and "coverage" in document
+    return is_scan and document.get("keyword") is None
 
 
 def to_sheet_table(sheet: ErrorSheet) -> ExportTable:

@@ -65,10 +65,10 @@ def erase_account(stores: ErasureStores, sec_uid: str) -> ErasureResult:
     # Rows of a capture that was being written when the marks appeared are found by another round.
     for _ in range(ERASURE_ROUNDS):
         names = names.with_more(find_account_names(stores.engine, sec_uid))
-        if names.ids - marked:
+        if names.marked - marked:
             # Before anything is deleted, so that no capture stores the account again meanwhile.
-            _mark(stores, erased.erasure_id, names.ids - marked)
-            marked |= names.ids
+            _mark(stores, erased.erasure_id, names.marked - marked)
+            marked |= names.marked
         _erase_once(stores, names, erased)
         erased.proof = search(stores, names)
         if erased.proof.is_clean:
@@ -90,8 +90,8 @@ def search(stores: ErasureStores, names: AccountNames) -> ErasureProof:
     return proof.plus(search_files(Path(lake.url), pattern)) if is_elsewhere else proof
 
 
-def _mark(stores: ErasureStores, erasure_id: str, ids: Iterable[str]) -> None:
-    """Write marks of the ids.
+def _mark(stores: ErasureStores, erasure_id: str, names: Iterable[str]) -> None:
+    """Write marks of ids and titles.
 
     All erasures share one salt: each salt slows every check of a body.
     """
@@ -99,7 +99,7 @@ def _mark(stores: ErasureStores, erasure_id: str, ids: Iterable[str]) -> None:
     row: dict[str, object] = {
         "erasure_id": erasure_id,
         "salt": salt,
-        "marks": sorted(erasure_mark(salt, name) for name in ids),
+        "marks": sorted(erasure_mark(salt, name) for name in names),
         "erased_at": datetime.now(UTC),
     }
     stores.lake.append("raw.erasures", [row])

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.records.erasure import sound_title
 from warehouse.records.errors import UnresolvedIdError
 
 _SEC_UID = re.compile(r"[0-9A-Za-z_.-]{16,200}")
@@ -18,7 +19,6 @@ _HANDLE = re.compile(r"@[0-9a-z_.-]{2,64}")
 _MIN_ID_CHARS = 6  # a shorter number occurs in too many other places
 _MIN_WORD_CHARS = 4
 _MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
-_SOUND_TITLE = "@{}创作的原声"  # begins the title that the platform gives a user's sound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,14 @@ class AccountNames:
         return frozenset({self.sec_uid, *self.numbers, *self.works, *self.handles})
 
     @property
+    def marked(self) -> frozenset[str]:
+        """What its marks recognise: its ids, and the titles of its sounds."""
+        return self.ids | frozenset(map(sound_title, self.shown))
+
+    @property
     def sound_titles(self) -> frozenset[str]:
         """Titles of its sounds under the names that are too short to be searched in texts."""
-        return frozenset(_SOUND_TITLE.format(name) for name in self.shown - self.words)
+        return frozenset(map(sound_title, self.shown - self.words))
 
     @property
     def texts(self) -> frozenset[str]:

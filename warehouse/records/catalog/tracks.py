@@ -4,6 +4,7 @@ What is due is decided in `pipelines/catalog/rules`; the scans themselves are jo
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
@@ -58,6 +59,10 @@ class ImportedTrack:
     label: str | None = None
     priority: int = 0
     columns: ReadOnlyDocument = field(default_factory=dict)
+
+
+type TrackUpdate = Callable[[ImportedTrack, ImportedTrack], ImportedTrack]
+"""Returns a stored track with what a new import states. It runs within the transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,8 +193,8 @@ CONCLUSIONS: tuple[Table, ...] = (
             required(
                 "kind",
                 TEXT,
-                "speed, tempo, pitch, tempo_pitch: both changed independently, or excerpt: a few "
-                "unchanged seconds",
+                "speed, tempo, pitch, pitch_and_speed: both changed independently, or excerpt: a "
+                "few unchanged seconds",
             ),
             required("speed", FLOAT, "tempo of the video over tempo of the track"),
             required("semitones", FLOAT, "pitch shift of the video"),

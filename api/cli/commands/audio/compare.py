@@ -2,6 +2,8 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, override
@@ -87,7 +89,7 @@ def compare(
 @audio_app.command("bench")
 def bench(
     manifest: Annotated[Path, typer.Argument(help="CSV with pair_id, refs (a;b;c), candidate.")],
-    out_path: Annotated[Path, typer.Option("--out", help="CSV file to write.")],
+    out_path: Annotated[Path, typer.Option("--out", dir_okay=False, help="CSV file to write.")],
     match_threshold: _Threshold = _LIMITS.match_threshold,
     workers: Annotated[int, typer.Option(min=1, help="Decoder processes.")] = _DEFAULT_WORKERS,
 ) -> None:
@@ -105,6 +107,8 @@ def bench(
     )
 
     rows = read_manifest(manifest)
+    with _writing(out_path):  # before the work, so that it is not lost
+        out_path.parent.mkdir(parents=True, exist_ok=True)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
     with audio_progress() as progress, DecoderPool(workers) as pool:
         listening = progress.add_task("decoding", total=len(set(paths)))
@@ -118,11 +122,21 @@ def bench(
         ):
             scores.append(score)
             progress.advance(comparing)
-    write_scores(out_path, scores)
+    with _writing(out_path):
+        write_scores(out_path, scores)
     verdicts = Counter(score.verdict.verdict for score in scores)
     cpu_ms = sum(score.cpu_ms for score in scores)
     print_message(_bench_summary(verdicts, cpu_ms, list(heard.values())))
     print_message(f"wrote {safe(out_path)}")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Exit with an input error if the file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
 
 
 def _repeat_list_options(args: list[str]) -> list[str]:

@@ -117,6 +117,7 @@ def identify(
                         references.index,
                         references.read_sound,
                         limits=limits,
+                        gone_count=references.index.count - references.count,
                         is_thorough=thorough,
                     )
                     answers.append(_Answer(clip, sound, found))
@@ -178,9 +179,10 @@ def _table_rows(table: Path) -> list[dict[str, Any]]:
         except (OSError, ArrowException) as error:
             exit_with_input_error(f"{table.name} cannot be read as Parquet: {error}")
         return rows
+    delimiter = "\t" if table.suffix.lower() == ".tsv" else ","
     try:
         with table.open(encoding="utf-8-sig", newline="") as file:
-            return list(csv.DictReader(file, delimiter="\t" if table.suffix == ".tsv" else ","))
+            return list(csv.DictReader(file, delimiter=delimiter))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         exit_with_input_error(f"{table.name} cannot be read as a table: {error}")
 
@@ -190,8 +192,8 @@ def _indexed(
 ) -> References:
     from pipelines.audio.index.file_references import FileReferences  # noqa: PLC0415 - compiled loops
 
-    references = FileReferences(files, pool, folder)
     try:
+        references = FileReferences(files, pool, folder)
         with audio_progress() as progress:
             task = progress.add_task("measuring references", total=None)
             references.add_missing(

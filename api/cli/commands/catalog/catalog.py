@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pipelines.catalog.rules.importing import ImportLine
     from pipelines.catalog.service import CatalogService
 
+MAX_BUDGET = 10_000_000
 app = typer.Typer(
     help="Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
     no_args_is_help=True,
@@ -45,13 +47,14 @@ def import_tracks(
     ],
     *,
     fresh_days: Annotated[
-        float | None, typer.Option(min=0.01, help="Days after which a result is due again.")
+        float | None,
+        typer.Option(min=0.01, max=3650, help="Days after which a result is due again."),
     ] = None,
     tracks_per_day: Annotated[
-        int | None, typer.Option(min=0, help="Scans a day (UTC); 0: no limit.")
+        int | None, typer.Option(min=0, max=MAX_BUDGET, help="Scans a day (UTC); 0: no limit.")
     ] = None,
     requests_per_day: Annotated[
-        int | None, typer.Option(min=0, help="Requests a day (UTC); 0: no limit.")
+        int | None, typer.Option(min=0, max=MAX_BUDGET, help="Requests a day (UTC); 0: no limit.")
     ] = None,
     candidate_limit: Annotated[
         int | None, typer.Option(min=15, max=2000, help="Candidates of each scan.")
@@ -70,6 +73,8 @@ def import_tracks(
         if value is not None
     }  # fmt: skip
     if fresh_days is not None:
+        if isnan(fresh_days):  # neither too small nor too large for Typer
+            exit_with_input_error("--fresh-days nan is no number of days")
         changes["fresh_days"] = fresh_days
     if candidate_limit is not None:
         changes["parameters"] = {"candidate_limit": candidate_limit}

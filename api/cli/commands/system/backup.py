@@ -14,7 +14,10 @@ Source = Annotated[Path, typer.Argument(help="Folder written by `backup`.")]
 
 
 def backup(dest: Destination) -> None:
-    """Back up control store, Dagster storage and lake. Other processes may keep writing."""
+    """Back up control store, Dagster storage and lake. Other processes may keep writing.
+
+    The key of the pseudonyms is in it, too: keep the folder where only you can read it.
+    """
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above

@@ -56,7 +56,7 @@ def erase(
 def _check_no_service(settings: "ApiSettings") -> None:
     """Fail if a service is running: it reads files to be deleted and caches responses."""
     port = settings.api_port
-    if is_listening(port):
+    if is_listening(port, settings.api_host):
         show_error(
             "warehouse_unavailable",
             f"A service runs on port {port} and caches responses that would be erased",

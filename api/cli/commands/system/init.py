@@ -98,7 +98,13 @@ def _quoted(text: str) -> str:
 def _write(path: Path, text: str) -> None:
     """Write the file with mode 600 from the start, so that no one else can read the token."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    draft.replace(path)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)  # it may hold the token
+        exit_with_input_error(
+            f"{path} cannot be written: {error.strerror}", hint="choose another path with --file"
+        )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli.terminal import out, safe
+from warehouse.exports.atomic_files import write_atomically
 
 _Out = Annotated[Path | None, typer.Option("--out", help="File to write. Default: stdout.")]
 
@@ -19,5 +20,5 @@ def openapi(*, out_file: _Out = None) -> None:
     if out_file is None:
         out.out(text)
         return
-    out_file.write_text(f"{text}\n", encoding="utf-8")
+    write_atomically(out_file, [f"{text}\n".encode()])
     out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)

@@ -21,6 +21,7 @@ from api.cli.processes.child_processes import (
     Program,
     find_port,
     is_listening,
+    reachable,
     sametrack_command,
 )
 from api.cli.processes.supervisor import Service, Supervisor
@@ -100,10 +101,10 @@ def services(plan: UpConfig) -> list[Service]:
         "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
     )
     found = [
-        _service(plan, "api", sametrack_command("serve"), port=plan.api_port),
+        _service(plan, "api", sametrack_command("serve"), port=plan.api_port, host=plan.api_host),
         Service(
             _program(plan, "worker", sametrack_command("worker")),
-            lambda: _has_worker(plan.api_port),
+            lambda: _has_worker(plan.api_host, plan.api_port),
         ),
         Service(
             _program(
@@ -204,8 +205,11 @@ def _check_env_file(plan: UpConfig) -> None:
 
 
 def _check_ports(plan: UpConfig) -> None:
-    for port, setting in ((plan.api_port, "API_PORT"), (plan.dagster_port, "--dagster-port")):
-        if is_listening(port):
+    for host, port, setting in (
+        (plan.api_host, plan.api_port, "API_PORT"),
+        (LOOPBACK, plan.dagster_port, "--dagster-port"),
+    ):
+        if is_listening(port, host):
             exit_with_input_error(
                 f"port {port} is in use",
                 hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
@@ -234,14 +238,20 @@ def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
 
 
 def _service(
-    plan: UpConfig, name: str, command: list[str], *, port: int, after: str | None = None
+    plan: UpConfig,
+    name: str,
+    command: list[str],
+    *,
+    port: int,
+    host: str = LOOPBACK,
+    after: str | None = None,
 ) -> Service:
-    return Service(_program(plan, name, command), lambda: is_listening(port), after=after)
+    return Service(_program(plan, name, command), lambda: is_listening(port, host), after=after)
 
 
-def _has_worker(api_port: int) -> bool:
+def _has_worker(host: str, port: int) -> bool:
     """Return True if the service sees a live worker; else the first scan would start its own."""
-    connection = HTTPConnection(LOOPBACK, api_port, timeout=READY_WITHIN_S)
+    connection = HTTPConnection(reachable(host), port, timeout=READY_WITHIN_S)
     try:
         connection.request("GET", "/readyz")
         checks = json.load(connection.getresponse())["checks"]

@@ -64,10 +64,11 @@ export function gapOf(points) {
 // marks: [{at (ms), name}], vertical reference lines. steps: [{at (ms), name}], marks on the time axis.
 // `unit`: what the values count, written over their axis.
 // `isContinuous`: the values hold between their times, so no gap interrupts a line.
-export function TimeLines({ series, label, unit, marks = [], steps = [], height = 240, isContinuous = false, hasHint = true }) {
+// `isUtc`: times are told in UTC, and days of UTC without a time; else in the zone of the reader.
+export function TimeLines({ series, label, unit, marks = [], steps = [], height = 240, isContinuous = false, hasHint = true, isUtc = false }) {
   const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
   if (!all.length) return html`<p class="soft small">${t("chart.no_points")}</p>`;
-  return html`${series.length > 1 && html`<${LineLegend} series=${series} />`}<${Lines} ...${{ all, series, label, unit, marks, steps, height, isContinuous, hasHint }} />`;
+  return html`${series.length > 1 && html`<${LineLegend} series=${series} />`}<${Lines} ...${{ all, series, label, unit, marks, steps, height, isContinuous, hasHint, isUtc }} />`;
 }
 
 // How to read a chart, for a page that says it once for several.
@@ -76,7 +77,14 @@ export const hintOf = (isContinuous) => t(isContinuous ? "chart.hover" : "chart.
 // What a key does to the place among `length` times that is read out.
 const KEYS = { ArrowLeft: (at) => at - 1, ArrowRight: (at) => at + 1, Home: () => 0, End: (_, length) => length - 1 };
 
-function Lines({ all, series, label, unit, marks, steps, height, isContinuous, hasHint }) {
+const DAY_MS = 864e5;
+// A time of a chart as it is read out.
+function timeText(at, isUtc, times) {
+  if (!isUtc) return moment(at / 1000);
+  return times.every((time) => time % DAY_MS === 0) ? day(at / 1000, "UTC") : `${moment(at / 1000, "UTC")} UTC`;
+}
+
+function Lines({ all, series, label, unit, marks, steps, height, isContinuous, hasHint, isUtc }) {
   const [place, width] = useWidth();
   const [near, setNear] = useState(null); // the time whose values are read out, by pointer or by keys
   const times = useMemo(() => [...new Set([...all, ...steps].map((point) => point.at))].sort((a, b) => a - b), [series, steps]);
@@ -100,12 +108,12 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
     event.preventDefault();
     setNear(times[Math.min(times.length - 1, Math.max(0, next))]);
   };
-  const read = near === null ? "" : named(moment(near / 1000), [...series.map((one) => reading(one, near, isContinuous)), ...steps.filter((step) => step.at === near).map((step) => step.name)].filter(Boolean).join(" · "));
+  const read = near === null ? "" : named(timeText(near, isUtc, times), [...series.map((one) => reading(one, near, isContinuous)), ...steps.filter((step) => step.at === near).map((step) => step.name)].filter(Boolean).join(" · "));
   const bottom = height - PAD.bottom;
   return html`<div class="stack tight" ref=${place}><svg class="chart" viewBox=${`0 0 ${width} ${height}`} tabindex="0" role="slider" aria-label=${label} aria-valuemin="1" aria-valuemax=${times.length} aria-valuenow=${near === null ? times.length : times.indexOf(near) + 1} aria-valuetext=${read || t("chart.keys")} onPointerMove=${move} onPointerLeave=${() => setNear(null)} onKeyDown=${press} onBlur=${() => setNear(null)}>
     ${unit && html`<text class="axis-name" x="2" y="11">${unit}</text>`}
     ${levels.map((value) => html`<g key=${value}><line class="axis" x1=${PAD.left} x2=${width - PAD.right} y1=${y(value)} y2=${y(value)} /><text x=${PAD.left - 8} y=${y(value) + 4} text-anchor="end">${axisText(value, high - low)}</text></g>`)}
-    <${TimeAxis} from=${from} to=${to} x=${x} y=${bottom} width=${width} />
+    <${TimeAxis} from=${from} to=${to} x=${x} y=${bottom} width=${width} isUtc=${isUtc} />
     ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} isContinuous=${isContinuous} />`)}
     ${steps.map((step) => html`<path key=${`s${step.at}`} class="step" d=${`M${x(step.at)} ${bottom - 9}l5 9h-10z`}><title>${step.name}</title></path>`)}
     ${marks.map((mark) => html`<g key=${mark.at}><line class="moment" x1=${x(mark.at)} x2=${x(mark.at)} y1=${top} y2=${bottom} /><text class="label" x=${x(mark.at) + (mark.at > (from + to) / 2 ? -6 : 6)} y=${top + 10} text-anchor=${mark.at > (from + to) / 2 ? "end" : "start"}>${mark.name}</text></g>`)}
@@ -119,21 +127,23 @@ const TIME_STEPS = [1, 3, 6, 12, 24, 48, 168, 336, 720, 2160, 4320, 8760, 17_520
 const TICK_PX = 112; // a date with some room
 const HALF_PX = 44; // half of a date
 
-// Times of the axis, at whole hours or days of this place; the ends alone where a scale would be empty.
-export function timeTicks(from, to, most) {
+// Times of the axis, at whole hours or days of this place, or of UTC; the ends alone where a scale would be empty.
+export function timeTicks(from, to, most, isUtc = false) {
   const step = TIME_STEPS.find((one) => (to - from) / one <= most) ?? (to - from) / most;
   const start = new Date(from);
-  start.setHours(0, 0, 0, 0);
+  if (isUtc) start.setUTCHours(0, 0, 0, 0);
+  else start.setHours(0, 0, 0, 0);
   const first = start.getTime() + Math.ceil((from - start.getTime()) / step) * step;
   const found = Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
   return found.length > 1 ? found : [from, to];
 }
 
-export function TimeAxis({ from, to, x, y, width, left = PAD.left }) {
+export function TimeAxis({ from, to, x, y, width, left = PAD.left, isUtc = false }) {
+  const zone = isUtc ? "UTC" : undefined;
   const isShort = to - from < 48 * HOUR;
-  const places = timeTicks(from, to, Math.max(2, Math.floor((width - left - PAD.right) / TICK_PX)));
+  const places = timeTicks(from, to, Math.max(2, Math.floor((width - left - PAD.right) / TICK_PX)), isUtc);
   const side = (at) => (x(at) < left ? "start" : x(at) > width - HALF_PX ? "end" : "middle");
-  return places.map((at) => html`<g key=${`t${at}`}><line class="axis" x1=${x(at)} x2=${x(at)} y1=${y} y2=${y + 5} /><text x=${x(at)} y=${y + 18} text-anchor=${side(at)}>${isShort ? clock(at / 1000) : day(at / 1000)}</text></g>`);
+  return places.map((at) => html`<g key=${`t${at}`}><line class="axis" x1=${x(at)} x2=${x(at)} y1=${y} y2=${y + 5} /><text x=${x(at)} y=${y + 18} text-anchor=${side(at)}>${isShort ? clock(at / 1000, zone) : day(at / 1000, zone)}</text></g>`);
 }
 
 // Names of lines with their colour and their dashes, as they are drawn.

@@ -14,16 +14,19 @@ const VIDEO_FIELDS = [
   ["sec_uid", (row) => row.author?.sec_uid], ["nickname", (row) => row.author?.nickname], ["link_type", (row) => row.link_type], ["source_music_id", (row) => row.source_music_id],
   ["create_time", (row) => (row.create_time ? new Date(row.create_time * 1000).toISOString() : null)], ["digg_count", (row) => row.statistics?.digg_count], ["comment_count", (row) => row.statistics?.comment_count],
   ["collect_count", (row) => row.statistics?.collect_count], ["share_count", (row) => row.statistics?.share_count], ["hot_score", (row) => row.hot_score], ["observed_at", (row) => row.observed_at],
+  ["search_relevance_level", (row) => row.search_relevance_level],
 ];
+const DEMO_FIELD = ["is_demo_data", () => (isDemo.value ? "True" : "False")]; // last, as in the service's files
 // A text that a spreadsheet would run as a formula begins with an apostrophe, as in the service's files.
 function cell(value) {
   if (value === null || value === undefined) return "";
-  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  const text = typeof value === "string" && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 const FIELDS = { comparisons: PAIR_FIELDS }; // of a table; others have videos
 export function rowsCsv(rows, name) {
-  const fields = (FIELDS[name] ?? VIDEO_FIELDS).filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
+  const known = (FIELDS[name] ?? VIDEO_FIELDS).filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
+  const fields = [...known, DEMO_FIELD];
   return [fields.map(([name]) => name), ...rows.map((row) => fields.map(([, read]) => read(row)))].map((line) => line.map(cell).join(",")).join("\r\n");
 }
 

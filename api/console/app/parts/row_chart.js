@@ -83,7 +83,7 @@ function lines({ chart, title, names, groups }) {
     key: group.name ?? "all", name: visible(group.name ?? names.y), color: COLORS[at], dash: DASHES[at],
     points: group.rows.map((row) => ({ at: Date.parse(row[chart.x]), value: row[chart.y] })).sort((a, b) => a.at - b.at),
   }));
-  return html`<${TimeLines} label=${title} unit=${names.y} series=${series} height=${280} />`;
+  return html`<${TimeLines} label=${title} unit=${names.y} series=${series} height=${280} isUtc />`;
 }
 
 const bars = (given) => html`<${BarChart} ...${given} />`;

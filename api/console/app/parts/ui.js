@@ -144,13 +144,14 @@ export function ErrorNote({ error, onRetry }) {
 
 function ErrorNoteBody({ error, onRetry }) {
   const refused = error instanceof ServiceError ? error : null;
-  const known = refused?.error ?? (error.type ? error : null);
+  const known = refused ? refused.error : error.type ? error : null;
   const type = known?.type;
   const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
   useEffect(() => { if (type && type !== "unauthorized") loadReference(); }, [type]);
-  const title = refused ? either(refused.envelope?.message, refused.envelope?.message_zh) : t(known ? "error.job" : "error.unreachable");
+  const answer = refused?.envelope; // null: something between here and the service answered
+  const title = answer ? either(answer.message, answer.message_zh) : t(known ? "error.job" : "error.unreachable");
   return html`<div class="note bad" role="alert"><h2>${title}</h2>
-    <p><${Prose} text=${known?.detail ?? (refused ? "" : t("error.unreachable_hint"))} /></p>
+    <p><${Prose} text=${known?.detail ?? (answer ? "" : t("error.unreachable_hint"))} /></p>
     ${known?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? known.hint} /></p>`}
     <p class="tiny soft mono">${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id].filter(Boolean).join(" · ")}</p>
     ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.retry")}</button></div>`}</div>`;
@@ -163,6 +164,7 @@ export function Pop({ label, children }) {
   useEffect(() => {
     if (!isOpen) return undefined;
     const close = (event) => {
+      if (event.key === "Escape" && box.current?.contains(document.activeElement)) box.current.querySelector("button").focus(); // what had the focus goes
       if (event.key === "Escape" || (event.type === "pointerdown" && !box.current?.contains(event.target))) setOpen(false);
     };
     document.addEventListener("keydown", close);

@@ -36,13 +36,14 @@ export function ChartView({ query }) {
   const [state, setState] = useState({});
   const shown = useRef(null); // the period that is shown or being read
   const read = async (from = start, to = end) => {
-    shown.current = `${from} ${to}`;
+    const asked = shown.current = `${from} ${to}`;
+    const answer = (found) => { if (shown.current === asked) setState(found); }; // unless another period is asked for by now
     setState({ busy: true });
     const isSame = query.start === from && query.end === to;
     replaceAddress(["chart"], { ...(isSame && query), start: from, end: to });
     try {
-      setState({ asked: { start_date: from, end_date: to }, data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data });
-    } catch (error) { setState({ error }); }
+      answer({ asked: { start_date: from, end_date: to }, data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data });
+    } catch (error) { answer({ error }); }
   };
   useEffect(() => { // another address, or Back, shows another period
     if (!query.start || !query.end || `${query.start} ${query.end}` === shown.current) return;

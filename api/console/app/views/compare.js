@@ -76,7 +76,7 @@ function Compared({ chosen, weeks, shared, growth }) {
   const gained = chosen.map((track, at) => line(track, at, growth.get(track.music_id).map((point) => ({ at: Date.parse(point.observed_at), value: point.growth.gained.digg_count }))));
   return html`<${Card} title=${t("compare.figures")} aside=${html`<a class="small" href=${link(["sql", "compare-tracks"], { "p.music_ids": chosen.map((track) => track.music_id).join(",") })}>${t("genealogy.query")}</a>`}>
       <p class="small soft">${t("compare.note")}</p><${Figures} chosen=${chosen} colors=${colors} /><//>
-    <${Card} title=${t("compare.published")}><${TimeLines} label=${t("compare.published")} unit=${t("col.videos")} series=${published} isContinuous /><p class="small soft">${t("compare.published_note")}</p><//>
+    <${Card} title=${t("compare.published")}><${TimeLines} label=${t("compare.published")} unit=${t("col.videos")} series=${published} isContinuous isUtc /><p class="small soft">${t("compare.published_note")}</p><//>
     <${Card} title=${t("compare.growth")}><${TimeLines} label=${t("compare.growth")} unit=${t("stat.likes")} series=${gained} /><p class="small soft">${t("time.growth_note")}</p><//>
     <${Card} title=${t("compare.shared")}><${Overlap} chosen=${chosen} shared=${shared} /><//>`;
 }

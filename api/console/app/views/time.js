@@ -22,7 +22,10 @@ export function TimeView({ kind: givenKind, id: givenId }) {
   const [state, setState] = useState({});
   const place = givenId ? `${PATHS.series}/${givenKind}/${encodeURIComponent(givenId)}` : null;
   useEffect(() => {
-    if (!place) return undefined;
+    if (!place) {
+      setState({}); // of the address before
+      return undefined;
+    }
     const stopping = new AbortController();
     setKind(givenKind);
     setId(givenId);

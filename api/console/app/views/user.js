@@ -28,17 +28,23 @@ async function toSecId(text) {
 function useAccount(query, view, read, form = {}) {
   const [state, setState] = useState({});
   const shown = useRef(null); // the account that is shown or being read
+  const newest = useRef(0); // the number of the read whose answer is wanted
   const run = async (text) => {
     if (!text.trim()) return;
+    const number = ++newest.current;
     setState({ busy: true });
     try {
-      const id = shown.current = await toSecId(text.trim());
+      const id = await toSecId(text.trim());
+      if (number !== newest.current) return;
+      shown.current = id;
       replaceAddress([view], { id, ...form });
-      setState({ id, data: await read(id) });
+      const data = await read(id);
+      if (number === newest.current) setState({ id, data });
     } catch (error) {
-      setState({ error });
+      if (number === newest.current) setState({ error });
     }
   };
+  useEffect(() => () => { newest.current += 1; }, []); // a view that was left changes no address
   useEffect(() => { // another address, or Back, shows another account
     if (query.id && query.id !== shown.current) { account.value = query.id; run(query.id); }
   }, [query.id]);
@@ -80,18 +86,24 @@ const postColumns = () => [
 ];
 
 export function PostsView({ query }) {
-  const [order, setOrder] = useState(query.sort === "1" ? "1" : "0");
-  const [pages, setPages] = useState([]);
-  const asked = (id, cursor = 0) => ({ sec_user_id: id, max_cursor: cursor, count: 20, sort_type: order });
-  const read = async (id, cursor) => (await request(PATHS.posts, { query: asked(id, cursor), isShown: true })).data;
-  const [state, run, setState] = useAccount(query, "posts", async (id) => { const page = await read(id, 0); setPages([page]); return page; }, { sort: order === "0" ? "" : order });
+  const [order, setOrder] = useState(query.sort === "1" ? "1" : "0"); // of the form: what is shown keeps its own
+  const read = async (asked) => (await request(PATHS.posts, { query: asked, isShown: true })).data;
+  const readFirst = async (id) => {
+    const asked = { sec_user_id: id, max_cursor: 0, count: 20, sort_type: order };
+    return { asked, pages: [await read(asked)] };
+  };
+  const [state, run, setState] = useAccount(query, "posts", readFirst, { sort: order === "0" ? "" : order });
+  const { asked, pages = [] } = state.data ?? {};
   const rows = pages.flatMap((page) => page.aweme_list);
   const last = pages.at(-1);
-  const more = () => read(state.id, last.max_cursor).then((page) => setPages([...pages, page]), (error) => setState({ ...state, error }));
+  const more = () => {
+    const change = (part) => setState((now) => (now.data === state.data ? { ...now, error: undefined, ...part } : now)); // unless something else is shown by now
+    read({ ...asked, max_cursor: last.max_cursor }).then((page) => change({ data: { asked, pages: [...pages, page] } }), (error) => change({ error }));
+  };
   return html`<${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read"><div class="grid"><${SelectField} label=${t("posts.order")} value=${order} onChange=${setOrder} options=${[["0", t("posts.newest")], ["1", t("posts.hottest")]]} /></div><//>
     <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><div class="row">${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}<${ExportMenu} source=${address(PATHS.posts, asked(state.id))} table="videos" label=${pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined} /></div></div>
+    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><div class="row">${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}<${ExportMenu} source=${address(PATHS.posts, asked)} table="videos" label=${pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined} /></div></div>
       ${rows.length ? html`<${Table} rows=${rows} columns=${postColumns()} keyOf=${(row) => row.aweme_id} caption=${t("nav.posts")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
       <div class="row">${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}</div><${OtherViews} id=${state.id} not="posts" />`}
     ${!last && !state.busy && !state.error && html`<${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>`}<${Raw} />`;
@@ -110,6 +122,6 @@ export function MetricsView({ query }) {
       <${Figures} items=${[[t("stat.followers"), count(found.follower_count)], [t("stat.total_likes"), count(found.total_favorited)], [t("metrics.average"), count(rounded(found.average_digg_count))], [t("metrics.median"), count(rounded(found.median_digg_count))], [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })]]} />
       ${!found.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
       ${found.top_video && html`<div class="stack tight"><h3>${t("metrics.top")}</h3><p><${VideoCell} video=${found.top_video} /></p><${Bars} label=${t("metrics.top")} items=${[["digg_count", "stat.likes"], ["comment_count", "stat.comments"], ["collect_count", "stat.collects"], ["share_count", "stat.shares"]].map(([key, name]) => ({ key, name: t(name), value: found.top_video.statistics?.[key], shown: compact(found.top_video.statistics?.[key]) }))} /></div>`}
-      ${found.analyzed_count > 0 && html`<p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>`}<div class="row apart"><${OtherViews} id=${state.id} not="metrics" /><${ExportMenu} source=${address(PATHS.metrics, { sec_user_id: state.id, days })} table="metrics" /></div><//>`}
+      ${found.analyzed_count > 0 && html`<p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>`}<div class="row apart"><${OtherViews} id=${state.id} not="metrics" /><${ExportMenu} source=${address(PATHS.metrics, { sec_user_id: state.id, days: found.days })} table="metrics" /></div><//>`}
     ${!found && !state.busy && !state.error && html`<${Empty} title=${t("metrics.empty")} icon="gauge">${t("user.empty_hint")}<//>`}<${Raw} />`;
 }

@@ -27,14 +27,14 @@ export function cellsOf(line, delimiter) {
   return cells;
 }
 
-// Rows with their columns if the first line names a known one, else one text per line.
+// Rows with their columns if the first line names a known one, else one text per line; `numbers` are those of their lines.
 export function linesOf(text) {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/).map((line, at) => ({ line, number: at + 1 })).filter(({ line }) => line.trim());
   const delimiter = [",", ";", "\t"].find((one) => lines[0]?.line.includes(one)) ?? ",";
   const names = cellsOf(lines[0]?.line ?? "", delimiter);
-  if (!names.some((name) => HEADERS.has(name.toLowerCase()))) return { inputs: lines.map(({ line }) => line.trim()), first: 1 };
+  if (!names.some((name) => HEADERS.has(name.toLowerCase()))) return { inputs: lines.map(({ line }) => line.trim()), numbers: lines.map(({ number }) => number) };
   const rows = lines.slice(1).map(({ line }) => { const cells = cellsOf(line, delimiter); return Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ""]).filter(([name]) => name)); });
-  return { rows, first: 2 };
+  return { rows, numbers: lines.slice(1).map(({ number }) => number) };
 }
 
 export function CatalogForm({ name, onImported }) {
@@ -82,18 +82,18 @@ async function textOf(file) {
 }
 
 async function sendParts({ name, text, tracks, days }) {
-  const { inputs, rows, first } = linesOf(text);
+  const { inputs, rows, numbers } = linesOf(text);
   const all = inputs ?? rows;
   const report = { added: 0, updated: 0, duplicates: 0, problems: [] };
   const settings = { ...(tracks !== "" && { tracks_per_day: Number(tracks) }), ...(days !== "" && { fresh_days: Number(days) }) };
   for (let at = 0; at < all.length; at += PART) {
     const part = all.slice(at, at + PART);
-    const body = { ...(inputs ? { inputs: part } : { rows: part }), first_line: at + first, ...settings };
+    const body = { ...(inputs ? { inputs: part } : { rows: part }), first_line: at + 1, ...settings };
     const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, { method: "POST", body });
     report.added += data.new_count;
     report.updated += data.updated_count;
     report.duplicates += data.duplicates.length;
-    report.problems.push(...data.problems);
+    report.problems.push(...data.problems.map((one) => ({ ...one, line: numbers[one.line - 1] })));
   }
   return report;
 }

@@ -20,16 +20,17 @@ const figures = (signal) => request(PATHS.sql, { method: "POST", body: { query: 
 export function CatalogTracks({ catalog, query }) {
   const [page, setPage] = useState({});
   const [found, setFound] = useState(new Map());
-  const [cursor, setCursor] = useState(0);
   const state = STATES.includes(query.state) ? query.state : "";
+  const [place, setPlace] = useState({ state, cursor: 0 });
+  const cursor = place.state === state ? place.cursor : 0; // Back to another state begins at its first page
+  const setCursor = (at) => setPlace({ state, cursor: at });
   useEffect(() => {
     const stopping = new AbortController();
-    const place = `${PATHS.catalogs}/${encodeURIComponent(catalog.name)}/tracks`;
-    request(place, { query: { state, cursor, limit: PAGE }, signal: stopping.signal }).then((envelope) => setPage(envelope.data), (error) => { if (error.name !== "AbortError") setPage({ error }); });
+    request(`${PATHS.catalogs}/${encodeURIComponent(catalog.name)}/tracks`, { query: { state, cursor, limit: PAGE }, signal: stopping.signal }).then((envelope) => setPage(envelope.data), (error) => { if (error.name !== "AbortError") setPage({ error }); });
     figures(stopping.signal).then(setFound);
     return () => stopping.abort();
   }, [catalog.name, state, cursor, catalog.states.fresh, catalog.track_count, catalog.states.running]);
-  const choose = (value) => { setCursor(0); go(["catalogs"], { name: catalog.name, state: value }); };
+  const choose = (value) => go(["catalogs"], { name: catalog.name, state: value });
   const { tracks, error } = page;
   return html`<div class="row"><${SelectField} label=${t("catalog.state")} value=${state} onChange=${choose} options=${[["", t("catalog.all_states")], ...STATES.map((one) => [one, t(`catalog.state.${one}`)])]} />
       ${tracks && html`<span class="small soft" role="status">${t("catalog.shown", { first: count(tracks.length ? cursor + 1 : 0), last: count(cursor + tracks.length), total: count(page.total_count) })}</span>`}</div>

@@ -36,6 +36,7 @@ export function Ranking({ job, query }) {
   const view = viewOf(query, own);
   const asked = { sort_by: view.order, count: wanted, viral_only: view.viral || null };
   useEffect(() => {
+    setError(null); // of a view that is left
     if (view.order === own && !wanted && !view.viral) {
       setOther(null);
       return undefined;
