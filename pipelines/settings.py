@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-DataProvider = Literal["vidplat-public", "browser-public", "mock", "file", "vidplat-web"]
-MusicProvider = Literal["public-graph", "mobileapp-guest", "browser-public"]
+from warehouse.records.worlds import DataProvider, MusicProvider
 
 
 class Settings(BaseSettings):

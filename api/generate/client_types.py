@@ -58,7 +58,7 @@ def render_extension_types(document: JsonSchema) -> str:
     return _render(" of the extension operations", document, names, known)
 
 
-def render_enumerations(_document: JsonSchema) -> str:
+def render_enumerations() -> str:
     """Render the enumerations of arguments."""
     head = (
         '"""Enumerations of arguments, written by `make docs`."""\n\nfrom typing import Literal\n\n'
@@ -89,7 +89,7 @@ def _render(
     schemas: JsonSchema = document["components"]["schemas"]
     elsewhere = _needed(schemas, known)
     made = [
-        _typed_dict(name, schemas[name]) for name in sorted(_needed(schemas, names) - elsewhere)
+        _declaration(name, schemas[name]) for name in sorted(_needed(schemas, names) - elsewhere)
     ]
     made += [f"type {name} = {_type(schema)}" for name, schema in names.items()]
     text = "\n".join(made) + "\n"
@@ -137,7 +137,9 @@ def _parts(schema: JsonSchema) -> Iterator[JsonSchema]:
             yield schema[key]
 
 
-def _typed_dict(name: str, schema: JsonSchema) -> str:
+def _declaration(name: str, schema: JsonSchema) -> str:
+    if "properties" not in schema:  # an alias that the description names, such as an enumeration
+        return f"type {name} = {_type(schema)}"
     types = {
         field: _type(kind) if field in schema["required"] else f"NotRequired[{_type(kind)}]"
         for field, kind in schema["properties"].items()

@@ -32,9 +32,12 @@ def read_description() -> OpenApiDocument:
 WHOLE_FILES: Mapping[str, Callable[[OpenApiDocument], str]] = {
     "api/client/types/answers.py": render_types,
     "api/client/types/extensions.py": render_extension_types,
-    "api/client/types/enumerations.py": render_enumerations,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
+}
+FORMATTED_FILES: Mapping[str, Callable[[], str]] = {
+    "api/client/blocking.py": render_sync_client,
+    "api/client/types/enumerations.py": render_enumerations,
 }
 OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
 """A file with one derived part, and the markers around it."""
@@ -44,7 +47,7 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    client = {"api/client/blocking.py": _formatted(render_sync_client())}
+    client = {name: _formatted(render()) for name, render in FORMATTED_FILES.items()}
     texts = {**whole, **client, **_overview(root, document), **_pictures(root)}
     return {root / name: text for name, text in texts.items()}
 

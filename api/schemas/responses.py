@@ -10,10 +10,8 @@ from api.responses.errors import (
     PARTIAL_CONTENT,
 )
 from api.schemas.chart import ChartHistoryDocument
-from api.schemas.extensions.doctor import DoctorReport, ExampleDocument, SettingList
 from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series, Storage
-from api.schemas.extensions.reference import Reference
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.many_videos import ManyVideos
 from api.schemas.result import (
@@ -45,6 +43,7 @@ SCAN_ERRORS = (
     "warehouse_unavailable",
     "capacity_exhausted",
 )
+NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 READ_ERRORS = ("provider_unsupported", "profile_not_chosen", "warehouse_unavailable")
 UPSTREAM_ERRORS = tuple(name for name in ERROR_SPECS if name.startswith("upstream_"))
 _HEADERS = {
@@ -103,6 +102,13 @@ _JOB = Envelope[JobDocument]
 _UNCHANGED: ResponseSpecs = {
     NOT_MODIFIED: {"description": "`data` matches If-None-Match", "headers": header_specs("ETag")}
 }
+
+
+def read_responses(model: object, description: str, *errors: str) -> ResponseSpecs:
+    """Return the responses of a read that may be unchanged; `model` is its envelope."""
+    return {OK: _success(model, description, "ETag"), **_UNCHANGED, **error_responses(*errors)}
+
+
 _STARTED = _success(_JOB, "Started or joined job", "Location", "Retry-After")
 
 HOT_VIDEOS_RESPONSES: ResponseSpecs = {
@@ -214,26 +220,6 @@ REPORT_RESPONSES: ResponseSpecs = {
 PICTURE_RESPONSES: ResponseSpecs = {
     OK: _file("image/jpeg", "Picture of at most 144 by 192 pixels"),
     **error_responses("invalid_parameter", "unknown_parameter", "not_found"),
-}
-DOCTOR_RESPONSES: ResponseSpecs = {
-    OK: _success(Envelope[DoctorReport], "Last probe of every surface", "ETag"),
-    **_UNCHANGED,
-    **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
-}
-SETTINGS_RESPONSES: ResponseSpecs = {
-    OK: _success(Envelope[SettingList], "Settings as they apply", "ETag"),
-    **_UNCHANGED,
-    **error_responses("unknown_parameter", "profile_not_chosen"),
-}
-EXAMPLE_RESPONSES: ResponseSpecs = {
-    OK: _success(Envelope[ExampleDocument], "A track to begin with", "ETag"),
-    **_UNCHANGED,
-    **error_responses("unknown_parameter", "profile_not_chosen", "warehouse_unavailable"),
-}
-REFERENCE_RESPONSES: ResponseSpecs = {
-    OK: _success(Envelope[Reference], "All operations and error types", "ETag"),
-    **_UNCHANGED,
-    **error_responses("unknown_parameter"),
 }
 VIDEOS_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[ManyVideos], "Videos that were read, and reasons for the others"),

@@ -20,8 +20,9 @@ from pipelines.platform.providers import (
     has_chosen_world,
     music_provider_name,
 )
-from pipelines.settings import DataProvider, MusicProvider, Settings
+from pipelines.settings import Settings
 from warehouse.records.errors import ProviderUnsupportedError
+from warehouse.records.worlds import OWN_WORLDS, DataProvider, MusicProvider
 
 ROOT = Path(__file__).parents[2]
 DATA, MUSIC = get_args(DataProvider), get_args(MusicProvider)
@@ -118,7 +119,7 @@ def test_a_source_has_the_form_of_the_protocol(name: str, settings: Any) -> None
         assert list(inspect.signature(getattr(kind, method)).parameters) == wanted
 
 
-@pytest.mark.parametrize("name", ["mock", "file"])
+@pytest.mark.parametrize("name", sorted(OWN_WORLDS))
 def test_a_source_with_a_world_of_its_own_rules_everything(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name, profile=None)
     assert has_chosen_world(chosen)

@@ -1,8 +1,10 @@
 """Conversion between observed records and rows of the lake.
 
-The lake adds `committed_at`. Column types are in `tables`, SQL is in `queries`.
+A field of a record is the column of its name; those of `Music` begin with `music_`. The lake adds
+`committed_at`. Column types are in `tables`, SQL is in `queries`.
 """
 
+from collections.abc import Collection
 from dataclasses import fields
 
 import orjson
@@ -27,33 +29,17 @@ from warehouse.records.videos import (
     Video,
 )
 
-_VIDEO = (
-    "aweme_id", "surface", "observed_at", "desc", "create_time", "share_url", "media_type",
-    "is_top", "duration_ms", "width", "height", "cover_url", "images_count", "is_exact",
-)  # fmt: skip
-_AUTHOR = ("sec_uid", "uid", "unique_id", "nickname", "avatar_url")
-_MUSIC = {
-    "music_id": "music_id",
-    "music_title": "title",
-    "music_author": "author",
-    "music_duration_s": "duration_s",
-    "music_is_original_sound": "is_original_sound",
-    "music_mapped_title": "mapped_title",
-    "music_mapped_artist": "mapped_artist",
-    "music_service_track_id": "service_track_id",
-}
-_STATISTICS = ("digg_count", "comment_count", "collect_count", "share_count")
-_TRACK = (
-    "music_id", "surface", "observed_at", "title", "author", "owner_nickname", "duration_s",
-    "is_original_sound", "cover_url", "source_aweme_id", "mapped_title", "mapped_artist",
-    "service_track_id",
-)  # fmt: skip
-_ACCOUNT = (
-    "sec_uid", "surface", "observed_at", "uid", "unique_id", "short_id", "nickname", "signature",
-    "avatar_url", "follower_count", "follower_count_source", "following_count", "aweme_count",
-    "total_favorited", "favoriting_count", "ip_location",
-)  # fmt: skip
-_HASHTAG = ("ch_id", "surface", "observed_at", "name", "user_count", "view_count", "is_exact")
+
+def _names(record: type, *, without: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the fields of a record that are columns of the same name."""
+    return tuple(field.name for field in fields(record) if field.name not in without)
+
+
+_VIDEO = _names(Video, without={"author", "music", "hashtags", "statistics"})
+_AUTHOR = _names(Author)
+_MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
+_STATISTICS = _names(Statistics)
+_TRACK, _ACCOUNT, _HASHTAG = _names(Track), _names(Account), _names(HashtagInfo)
 
 
 def video_row(

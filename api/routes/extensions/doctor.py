@@ -7,10 +7,11 @@ from dotenv import dotenv_values
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
+from api.responses.documents import Envelope
 from api.responses.envelope import conditional_response
 from api.routes.dependencies import ReadinessDep, SourcesDep, no_query_parameters
-from api.schemas.extensions.doctor import ExampleDocument, SettingList
-from api.schemas.responses import DOCTOR_RESPONSES, EXAMPLE_RESPONSES, SETTINGS_RESPONSES
+from api.schemas.extensions.doctor import DoctorReport, ExampleDocument, SettingList
+from api.schemas.responses import NO_STORE, read_responses
 from api.settings import applied_settings
 from pipelines.doctor.probes.canaries import example_track
 from warehouse.queries.surface_health import read_known_ids
@@ -22,7 +23,9 @@ router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters
     "/api/v1/sametrack/doctor",
     summary="Last known state of every surface",
     response_model=None,
-    responses=DOCTOR_RESPONSES,
+    responses=read_responses(
+        Envelope[DoctorReport], "Last probe of every surface", "unknown_parameter", *NO_STORE
+    ),
 )
 async def sametrack_doctor(request: Request, readiness: ReadinessDep) -> Response:
     """Return readiness checks and the last probe of every surface. 最近一次诊断结果.
@@ -36,7 +39,9 @@ async def sametrack_doctor(request: Request, readiness: ReadinessDep) -> Respons
     "/api/v1/sametrack/example",
     summary="A track to begin with",
     response_model=None,
-    responses=EXAMPLE_RESPONSES,
+    responses=read_responses(
+        Envelope[ExampleDocument], "A track to begin with", "unknown_parameter", *NO_STORE
+    ),
 )
 async def sametrack_example(request: Request, sources: SourcesDep) -> Response:
     """Return a track of the current world: configured, of the sandbox, or observed. 示例音乐."""
@@ -57,7 +62,9 @@ async def sametrack_example(request: Request, sources: SourcesDep) -> Response:
     "/api/v1/sametrack/settings",
     summary="Settings as they apply",
     response_model=None,
-    responses=SETTINGS_RESPONSES,
+    responses=read_responses(
+        Envelope[SettingList], "Settings as they apply", "unknown_parameter", "profile_not_chosen"
+    ),
 )
 async def sametrack_settings(request: Request, sources: SourcesDep) -> Response:
     """Return every setting, its value and where it comes from; secrets stay hidden. 生效的设置."""

@@ -8,10 +8,12 @@ from starlette.responses import Response
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
+from api.responses.documents import Envelope
 from api.responses.envelope import EncodedData, JsonResponse, conditional_response, encode_data
 from api.responses.errors import NotFoundError
 from api.routes.dependencies import no_query_parameters
-from api.schemas.responses import REFERENCE_RESPONSES
+from api.schemas.extensions.reference import Reference
+from api.schemas.responses import read_responses
 
 router = APIRouter(include_in_schema=False)
 extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
@@ -35,7 +37,9 @@ _FILES = {
     "/api/v1/sametrack/reference",
     summary="Reference of operations, parameters and errors",
     response_model=None,
-    responses=REFERENCE_RESPONSES,
+    responses=read_responses(
+        Envelope[Reference], "All operations and error types", "unknown_parameter"
+    ),
 )
 async def sametrack_reference(request: Request) -> Response:
     """Return all operations with parameters and limits, and all errors, in two languages.

@@ -1,13 +1,15 @@
 """Schemas of notes and tags."""
 
 from api.responses.documents import Envelope
-from api.responses.errors import NOT_MODIFIED, OK
+from api.responses.errors import OK
 from api.schemas.responses import (
     BODY_ERRORS,
+    NO_STORE,
     PARAMETER_ERRORS,
     ResponseSpecs,
     error_responses,
     header_specs,
+    read_responses,
 )
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
 from warehouse.control.notes.records import NoteKind
@@ -31,24 +33,15 @@ class NoteList(ClosedDocument):
     is_demo_data: bool
 
 
-NOTES_RESPONSES: ResponseSpecs = {
-    OK: {
-        "model": Envelope[NoteList],
-        "description": "Notes, the newest first",
-        "headers": header_specs("ETag"),
-    },
-    NOT_MODIFIED: {"description": "`data` matches If-None-Match", "headers": header_specs("ETag")},
-    **error_responses(
-        "invalid_parameter", "unknown_parameter", "profile_not_chosen", "warehouse_unavailable"
-    ),
-}
+NOTES_RESPONSES = read_responses(
+    Envelope[NoteList], "Notes, the newest first",
+    "invalid_parameter", "unknown_parameter", *NO_STORE,
+)  # fmt: skip
 NOTE_WRITTEN_RESPONSES: ResponseSpecs = {
     OK: {
         "model": Envelope[NoteList],
         "description": "All notes on this kind, the newest first",
         "headers": header_specs(),
     },
-    **error_responses(
-        *PARAMETER_ERRORS, *BODY_ERRORS, "profile_not_chosen", "warehouse_unavailable"
-    ),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, *NO_STORE),
 }

@@ -5,17 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.responses.documents import Envelope
-from api.responses.errors import NOT_MODIFIED, OK
+from api.responses.errors import OK
 from api.schemas.responses import (
     BODY_ERRORS,
+    NO_STORE,
     PARAMETER_ERRORS,
     ResponseSpecs,
     error_responses,
     header_specs,
+    read_responses,
 )
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
 from warehouse.exports.table_files import MEDIA_TYPES
-from warehouse.records.values import Document
 
 
 class QueryParameterDocument(ClosedDocument):
@@ -108,33 +109,16 @@ class SqlAnswer(ClosedDocument):
     is_demo_data: bool
 
 
-_UNCHANGED: Document = {
-    "description": "`data` matches If-None-Match",
-    "headers": header_specs("ETag"),
-}
-_NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 _STATEMENT_ERRORS = error_responses(
-    *PARAMETER_ERRORS, *BODY_ERRORS, *_NO_STORE, "query_limit_exceeded", "capacity_exhausted"
+    *PARAMETER_ERRORS, *BODY_ERRORS, *NO_STORE, "query_limit_exceeded", "capacity_exhausted"
 )
 
-QUERIES_RESPONSES: ResponseSpecs = {
-    OK: {
-        "model": Envelope[QueryLibrary],
-        "description": "All named queries",
-        "headers": header_specs("ETag"),
-    },
-    NOT_MODIFIED: _UNCHANGED,
-    **error_responses("unknown_parameter", "profile_not_chosen"),
-}
-TABLES_RESPONSES: ResponseSpecs = {
-    OK: {
-        "model": Envelope[TableList],
-        "description": "All tables with their columns",
-        "headers": header_specs("ETag"),
-    },
-    NOT_MODIFIED: _UNCHANGED,
-    **error_responses("unknown_parameter", "profile_not_chosen"),
-}
+QUERIES_RESPONSES = read_responses(
+    Envelope[QueryLibrary], "All named queries", "unknown_parameter", "profile_not_chosen"
+)
+TABLES_RESPONSES = read_responses(
+    Envelope[TableList], "All tables with their columns", "unknown_parameter", "profile_not_chosen"
+)
 SQL_RESPONSES: ResponseSpecs = {
     OK: {
         "model": Envelope[SqlAnswer],

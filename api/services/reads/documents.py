@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 from api.schemas.lists import (
     CreatorMetrics,
@@ -18,7 +19,7 @@ from api.schemas.lists import (
     User,
 )
 from api.services.reads.read_result import provenance
-from pipelines.documents.video_types import VideoDocument
+from pipelines.documents.video_types import ImageUrls, VideoDocument
 from pipelines.documents.videos import to_time, to_video_document
 from warehouse.records.videos import Account, Author, Video
 
@@ -53,23 +54,13 @@ class ListPage:
 
 
 def to_user_document(account: Account) -> User:
-    """Build the `user` of a profile."""
-    return {
-        "sec_uid": account.sec_uid,
-        "uid": account.uid,
-        "unique_id": account.unique_id,
-        "short_id": account.short_id,
-        "nickname": account.nickname,
-        "signature": account.signature,
-        "avatar_thumb": {"url_list": [account.avatar_url] if account.avatar_url else []},
-        "follower_count": account.follower_count,
-        "follower_count_source": account.follower_count_source,
-        "following_count": account.following_count,
-        "aweme_count": account.aweme_count,
-        "total_favorited": account.total_favorited,
-        "favoriting_count": account.favoriting_count,
-        "ip_location": account.ip_location,
+    """Build the `user` of a profile: what was observed, by the names of the schema."""
+    avatar: ImageUrls = {"url_list": [account.avatar_url] if account.avatar_url else []}
+    shown = {
+        name: avatar if name == "avatar_thumb" else getattr(account, name)
+        for name in User.__annotations__
     }
+    return cast("User", shown)
 
 
 def to_cursor_list(page: ListPage) -> CursorList:

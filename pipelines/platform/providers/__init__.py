@@ -14,6 +14,7 @@ from pipelines.platform.providers.protocol import ChartProvider, Provider
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
 from warehouse.records.errors import ProviderUnsupportedError
+from warehouse.records.worlds import OWN_WORLDS
 
 if TYPE_CHECKING:
     from pipelines.platform.http.client import HttpLimits
@@ -54,8 +55,7 @@ class _ProviderEntry:
     Attributes:
         build: Builds the source; None if it is unavailable, with the `reason`.
         build_chart: Builds its chart. None: the public chart, or no chart for an own world.
-        world: Its own world; None if it reads the profile's platform.
-        addresses: Profile whose link forms its world uses; nothing there is contacted.
+        addresses: Profile whose link forms its own world uses; nothing there is contacted.
         first_screens: It reads first screens only, so deeper pages come from stored observations.
         sessions: Readers that one process may open at once; browsers are expensive.
         uses_device: It reads the platform's app on the operator's Android device.
@@ -65,7 +65,6 @@ class _ProviderEntry:
     build: Build | None = None
     reason: str = ""
     build_chart: BuildChart | None = None
-    world: str | None = None
     addresses: str = ""
     first_screens: bool = False
     sessions: int = 16
@@ -134,8 +133,8 @@ _TABLE: Mapping[str, _ProviderEntry] = {
     "browser-public": _ProviderEntry(build=_browser, first_screens=True, sessions=2),
     "mobileapp-guest": _ProviderEntry(build=_mobileapp, sessions=1, uses_device=True),
     "vidplat-web": _ProviderEntry(build=_vidplat_web, is_experimental=True),
-    "mock": _ProviderEntry(build=_mock, build_chart=_mock_chart, world="mock", addresses="sandbox"),
-    "file": _ProviderEntry(build=_file, world="file", addresses="public"),
+    "mock": _ProviderEntry(build=_mock, build_chart=_mock_chart, addresses="sandbox"),
+    "file": _ProviderEntry(build=_file, addresses="public"),
 }
 
 
@@ -151,7 +150,7 @@ def data_provider_name(settings: Settings) -> str:
 
 def music_provider_name(settings: Settings) -> str:
     """Return the configured source of music data."""
-    rules_everything = _TABLE[settings.data_provider].world is not None
+    rules_everything = settings.data_provider in OWN_WORLDS
     return settings.data_provider if rules_everything else settings.music_data_provider
 
 
@@ -177,9 +176,7 @@ def is_experimental(name: str) -> bool:
 
 def has_chosen_world(settings: Settings) -> bool:
     """Return True if the settings choose a world: by a profile, or a source with its own."""
-    return _TABLE[settings.data_provider].world is not None or bool(
-        (settings.profile or "").strip()
-    )
+    return settings.data_provider in OWN_WORLDS or bool((settings.profile or "").strip())
 
 
 def choose_profile(settings: Settings) -> PlatformProfile:
@@ -189,13 +186,13 @@ def choose_profile(settings: Settings) -> PlatformProfile:
         ProfileNotChosenError: No profile is chosen, and the source has no world of its own.
         InvalidParameterError: There is no such profile.
     """
-    source = _TABLE[settings.data_provider]
-    if source.world is None:
+    name = settings.data_provider
+    if name not in OWN_WORLDS:
         return load_profile(
             settings.profile, sandbox_port=settings.sandbox_port, patch=settings.profile_patch
         )
-    forms = load_profile(source.addresses, sandbox_port=settings.sandbox_port)
-    return forms.model_copy(update={"name": source.world})
+    forms = load_profile(_TABLE[name].addresses, sandbox_port=settings.sandbox_port)
+    return forms.model_copy(update={"name": name})
 
 
 def build_data_provider(
@@ -266,7 +263,7 @@ def build_song_source(
     bodies: "BodyArchive | None" = None,
 ) -> "MusicServicePublic | None":
     """Build the source of songs, with its own client; None if the world has no music service."""
-    if _TABLE[data_provider_name(settings)].world is not None:
+    if data_provider_name(settings) in OWN_WORLDS:
         return None
     from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
     from pipelines.platform.providers.music_service import (  # noqa: PLC0415  # as above
@@ -284,7 +281,7 @@ def build_picture_source(
     settings: Settings, profile: PlatformProfile, *, control: "HostPolicyStore"
 ) -> "PictureSource | None":
     """Build the source of covers and avatars; None if the world has no picture hosts."""
-    if _TABLE[data_provider_name(settings)].world is not None or not profile.pictures.hosts:
+    if data_provider_name(settings) in OWN_WORLDS or not profile.pictures.hosts:
         return None
     from pipelines.platform.pictures import PictureSource  # noqa: PLC0415  # as above
     from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415  # as above
@@ -319,7 +316,7 @@ def build_chart_provider(
     )
     if source.build_chart is not None:
         return source.build_chart(name, dependencies)
-    if source.world is not None:
+    if name in OWN_WORLDS:
         raise ProviderUnsupportedError(
             f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
@@ -337,4 +334,6 @@ def _build(name: str, dependencies: "ProviderDependencies") -> Provider:
         )
     built = source.build(name, dependencies)
     wants_stand_in = dependencies.for_user and dependencies.settings.public_fallback_to_mock
-    return _with_fallback(built, dependencies) if wants_stand_in and source.world is None else built
+    return (
+        _with_fallback(built, dependencies) if wants_stand_in and name not in OWN_WORLDS else built
+    )

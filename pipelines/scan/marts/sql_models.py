@@ -1,8 +1,8 @@
 """Run the SQL models of a scan (`warehouse/models/scan`) over its rows.
 
-Here: the tables that the models read, and their rows as documents. Not here: the sort orders of a
-read (`rules/ranking.py`): a stored result is ranked anew for each request, by a process without
-these rows as a table.
+Here: the tables that the models read, and their rows as documents. Not here: what a sort order
+ranks by (`rules/ranking.py`), which reads need, too: a stored result is ranked anew for each
+request, by a process without these rows as a table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,12 @@ import pyarrow as pa
 from pipelines.documents.result_types import AccountEntry, AccountSummary
 from pipelines.documents.video_types import LinkedVideo, VideoPreview
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
+from pipelines.scan.rules.ranking import (
+    COLLECT_WEIGHT,
+    COMMENT_WEIGHT,
+    SHARE_WEIGHT,
+    SORT_VALUES,
+)
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.values import Row
@@ -32,7 +37,6 @@ _CONFIRMED = pa.schema([
     *((name, INTEGER) for name in _COUNTS),
     ("statistics_complete", BOOLEAN),
     ("create_time", INTEGER),
-    ("created_at", TEXT),
     ("sec_uid", TEXT),
     ("nickname", TEXT),
     ("unique_id", TEXT),
@@ -55,11 +59,12 @@ def rank_videos(
     engine: Engine, confirmed: Sequence[LinkedVideo], parameters: ScanParameters
 ) -> list[Row]:
     """Return the rows of a ranking without their job: the top videos in the job's sort order."""
+    value = SORT_VALUES[parameters.sort_by]
+    values = pa.array([value(video) for video in confirmed], INTEGER)
     return engine.run_scan_model(
         "rankings",
-        {"confirmed": _confirmed(confirmed)},
+        {"confirmed": _confirmed(confirmed).append_column("sort_value", values)},
         {
-            "sort_by": parameters.sort_by,
             "count": parameters.count,
             "viral_only": parameters.viral_only,
             "viral_threshold": parameters.viral_threshold,
@@ -121,7 +126,6 @@ def _confirmed_row(position: int, video: LinkedVideo) -> Row:
         **video["statistics"],
         "statistics_complete": video["statistics_complete"],
         "create_time": video["create_time"],
-        "created_at": video["created_at"],
         "sec_uid": author.get("sec_uid"),
         "nickname": author.get("nickname"),
         "unique_id": author.get("unique_id"),

@@ -1,9 +1,9 @@
-"""Rank confirmed videos: the hot score and the seven sort orders, on video documents.
+"""Rank confirmed videos: the hot score and the sort orders, on video documents.
 
 Not here: which videos are confirmed, how many are returned (`results.py`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from pipelines.documents.video_types import VideoDocument
@@ -41,12 +41,12 @@ def rank_documents[Video: VideoDocument](
     documents: Iterable[Video], *, sort_by: SortBy
 ) -> list[Video]:
     """Sort video documents; ties are broken by `aweme_id`, unknown values come last."""
-    value, sign = _ORDERS[sort_by]
+    value = SORT_VALUES[sort_by]
 
     def key(document: Video) -> tuple[bool, int, int, str]:
         found = value(document)
         aweme_id = document["aweme_id"]
-        return (found is None, sign * (found or 0), len(aweme_id), aweme_id)
+        return (found is None, -(found or 0), len(aweme_id), aweme_id)
 
     return sorted(documents, key=key)
 
@@ -69,13 +69,18 @@ def _score(document: VideoDocument) -> int | None:
     )
 
 
-_DESCENDING, _ASCENDING = -1, 1
-_ORDERS: dict[SortBy, tuple[Callable[[VideoDocument], int | None], int]] = {
-    "hot_score": (_score, _DESCENDING),
-    "digg": (lambda video: video["statistics"]["digg_count"], _DESCENDING),
-    "comment": (lambda video: video["statistics"]["comment_count"], _DESCENDING),
-    "collect": (lambda video: video["statistics"]["collect_count"], _DESCENDING),
-    "share": (lambda video: video["statistics"]["share_count"], _DESCENDING),
-    "latest": (_published, _DESCENDING),
-    "oldest": (_published, _ASCENDING),
+def _age(document: VideoDocument) -> int | None:
+    published = _published(document)
+    return None if published is None else -published
+
+
+SORT_VALUES: Mapping[SortBy, Callable[[VideoDocument], int | None]] = {
+    "hot_score": _score,
+    "digg": lambda video: video["statistics"]["digg_count"],
+    "comment": lambda video: video["statistics"]["comment_count"],
+    "collect": lambda video: video["statistics"]["collect_count"],
+    "share": lambda video: video["statistics"]["share_count"],
+    "latest": _published,
+    "oldest": _age,
 }
+"""What a sort order ranks by, the greatest first; None if it is unknown."""

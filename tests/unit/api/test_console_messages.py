@@ -82,6 +82,16 @@ def test_every_message_that_is_used_exists() -> None:
     assert used - messages().keys() == set()
 
 
+def test_every_view_and_group_of_the_menu_has_a_label() -> None:
+    main = (APP / "main.js").read_text(encoding="utf-8")
+    menu = main.partition("const GROUPS = [")[2].partition("\n];")[0]
+    views = re.findall(r'\["(\w+)", "\w+"\]', menu)
+    groups = re.findall(r'^ {2}\["(\w+)"', menu, re.MULTILINE)
+    assert (len(views) > 10, len(groups) > 2) == (True, True)
+    wanted = {*(f"nav.{name}" for name in views), *(f"nav.group_{name}" for name in groups)}
+    assert wanted - messages().keys() == set()
+
+
 def test_every_term_of_the_service_has_a_message() -> None:
     wanted = {
         *(f"stage.{name}" for name in STAGES),

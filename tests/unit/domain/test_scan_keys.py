@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.parameters import scan as product
-from pipelines.parameters.scan import SORT_ORDERS, ScanParameters, fingerprint, scan_key
+from pipelines.parameters.scan import ScanParameters, fingerprint, scan_key
 from warehouse.records.evidence import VERDICT_REVISION
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
@@ -124,9 +124,3 @@ def test_keys_stay_what_they_are_in_stores_of_earlier_releases() -> None:
     everything = about | APPLIED_WHEN_READ | HOW_FAR | {"search_keywords": ["晴天", "Rain"]}
     asked = replace(asked, **APPLIED_WHEN_READ, **HOW_FAR)
     assert print_of(asked) == digest(*identity, everything)
-
-
-def test_the_seven_orders_are_those_of_the_interface() -> None:
-    assert SORT_ORDERS == (
-        "hot_score", "digg", "comment", "collect", "share", "latest", "oldest",
-    )  # fmt: skip

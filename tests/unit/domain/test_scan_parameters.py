@@ -1,15 +1,18 @@
 """The parameters of a scan: the table of the interface, endpoint 5, and the linked values."""
 
 from dataclasses import fields
+from typing import get_args
 
 import pytest
 
+from api.responses.languages import is_chinese
 from pipelines.parameters.scan import (
     LOW_CANDIDATE_LIMIT,
     MAX_SEARCH_KEYWORDS,
     PARAMETERS,
     SORT_LABELS,
     ScanParameters,
+    SortBy,
     scan_parameters,
 )
 
@@ -61,15 +64,10 @@ def test_at_most_eight_keywords_and_a_floor_that_is_advice() -> None:
 
 
 def test_each_order_is_shown_in_english_and_in_chinese() -> None:
-    assert SORT_LABELS == {
-        "hot_score": ("Hot score", "综合热度"),
-        "digg": ("Likes", "点赞"),
-        "comment": ("Comments", "评论"),
-        "collect": ("Bookmarks", "收藏"),
-        "share": ("Shares", "分享"),
-        "latest": ("Newest first", "最新发布"),
-        "oldest": ("Oldest first", "最早发布"),
-    }
+    assert tuple(SORT_LABELS) == get_args(SortBy)
+    labels = [label for both in SORT_LABELS.values() for label in both]
+    assert [is_chinese(label) for label in labels] == [False, True] * len(SORT_LABELS)
+    assert len(set(labels)) == len(labels)
 
 
 def test_what_is_omitted_takes_its_default() -> None:

@@ -1,5 +1,6 @@
 -- One row per ranked video of a job, in the job's sort order: the rows of marts.rankings.
--- `confirmed` has the confirmed videos. Unknown values come last, ties are broken by the id.
+-- `confirmed` has the confirmed videos with what the order ranks by (`sort_value`), the greatest
+-- first. Unknown values come last, ties are broken by the id.
 with
 scored as (
     select
@@ -9,26 +10,9 @@ scored as (
             + $comment_weight * comment_count
             + $collect_weight * collect_count
             + $share_weight * share_count
-        )::bigint as hot_score, -- null if any count is unknown: a partial sum would be a guess
-        -- the stated time, else the one in the id
-        coalesce(create_time, epoch(created_at::timestamptz)::bigint) as published
+        )::bigint as hot_score -- null if any count is unknown: a partial sum would be a guess
     from confirmed
     where not $viral_only or digg_count >= $viral_threshold
-),
-valued as (
-    select
-        *,
-        case $sort_by
-            when 'hot_score' then hot_score
-            when 'digg' then digg_count
-            when 'comment' then comment_count
-            when 'collect' then collect_count
-            when 'share' then share_count
-            when 'latest' then published
-            when 'oldest' then -published
-            else error('no such sort order')
-        end as sort_value
-    from scored
 ),
 ranked as (
     select
@@ -36,7 +20,7 @@ ranked as (
         row_number() over (
             order by sort_value desc nulls last, length(aweme_id), aweme_id
         ) as rank
-    from valued
+    from scored
 )
 select
     rank,
