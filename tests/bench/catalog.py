@@ -76,7 +76,7 @@ class CatalogBench:
     def _kill(self, ended: int) -> str:
         worker = self.stage.worker
         assert worker is not None
-        worker.process.kill()
+        psutil.Process(worker.process.pid).kill()
         worker.process.wait()
         self.stage.start_worker()
         return f"the worker was killed after {ended} tracks; another begins"

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -81,7 +82,7 @@ def _killed(stage: Stage, *, is_time: bool) -> bool:
     worker = stage.worker
     if worker is None or not any(job.status == "running" for job in stage.control.jobs(limit=50)):
         return False
-    worker.process.kill()
+    psutil.Process(worker.process.pid).kill()
     worker.process.wait()
     console.print("         the worker was killed while it scanned; another begins")
     stage.start_worker()

@@ -251,7 +251,7 @@ class Hunt:
                 for child in self.stage.process_group._children
                 if child.name == "serve" and child.exit_code() is None
             ]
-            service.process.kill()
+            psutil.Process(service.process.pid).kill()
             service.process.wait()
             self.stage.settle()  # the scan goes on meanwhile; requests held too long would fail
             self.stage.start_api()
