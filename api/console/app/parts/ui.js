@@ -1,6 +1,6 @@
 // Small components shared by all views. They hold no data of the service.
 import { ServiceError } from "../api.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadReference, reference } from "../limits.js";
 import { lang, notify } from "../state.js";
@@ -161,7 +161,7 @@ function ErrorNoteBody({ error, onRetry }) {
 export function Pop({ label, children }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // heard from its first frame
     if (!isOpen) return undefined;
     const close = (event) => {
       if (event.key === "Escape" && box.current?.contains(document.activeElement)) box.current.querySelector("button").focus(); // what had the focus goes
