@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import format_count, safe
-from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
 from pipelines.documents.coverage_messages import (
     audit_sentences,
@@ -19,8 +18,9 @@ from pipelines.documents.coverage_messages import (
     source_sentence,
 )
 
-if TYPE_CHECKING:  # importing the client loads its HTTP library
+if TYPE_CHECKING:  # importing the client loads its HTTP library, a report pydantic
     from api.client.types import answers
+    from api.services.report.ground_truth import Judgement
 
 CAPTION_LIMIT = 60
 LINK_WIDTH = 52
@@ -186,7 +186,7 @@ def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     console.print(f"  [dim]{messages.NOT_EXHAUSTIVE.en}[/]")
 
 
-def print_judgement(console: Console, judgement: Judgement) -> None:
+def print_judgement(console: Console, judgement: "Judgement") -> None:
     """Print precision and recall against the ground truth of the sandbox, by link type."""
     console.print(
         "[bold]Precision and recall against the ground truth of the sandbox, by link type[/]"
@@ -217,7 +217,7 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
         console.print(f"  [dim]{message.en}[/]", soft_wrap=True)
 
 
-def _judgement_lines(judgement: Judgement) -> list[str]:
+def _judgement_lines(judgement: "Judgement") -> list[str]:
     others = judgement.other_ids
     found = _part(others.found_count, others.carrying_count, others.share)
     near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
