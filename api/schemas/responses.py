@@ -43,7 +43,7 @@ SCAN_ERRORS = (
     "warehouse_unavailable",
     "capacity_exhausted",
 )
-NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
+STORE_ERRORS = ("profile_not_chosen", "warehouse_unavailable")
 READ_ERRORS = ("provider_unsupported", "profile_not_chosen", "warehouse_unavailable")
 UPSTREAM_ERRORS = tuple(name for name in ERROR_SPECS if name.startswith("upstream_"))
 _HEADERS = {

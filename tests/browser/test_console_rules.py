@@ -170,6 +170,20 @@ def refusal() -> dict[str, Any]:
     return read_example("history") | {"data": {"error": error}}
 
 
+def hold_first(view: View, pattern: str, other: dict[str, Any]) -> list[Route]:
+    """Answer requests with `other`, but the first: the test answers that one."""
+    held: list[Route] = []
+
+    def take(route: Route) -> None:
+        if held:
+            route.fulfill(json=other)
+        else:
+            held.append(route)
+
+    view.page.route(pattern, take)
+    return held
+
+
 def settle(view: View) -> None:
     """Let the page draw what it has been given."""
     frames = "requestAnimationFrame(() => requestAnimationFrame(done))"
@@ -372,20 +386,13 @@ def test_a_file_of_metrics_is_of_the_days_that_are_shown(view: View) -> None:
 
 
 def test_a_period_that_comes_late_does_not_take_the_place_of_another(view: View) -> None:
-    held: list[Route] = []
-
     def chart(name: str) -> dict[str, Any]:
         envelope = read_example("history")
         envelope["data"]["snapshots"][0]["issue_name"] = name
         envelope["data"]["snapshots"] = envelope["data"]["snapshots"][:1]
         return envelope
 
-    def history(route: Route) -> None:
-        if held:
-            route.fulfill(json=chart("another issue"))
-        held.append(route)
-
-    view.page.route("**/top500/history?*", history)
+    held = hold_first(view, "**/top500/history?*", chart("another issue"))
     with view.page.expect_request("**/top500/history?*"):
         view.show("#/chart?start=2026-01-01&end=2026-01-20")
     view.show("#/chart?start=2026-02-01&end=2026-02-20")
@@ -407,7 +414,6 @@ def test_an_answer_that_is_not_of_the_service_says_what_to_do(view: View) -> Non
 
 
 def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: View) -> None:
-    held: list[Route] = []
     name = "document.querySelector('.person h2')?.innerText"
 
     def named(nickname: str) -> dict[str, Any]:
@@ -415,12 +421,7 @@ def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: Vie
         envelope["data"]["user"]["nickname"] = nickname
         return envelope
 
-    def profile(route: Route) -> None:
-        if held:
-            route.fulfill(json=named("other"))
-        held.append(route)
-
-    view.page.route("**/handler_user_profile?*", profile)
+    held = hold_first(view, "**/handler_user_profile?*", named("other"))
     with view.page.expect_request("**/handler_user_profile?*"):
         view.show("#/profile?id=MS4wLjABAAAAfirst")
     view.show("#/profile?id=MS4wLjABAAAAother")

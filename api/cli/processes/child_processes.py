@@ -216,14 +216,14 @@ def find_port() -> int:
 def is_listening(port: int, host: str = LOOPBACK) -> bool:
     """Return True if a program listens on this port of this address, by default on loopback."""
     try:
-        with socket.create_connection((reachable(host), port), timeout=0.5):
+        with socket.create_connection((local_address(host), port), timeout=0.5):
             return True
     except OSError:
         return False
 
 
-def reachable(host: str) -> str:
-    """Return where this machine reaches what listens on an address."""
+def local_address(host: str) -> str:
+    """Return the address at which this machine reaches a program that listens on `host`."""
     return {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 -- only compared
 
 

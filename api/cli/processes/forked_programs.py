@@ -1,8 +1,8 @@
 """Programs that are forked from one process which has loaded what they need.
 
-Six programs that each load the same libraries take twice the time and memory to start. That one
-process is started afresh and runs no thread of ours, so no program inherits a lock that nobody
-releases.
+Six programs that each load the same libraries do the same work six times and hold the result six
+times. That one process is started afresh and runs no thread of ours, so no program inherits a lock
+that nobody releases.
 """
 
 import multiprocessing

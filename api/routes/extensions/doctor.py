@@ -11,7 +11,7 @@ from api.responses.documents import Envelope
 from api.responses.envelope import conditional_response
 from api.routes.dependencies import ReadinessDep, SourcesDep, no_query_parameters
 from api.schemas.extensions.doctor import DoctorReport, ExampleDocument, SettingList
-from api.schemas.responses import NO_STORE, read_responses
+from api.schemas.responses import STORE_ERRORS, read_responses
 from api.settings import applied_settings
 from pipelines.doctor.probes.canaries import example_track
 from warehouse.queries.surface_health import read_known_ids
@@ -24,7 +24,7 @@ router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters
     summary="Last known state of every surface",
     response_model=None,
     responses=read_responses(
-        Envelope[DoctorReport], "Last probe of every surface", "unknown_parameter", *NO_STORE
+        Envelope[DoctorReport], "Last probe of every surface", "unknown_parameter", *STORE_ERRORS
     ),
 )
 async def sametrack_doctor(request: Request, readiness: ReadinessDep) -> Response:
@@ -40,7 +40,7 @@ async def sametrack_doctor(request: Request, readiness: ReadinessDep) -> Respons
     summary="A track to begin with",
     response_model=None,
     responses=read_responses(
-        Envelope[ExampleDocument], "A track to begin with", "unknown_parameter", *NO_STORE
+        Envelope[ExampleDocument], "A track to begin with", "unknown_parameter", *STORE_ERRORS
     ),
 )
 async def sametrack_example(request: Request, sources: SourcesDep) -> Response:

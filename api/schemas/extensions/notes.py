@@ -4,8 +4,8 @@ from api.responses.documents import Envelope
 from api.responses.errors import OK
 from api.schemas.responses import (
     BODY_ERRORS,
-    NO_STORE,
     PARAMETER_ERRORS,
+    STORE_ERRORS,
     ResponseSpecs,
     error_responses,
     header_specs,
@@ -35,7 +35,7 @@ class NoteList(ClosedDocument):
 
 NOTES_RESPONSES = read_responses(
     Envelope[NoteList], "Notes, the newest first",
-    "invalid_parameter", "unknown_parameter", *NO_STORE,
+    "invalid_parameter", "unknown_parameter", *STORE_ERRORS,
 )  # fmt: skip
 NOTE_WRITTEN_RESPONSES: ResponseSpecs = {
     OK: {
@@ -43,5 +43,5 @@ NOTE_WRITTEN_RESPONSES: ResponseSpecs = {
         "description": "All notes on this kind, the newest first",
         "headers": header_specs(),
     },
-    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, *NO_STORE),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, *STORE_ERRORS),
 }

@@ -8,8 +8,8 @@ from api.responses.documents import Envelope
 from api.responses.errors import OK
 from api.schemas.responses import (
     BODY_ERRORS,
-    NO_STORE,
     PARAMETER_ERRORS,
+    STORE_ERRORS,
     ResponseSpecs,
     error_responses,
     header_specs,
@@ -110,7 +110,7 @@ class SqlAnswer(ClosedDocument):
 
 
 _STATEMENT_ERRORS = error_responses(
-    *PARAMETER_ERRORS, *BODY_ERRORS, *NO_STORE, "query_limit_exceeded", "capacity_exhausted"
+    *PARAMETER_ERRORS, *BODY_ERRORS, *STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted"
 )
 
 QUERIES_RESPONSES = read_responses(

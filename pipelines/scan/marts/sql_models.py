@@ -13,13 +13,8 @@ import pyarrow as pa
 
 from pipelines.documents.result_types import AccountEntry, AccountSummary
 from pipelines.documents.video_types import LinkedVideo, VideoPreview
-from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.ranking import (
-    COLLECT_WEIGHT,
-    COMMENT_WEIGHT,
-    SHARE_WEIGHT,
-    SORT_VALUES,
-)
+from pipelines.parameters.scan import ScanParameters, SortBy
+from pipelines.scan.rules.ranking import SORT_VALUES
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.values import Row
@@ -59,18 +54,17 @@ def rank_videos(
     engine: Engine, confirmed: Sequence[LinkedVideo], parameters: ScanParameters
 ) -> list[Row]:
     """Return the rows of a ranking without their job: the top videos in the job's sort order."""
-    value = SORT_VALUES[parameters.sort_by]
-    values = pa.array([value(video) for video in confirmed], INTEGER)
+    rows = _confirmed(confirmed)
+    columns: dict[str, SortBy] = {"hot_score": "hot_score", "sort_value": parameters.sort_by}
+    for name, order in columns.items():
+        rows = rows.append_column(name, pa.array(map(SORT_VALUES[order], confirmed), INTEGER))
     return engine.run_scan_model(
         "rankings",
-        {"confirmed": _confirmed(confirmed).append_column("sort_value", values)},
+        {"confirmed": rows},
         {
             "count": parameters.count,
             "viral_only": parameters.viral_only,
             "viral_threshold": parameters.viral_threshold,
-            "comment_weight": COMMENT_WEIGHT,
-            "collect_weight": COLLECT_WEIGHT,
-            "share_weight": SHARE_WEIGHT,
         },
     )
 

@@ -189,7 +189,9 @@ def test_a_service_on_another_address_of_this_machine_is_ready_there(
     monkeypatch.setenv("API_HOST", "::1")
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as service:
         monkeypatch.setenv("API_PORT", str(service.getsockname()[1]))
-        assert run("--sandbox").exit_code == 0
+        done = run("--sandbox")
+        assert done.exit_code == 0
+        assert f"http://[::1]:{service.getsockname()[1]} " in done.stdout
         monkeypatch.setattr(command, "is_listening", is_listening)
         (ready,) = (one.is_ready for one in Supervisor.ran if one.program.name == "api")
         assert ready is not None

@@ -1,26 +1,15 @@
 -- One row per ranked video of a job, in the job's sort order: the rows of marts.rankings.
--- `confirmed` has the confirmed videos with what the order ranks by (`sort_value`), the greatest
--- first. Unknown values come last, ties are broken by the id.
+-- `confirmed` has the confirmed videos with their hot score and what the order ranks by
+-- (`sort_value`), the greatest first. Unknown values come last, ties are broken by the id.
 with
-scored as (
-    select
-        *,
-        (
-            digg_count::hugeint
-            + $comment_weight * comment_count
-            + $collect_weight * collect_count
-            + $share_weight * share_count
-        )::bigint as hot_score -- null if any count is unknown: a partial sum would be a guess
-    from confirmed
-    where not $viral_only or digg_count >= $viral_threshold
-),
 ranked as (
     select
         *,
         row_number() over (
             order by sort_value desc nulls last, length(aweme_id), aweme_id
         ) as rank
-    from scored
+    from confirmed
+    where not $viral_only or digg_count >= $viral_threshold
 )
 select
     rank,

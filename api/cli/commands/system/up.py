@@ -21,7 +21,7 @@ from api.cli.processes.child_processes import (
     Program,
     find_port,
     is_listening,
-    reachable,
+    local_address,
     sametrack_command,
 )
 from api.cli.processes.supervisor import Service, Supervisor
@@ -251,7 +251,7 @@ def _service(
 
 def _has_worker(host: str, port: int) -> bool:
     """Return True if the service sees a live worker; else the first scan would start its own."""
-    connection = HTTPConnection(reachable(host), port, timeout=READY_WITHIN_S)
+    connection = HTTPConnection(local_address(host), port, timeout=READY_WITHIN_S)
     try:
         connection.request("GET", "/readyz")
         checks = json.load(connection.getresponse())["checks"]
@@ -282,7 +282,8 @@ def _environment(plan: UpConfig) -> dict[str, str]:
 
 
 def _announce(plan: UpConfig) -> None:
-    host = "127.0.0.1" if plan.api_host in {"0.0.0.0", "::"} else plan.api_host  # noqa: S104 -- only compared
+    host = local_address(plan.api_host)
+    host = f"[{host}]" if ":" in host else host
     out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
     out.print(f"  service     http://{safe(host)}:{plan.api_port}  (reference: /docs)")
     out.print(f"  Dagster UI  http://127.0.0.1:{plan.dagster_port}")
