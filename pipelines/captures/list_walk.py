@@ -45,11 +45,11 @@ class ListWalkState:
                 page = await fetch_page(self.cursor)
             except UpstreamError as error:
                 self.error = error
-                return error.type
+                return error.stop_reason
             except ProviderUnsupportedError as error:
                 if self.pages == 0:
                     raise
-                return error.type  # the source reads first screens only
+                return error.stop_reason  # the source reads first screens only
             stop = self._take(page)
             if stop is not None:
                 return stop
@@ -80,8 +80,8 @@ class ListWalkState:
             self.videos.setdefault(video.aweme_id, video)
         before, self.cursor = self.cursor, page.cursor or 0
         self.has_more = page.has_more
-        if not page.has_more:
-            return "exhausted"
+        if not page.has_more:  # an empty list may be all there is, or all that a guest is shown
+            return "exhausted" if self.videos or before else "empty_ambiguous"
         # A cursor that stands still would give the same page for ever.
         if not page.videos or self.cursor == before:
             return "cursor_stalled"

@@ -1,8 +1,7 @@
 """Walk over a guest search: which page to request next, and why each term ended. Pure.
 
 Here: stop rules and counters of a walk. The scan chooses the terms, `session.py` sends requests.
-Limits: `SearchLimits`. Stop reasons: `search.SearchStop`, or the type of the error that ended a
-term.
+Limits: `SearchLimits`. Stop reasons: `search.SearchStop`, or that of the error that ended a term.
 """
 
 from collections import deque
@@ -37,6 +36,8 @@ ENDS_ALL_TERMS = (
     ProviderUnsupportedError,
 )
 """Refusals that concern the visitor, not the term: the next term would be refused as well."""
+_OF_LATER_PAGES = frozenset({"provider_unsupported", "surface_off"})
+"""Stop reasons that, after a first page, concern later ones alone: other terms have a first one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,9 +195,8 @@ class SearchWalkState:
     def refuse(self, error: SametrackError, *, requests: int) -> None:
         """Record an error instead of the page."""
         term = self._count(requests)
-        self._close(error.type)
-        # the source reads first screens only, but other terms have one
-        is_only_deep = isinstance(error, ProviderUnsupportedError) and term.pages > 0
+        self._close(error.stop_reason)
+        is_only_deep = term.pages > 0 and error.stop_reason in _OF_LATER_PAGES
         if isinstance(error, ENDS_ALL_TERMS) and not is_only_deep:
             self._error = error
 
@@ -214,7 +214,7 @@ class SearchWalkState:
     def _job_stop(self) -> str | None:
         """Return why the job sends no more requests. A page costs at least one of the budget."""
         if self._error is not None:
-            return self._error.type
+            return self._error.stop_reason
         if len(self._union) >= self._limits.candidate_limit:
             return "search_candidate_limit"
         if len(self._union) - self._known_before >= self._limits.batch_target:

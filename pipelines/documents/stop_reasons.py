@@ -55,6 +55,7 @@ STOPS: Mapping[str, StopReason] = {
     "provider_unsupported": StopReason(
         "the data source does not support more", "当前数据源不支持继续读取"
     ),
+    "surface_off": StopReason("the profile patch switches it off", "配置补丁已停用该来源", "limit"),
     "not_in_this_version": StopReason("this version does not support it", "当前版本暂不支持"),
     "upstream_empty": StopReason("the platform returned an empty response", "平台返回空响应"),
     "upstream_page_without_data": StopReason("the page contained no data", "页面不含数据"),

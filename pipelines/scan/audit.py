@@ -117,9 +117,9 @@ async def _read_details(
             try:
                 read = await read_detail(session, aweme_id)
             except UpstreamError as error:
-                leave_out(aweme_id, "not_read", error.type)
+                leave_out(aweme_id, "not_read", error.stop_reason)
                 if isinstance(error, SOURCE_ENDING_ERRORS):
-                    stop = error.type
+                    stop = error.stop_reason
                 return
             if isinstance(read, UnavailableVideo):
                 leave_out(aweme_id, "unavailable", read.filter_reason or read.reason)

@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Iterable
 
+from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
     KNOWN_MATCHES,
@@ -16,6 +17,7 @@ from pipelines.scan.rules.candidate_pool import (
     Sighting,
     choose_candidates,
     choose_others,
+    first_limit,
 )
 from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
@@ -61,7 +63,7 @@ def read_song(session: ScanRun) -> None:
         with session.stopwatch.waiting("upstream"):
             found.song = session.run(session.captures.song(track_id))
     except (UpstreamError, ProviderUnsupportedError) as error:
-        stop = error.type
+        stop = error.stop_reason
     requests, items = session.captures.requests_used - before, int(found.song is not None)
     add_coverage(
         session, SONG_SURFACE, requests=requests, pages=1, items=items, new=items, stop=stop
@@ -124,14 +126,27 @@ def add_known_matches(session: ScanRun) -> int:
     return new
 
 
-def fill_pool(session: ScanRun) -> tuple[Candidate, ...]:
+def begin_pool(session: ScanRun) -> tuple[Candidate, ...]:
+    """Add the first candidates, before the other sources have been read, and return them.
+
+    The list of a popular music id alone could fill the pool.
+    """
+    limit = session.parameters.candidate_limit
+    return fill_pool(session, limit=first_limit(limit) if session.verifies_audio else limit)
+
+
+def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[Candidate, ...]:
     """Add the next candidates to the pool and return them.
 
     Posts without any relation to the song are added only if no other candidate is left, and only
     if audio is verified: otherwise they could never be confirmed.
+
+    Args:
+        session: The scan.
+        limit: Size of the pool so far; by default `candidate_limit`.
     """
     found = session.state
-    limit = session.parameters.candidate_limit
+    limit = session.parameters.candidate_limit if limit is None else limit
     chosen = choose_candidates(
         found.sightings, title=session.song_title, limit=limit, pooled=found.pool
     )
@@ -191,9 +206,9 @@ async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
                 _store_detail(session, aweme_id, await read_detail(session, aweme_id))
             except UpstreamError as error:
                 found.outcomes[aweme_id] = (error.type, error.detail)
-                met[error.type] += 1
+                met[error.stop_reason] += 1
                 if isinstance(error, SOURCE_ENDING_ERRORS):
-                    ending = error.type
+                    ending = error.stop_reason
             session.count()
 
     await run_all(one(aweme_id) for aweme_id in aweme_ids)
@@ -274,10 +289,10 @@ def add_coverage(
 ) -> None:
     """Add an entry to the coverage report, unless there was nothing to read.
 
-    A source that was refused without a request (a closed circuit, a host outside the profile) has
-    an entry, too: its stop reason is what a reader must know.
+    A source that was refused without a request (a closed circuit, a host outside the profile, a
+    surface that is off) has an entry, too: its stop reason is what a reader must know.
     """
-    if not requests and not items and not stop.startswith(REFUSED):
+    if not requests and not items and not stop.startswith((REFUSED, SURFACE_OFF)):
         return
     session.state.coverage_report.append(
         SourceCoverage(

@@ -164,7 +164,10 @@ def coverage_document(session: ScanRun) -> Coverage:
     """Build `coverage`: sources, decisions, what was not reached, the estimates."""
     found = session.state
     music_ids, videos = coverage_estimates(session)
-    left = [f"user_posts:{sec_uid}" for sec_uid in found.authors_left]
+    left = [
+        *(f"user_posts:{sec_uid}" for sec_uid in found.authors_left),
+        *(f"hashtag_list:{name}" for name in found.hashtags_left),
+    ]
     return {
         "sources": [_source(entry) for entry in merge_coverage(found.coverage_report)],
         "decisions": [_decision(entry) for entry in session.captures.read_decisions()],
@@ -333,7 +336,7 @@ def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
         if entry.surface not in SEPARATE_SURFACES
     )
     left = [name for name in found.not_reached if name.partition(":")[0] not in SEPARATE_SURFACES]
-    is_whole = not left and not found.authors_left
+    is_whole = not left and not found.authors_left and not found.hashtags_left
     ended: dict[Source, bool] = {}
     if session.keyword is None:
         ended["music"] = has_free_space and is_clean and is_whole

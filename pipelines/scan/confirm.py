@@ -34,8 +34,10 @@ from pipelines.scan.verify_audio import (
     verify_music,
     write_sounds,
 )
+from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.videos import Video
 
+AUDIO_UNAVAILABLE = AudioUnavailableError.type
 NO_REFERENCE = "no_reference_sound"
 MAX_ROUNDS = 8  # each round needs a newly verified id, so only a hostile platform reaches this
 GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds the decoding
@@ -125,10 +127,11 @@ def _verify_candidates(session: ScanRun) -> list[str]:
     newly = session.run(_verify_pool(session))
     read = session.state.sounds_read - files
     refusals = session.state.sound_refusals - refused_before
+    refused = Counter({name: n for name, n in refusals.items() if name != AUDIO_UNAVAILABLE})
     add_coverage(
         session, "media",
         requests=session.captures.requests_used - requests, pages=read, items=read, new=read,
-        stop="completed" if read else _most_frequent(refusals) or "audio_unavailable",
+        stop=_most_frequent(refused) or ("completed" if read else AUDIO_UNAVAILABLE),
     )  # fmt: skip
     return newly
 
@@ -243,6 +246,7 @@ def _collect_variants(session: ScanRun) -> None:
         comparison = variant_comparison(own, of_group)
         if comparison is not None:
             found.variants[video.aweme_id] = VideoVariant(video=video, comparison=comparison)
+            found.outcomes[video.aweme_id] = ("variant", comparison.pair.reason)
         elif of_group is not None and own is not None:
             found.outcomes[video.aweme_id] = (own.pair.verdict, own.pair.reason)
 

@@ -48,7 +48,11 @@ def _read_first_screen(session: ScanRun) -> None:
 
 
 def _read_authors(session: ScanRun) -> None:
-    own = session.state.videos()
+    own = [
+        video
+        for video in session.state.videos()
+        if video.music is not None and video.music.music_id == session.music_id
+    ]
     read_author_screens(session, own, limit=session.discovery.author_limit)
 
 

@@ -39,7 +39,7 @@ def read_profiles(session: ScanRun) -> int:
     error = session.run(_read(session, [uid for uid in wanted if uid not in found.profiles]))
     new = len(found.profiles) - recalled
     whole = "completed" if len(wanted) == len(accounts) else "account_profile_limit"
-    stop = error.type if error else whole
+    stop = error.stop_reason if error else whole
     found.profiles_end = stop
     add_coverage(
         session, "user_info",
@@ -62,7 +62,12 @@ def wanted_profiles(session: ScanRun) -> tuple[str, ...]:
 def _known_accounts(
     session: ScanRun, wanted: Sequence[str], oldest: datetime
 ) -> dict[str, Account]:
-    """Return recent profiles; those that this scan has read meanwhile are not among them."""
+    """Return recent profiles; those that this scan has read meanwhile are not among them.
+
+    With `refresh`, all are read anew.
+    """
+    if session.parameters.refresh:
+        return {}
     known = read_latest_accounts(session.runtime.engine, wanted)
     return {uid: seen for uid, seen in known.items() if seen.observed_at >= oldest}
 

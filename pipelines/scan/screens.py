@@ -45,7 +45,8 @@ def read_hashtag_screens(session: ScanRun, videos: list[Video]) -> int:
     found = session.state
     room = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
     tags = hashtags_to_scan(videos, title=session.song_title, scanned=found.scanned_hashtags)
-    chosen = tags[: max(0, room - len(found.scanned_hashtags))]
+    room = max(0, room - len(found.scanned_hashtags))
+    chosen, found.hashtags_left = tags[:room], tags[room:]
     walk = partial(session.captures.walk_hashtag, limit=session.parameters.candidate_limit, pages=1)
     return session.run(_read(session, "hashtag_list", chosen, walk))
 
@@ -62,6 +63,8 @@ async def _read(
     gate = asyncio.Semaphore(READS_IN_FLIGHT)
     walks: dict[str, ListWalk] = {}
     ended = False
+    again = {f"{surface}:{name}" for name in names}  # a screen that was refused is asked for anew
+    found.not_reached = [name for name in found.not_reached if name not in again]
 
     async def one(name: str) -> None:
         nonlocal ended

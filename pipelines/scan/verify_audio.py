@@ -109,7 +109,7 @@ async def _measured(
                 file = await _download(session, video)
             row = await _measure_file(session, video, file)
     except UpstreamError as error:
-        session.state.sound_refusals[error.type] += 1
+        session.state.sound_refusals[error.stop_reason] += 1
         return NotComparable(sha256=None, reason=_reason_of(error))
     await keep_sound(session, video, Path(file.path))
     if not is_stored and row["not_comparable_reason"] not in _OF_THE_MOMENT:

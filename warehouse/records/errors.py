@@ -46,6 +46,11 @@ class SametrackError(Exception):
         if hint is not None:
             self.add_note(f"Hint: {hint}")  # notebooks and consoles show it below the error
 
+    @property
+    def stop_reason(self) -> str:
+        """Why reading stopped that this error ended."""
+        return self.type
+
     def to_document(self) -> dict[str, object]:
         """Return the `error` object of responses and failed jobs. Subclasses fill in `upstream`."""
         return {
@@ -98,7 +103,7 @@ class InvalidDateRangeError(InputError):
 
 
 class UpstreamError(SametrackError):
-    """A public surface returned no data. `type` is also the stop reason that a job reports.
+    """A public surface returned no data.
 
     Args:
         surface: Surface of the platform, for example `music_list`.
@@ -122,6 +127,11 @@ class UpstreamError(SametrackError):
         self.surface = surface
         self.reason = reason
         self.status = status
+
+    @property
+    def stop_reason(self) -> str:
+        """The type; for a surface that our own profile patch switches off, that reason."""
+        return "surface_off" if self.reason == "surface_off" else self.type
 
     def to_document(self) -> dict[str, object]:
         """Return the `error` object with the details of the surface."""

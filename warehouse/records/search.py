@@ -19,7 +19,7 @@ SearchStop = Literal[
     "batch_target_reached",
     "search_candidate_limit",
 ]
-"""Why a term ended without an upstream error; otherwise the reason is the error's `type`."""
+"""Why a term ended without an upstream error; after one, the reason is its `stop_reason`."""
 
 HARMLESS_NIL_TYPES = frozenset({"no_result", "federation_empty", "empty"})
 """Words for "no result" that mean just that. Any other one may hide a refusal, so a term that ends

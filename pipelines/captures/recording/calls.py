@@ -83,8 +83,8 @@ class CallRecorder:
         if known is not None:
             return CaptureResult(cast("T", known), observed_now())
         recorded = self._take(question.key)
-        if recorded is not None:
-            return _result_of(recorded)
+        if recorded is not None:  # an earlier run read it, which was another process
+            return _result_of(replace(recorded, is_shared=True))
         while True:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, CaptureLease):

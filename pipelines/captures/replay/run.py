@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
@@ -43,7 +44,7 @@ from warehouse.records.videos import UnavailableVideo
 EXAMPLES = 3
 _PLACE = ("cursor", "search_id", "backtrace")
 _GOOD = frozenset({"ok", "unavailable"})
-_REDIRECTS = range(300, 400)
+_REDIRECTS = frozenset(range(300, 400)) - {HTTPStatus.NOT_MODIFIED}
 _ORIGIN = frozenset({"capture_id", "job_id", "data_provider", "committed_at"})
 _KEYS = {
     "videos": "aweme_id",

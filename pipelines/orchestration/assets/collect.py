@@ -57,7 +57,7 @@ def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
 def _read_music(session: ScanRun) -> dict[str, int]:
     read = partial(collect.read_music_screen, session, session.music_id)
     counts = _read_screens(session, "music_first_screen", read)
-    collect.fill_pool(session)
+    collect.begin_pool(session)
     return {**counts, "details_read": len(collect.read_details(session))}
 
 

@@ -22,7 +22,6 @@ def discovered_videos(scan: ResourceParam[CurrentScan]) -> Result:
         document = discover.discover(session)
         rows = discover.discovered_rows(session, document)
         session.append("discovered_videos", rows)
-        session.append("candidates", mart_rows.candidate_rows(session))
         for noun, mart in mart_rows.confirmation_rows(session).items():
             session.append(noun, mart)
         session.finish_appends()  # the result is last: readers of it find all other rows

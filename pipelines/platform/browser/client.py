@@ -18,7 +18,12 @@ from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.surfaces import SurfaceReader
-from warehouse.records.errors import PageWithoutDataError, UpstreamError
+from warehouse.records.errors import (
+    PageWithoutDataError,
+    RateLimitedError,
+    UnreachableError,
+    UpstreamError,
+)
 
 FRESH_S = 30.0
 """How long a response that a page loaded serves a later request."""
@@ -112,7 +117,10 @@ class BrowserClient(GuestClient):
         raise not_loaded_error(loaded, ask.surface)
 
     async def _load(self, visit: Visit) -> LoadedPage:
-        """Open a page, and apply the status rules (429, 5xx) to its responses."""
+        """Open a page, and apply the status rules (429, 5xx) to its responses.
+
+        A surface that was not wanted fails for itself: it is left out, and asked when it is wanted.
+        """
         check_address(
             visit.url,
             allowed=self.profile.links.redirect,
@@ -127,7 +135,12 @@ class BrowserClient(GuestClient):
                 profile=self.profile,
                 surface=answer.surface,
             )
-            await self._heeded(answer, address)
+            try:
+                await self._heeded(answer, address)
+            except (RateLimitedError, UnreachableError):
+                if answer.surface in {visit.surface, visit.wanted}:
+                    raise
+                del loaded.answers[answer.surface]
         return loaded
 
     def _visit(self, surface: str, screen: FirstScreen, entity: str) -> Visit:

@@ -2,12 +2,18 @@
 
 It computes no signature and solves no challenge. The operator's own cookie is sent only in the
 header of requests to the platform's web host. It appears in no settings dump, error or URL; it is
-removed from bodies that repeat it, since bodies are archived.
+removed from bodies that repeat it, since bodies are archived. What the web host sets in return
+belongs to the operator's session, too: no host is sent it.
 """
 
 import json
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
-from urllib.parse import quote
+from http.cookiejar import Cookie, DefaultCookiePolicy
+from typing import override
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import Request
 
 import httpx2
 from pydantic import SecretStr
@@ -22,6 +28,8 @@ from pipelines.platform.providers.vidplat_public import VidplatPublic
 
 MIN_SECRET_LENGTH = 6
 """A shorter value is no secret, and would occur in every text by chance."""
+RENEWED_KEPT = 64
+"""More than the cookies of one session, in several answers that are under way."""
 _REMOVED = b"-removed-"
 
 
@@ -44,6 +52,28 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatP
     return VidplatPublic(client, name=name, is_web=True, sick_policy=dependencies.sick_policy)
 
 
+class GuestCookies(DefaultCookiePolicy):
+    """Keeps the cookies that a guest is given, but none that the web host sets.
+
+    `renewed` are the latest of its values that take the place of one of the operator's.
+    """
+
+    def __init__(self, web: str, cookie: SecretStr) -> None:
+        super().__init__()
+        self.renewed: deque[SecretStr] = deque(maxlen=RENEWED_KEPT)
+        self._web = web
+        self._names = {name for name, _ in _pairs(cookie)}
+
+    @override
+    def set_ok(self, cookie: Cookie, request: Request) -> bool:
+        if urlsplit(request.full_url).hostname != self._web:
+            return super().set_ok(cookie, request)
+        renewed = SecretStr(f"{cookie.name}={cookie.value}")
+        if cookie.name in self._names and renewed not in self.renewed:
+            self.renewed.append(renewed)
+        return False
+
+
 class CookieClient(GuestClient):
     """`GuestClient` that sends a cookie to the profile's web host."""
 
@@ -59,12 +89,15 @@ class CookieClient(GuestClient):
         super().__init__(profile, turns, limits=limits, host_policy=host_policy)
         self._cookie = cookie
         self._client.event_hooks = {"request": [self._show]}
+        self._guest_cookies = GuestCookies(profile.hosts.web, cookie)
+        self._client.cookies.jar.set_policy(self._guest_cookies)
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body, with values of the cookie removed."""
         with open_call_trace() as call_trace:
             answer = await super().fetch(ask)
-            answer = replace(answer, body=without_secrets(answer.body, self._cookie))
+            for cookie in (self._cookie, *self._guest_cookies.renewed):
+                answer = replace(answer, body=without_secrets(answer.body, cookie))
             call_trace.last = answer
         return answer
 
@@ -77,10 +110,23 @@ class CookieClient(GuestClient):
 
 def without_secrets(body: bytes, cookie: SecretStr) -> bytes:
     """Return a body without the values of a cookie, in any encoding."""
-    text = cookie.get_secret_value()
-    values = [pair.partition("=")[2].strip() for pair in text.split(";")]
-    for value in (text, *values):
-        if len(value) >= MIN_SECRET_LENGTH:
-            for form in (value, json.dumps(value)[1:-1], quote(value, safe="")):
-                body = body.replace(form.encode(), _REMOVED)
+    for value in (cookie.get_secret_value(), *(value for _, value in _pairs(cookie))):
+        for plain in (value, unquote(value)):
+            if len(plain) >= MIN_SECRET_LENGTH:
+                for form in _forms(plain):
+                    body = body.replace(form.encode(), _REMOVED)
     return body
+
+
+def _pairs(cookie: SecretStr) -> Iterator[tuple[str, str]]:
+    """Yield name and value of each part of a cookie."""
+    for pair in cookie.get_secret_value().split(";"):
+        name, _, value = pair.partition("=")
+        yield name.strip(), value.strip()
+
+
+def _forms(text: str) -> list[str]:
+    """Return a text as it is and in JSON, with each form of a slash, all of them in a URL, too."""
+    escaped = json.dumps(text)[1:-1]
+    forms = [text, *(escaped.replace("/", slash) for slash in ("/", r"\/", r"\u002F", r"\u002f"))]
+    return [*forms, *(quote(form, safe="") for form in forms)]

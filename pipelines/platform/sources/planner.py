@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from pipelines.platform.call_trace import open_call_trace, record_verdict
-from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, SURFACE_OFF, UNASKED_REASONS
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import Reading
@@ -284,9 +284,14 @@ def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def _most_useful[R: SourceReader, T](attempt: _Attempt[R, T]) -> UpstreamError:
-    """Return the error of the best source; one that ends a source only if all errors do."""
-    if attempt.errors:
-        return min(attempt.errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))
+    """Return the error of the best source; one that ends a source only if all errors do.
+
+    A source that a profile patch switches off is as none, unless all are off.
+    """
+    told = [error for error in attempt.errors if error.reason != SURFACE_OFF]
+    if told or not attempt.sick:
+        errors = told or attempt.errors
+        return min(errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))
     best = attempt.sick[0]
     return RefusedLatelyError(
         f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, SURFACE_OFF
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.refusal_table import OF_THE_SURFACE, SOURCE_ENDING_ERRORS
 from warehouse.records.errors import UpstreamError
@@ -52,8 +52,9 @@ class SurfaceLocks:
             try:
                 yield
             except SOURCE_ENDING_ERRORS as error:
-                state.refusals += 1
-                state.latest = error
+                if error.reason != SURFACE_OFF:  # our own patch, which tells each the same
+                    state.refusals += 1
+                    state.latest = error
                 raise
 
 

@@ -97,3 +97,6 @@ def _copy(runtime: Runtime, job: Job, document: StoredResult) -> None:
         "algorithm": document["algorithm"],
     }
     runtime.lake.append("marts.job_results", [row], job_id=job.job_id)
+    # Without the key: the copy is as old as its original, but the job ends now.
+    target = document["music_id"] or job.target
+    runtime.control.set_target(job.job_id, music_id=target, scan_key=None)

@@ -119,6 +119,7 @@ class ScanState:
     profiles: dict[str, Account] = field(default_factory=dict)
     profiles_end: str = "completed"
     authors_left: tuple[str, ...] = ()
+    hashtags_left: tuple[str, ...] = ()
     rounds: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
     coverage_report: list[SourceCoverage] = field(default_factory=list)
     not_reached: list[str] = field(default_factory=list)

@@ -23,6 +23,7 @@ from pipelines.scan.rules.candidate_pool import (
     Sighting,
     choose_candidates,
     choose_others,
+    first_limit,
 )
 from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.rules.coverage.estimates import (
@@ -139,7 +140,7 @@ class ScanSimulator:
         scan = self.scan
         scan.verified, scan.settled = {self.music_id}, {self.music_id}
         self._read_list(self.music_id)
-        self._fill_pool()
+        self._fill_pool(first_limit(self.drawn.candidate_limit))
         own = list(scan.details.values())
         self._read_authors(own)
         self._read_hashtags(own)
@@ -293,8 +294,9 @@ class ScanSimulator:
                 )
             )  # fmt: skip
 
-    def _fill_pool(self) -> bool:
-        scan, limit = self.scan, self.drawn.candidate_limit
+    def _fill_pool(self, limit: int | None = None) -> bool:
+        scan = self.scan
+        limit = self.drawn.candidate_limit if limit is None else limit
         chosen = choose_candidates(scan.sightings, title=self.title, limit=limit, pooled=scan.pool)
         if not chosen:
             chosen = choose_others(scan.sightings, limit=limit, pooled=scan.pool)

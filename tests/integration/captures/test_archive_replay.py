@@ -113,6 +113,14 @@ def test_record_that_differs_names_its_field(keep: Any, replay: Any) -> None:
     assert [example.capture_id for example in found[0].examples] == [capture_id]
 
 
+def test_body_that_the_platform_said_is_unchanged_is_read_again_as_one_that_it_sent(
+    keep: Any, replay: Any
+) -> None:
+    keep(body(), title="older", http_status=304)
+    keep(body(), title="older", http_status=302)
+    assert kinds(replay()) == {"changed": 1, "not_read": 1}
+
+
 def test_body_that_is_no_longer_understood_is_a_new_error(keep: Any, replay: Any) -> None:
     keep(b'{"status_code": 0, "music": {}}')
     found = replay()

@@ -90,6 +90,18 @@ async def test_a_refusal_of_what_is_read_without_sharing_is_met_again_too(
     assert source.asked == [("video_page", GONE.aweme_id)]
 
 
+async def test_a_list_that_an_earlier_run_began_goes_on_with_the_source_of_its_cursor(
+    run: Callable[[int], Captures], source: OneVideo
+) -> None:
+    source.list_surface = "trends_list"
+    async with run(1) as first:
+        walk = await first.walk_music("12345", limit=2)
+    assert source.resumed == []
+    async with run(2) as second:
+        assert (await second.walk_music("12345", limit=2)).videos == walk.videos
+    assert source.resumed == [("trends_list", "12345")]
+
+
 async def test_a_call_that_another_release_recorded_is_made_again(
     run: Callable[[int], Captures], source: OneVideo, stores: Any
 ) -> None:

@@ -80,6 +80,11 @@ def test_related_videos_are_verified_and_every_candidate_says_why(town: Stage) -
     rejected = [entry for entry in candidates if entry["verdict"] == "rejected"]
     assert rejected
     assert all(entry["reason"] for entry in rejected)
+    [kept] = town.rows(
+        "select count(*) as rows, count(distinct (job_id, aweme_id)) as videos "
+        "from marts.candidates where job_id in (select job_id from marts.discovered_videos)"
+    )
+    assert kept["rows"] == kept["videos"] > 0
 
 
 def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> None:

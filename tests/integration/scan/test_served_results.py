@@ -89,6 +89,15 @@ def test_results_that_are_lost_or_not_deep_enough_are_passed_over(stores: Stores
     assert stores.result_of(job) == document_of(60)
 
 
+def test_a_result_gets_no_younger_by_being_served(stores: Stores) -> None:
+    original = stores.completed("deep", document_of(60))
+    job = stores.running("job")
+    assert serve_stored(stores.runtime, job, KEY, WANTED)
+    stores.control.finish(job.job_id, "completed", expires_at=datetime.now(UTC))
+    found = stores.control.completed_jobs(KEY, since=datetime(2000, 1, 1, tzinfo=UTC))
+    assert [one.job_id for one in found] == [original.job_id]
+
+
 def test_an_equal_job_whose_result_is_lost_leaves_the_scan_to_the_next_one(stores: Stores) -> None:
     job = stores.running("job")
     twin = stores.completed("twin", None)

@@ -216,6 +216,46 @@ def test_short_values_are_no_secrets_and_stay() -> None:
     assert without_secrets(body, SecretStr(COOKIE)) == b'{"a": 1, "long": "-removed-"}'
 
 
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        rb"s3cret\u002FSession+Value==",
+        rb"s3cret\u002fSession+Value==",
+        rb"s3cret\/Session+Value==",
+        b"s3cret%2FSession%2BValue%3D%3D",
+        b"s3cret%5Cu002FSession%2BValue%3D%3D",
+    ],
+)
+def test_a_value_is_removed_in_each_form_of_a_page(repeated: bytes) -> None:
+    body = b'{"t": "' + repeated + b'"}'
+    assert without_secrets(body, SecretStr(COOKIE)) == b'{"t": "-removed-"}'
+
+
+def test_a_value_that_a_page_shows_decoded_is_removed_too() -> None:
+    body = b'{"t": "visitor|0123", "url": "visitor%7C0123"}'
+    assert without_secrets(body, SecretStr("guest=visitor%7C0123")) == (
+        b'{"t": "-removed-", "url": "-removed-"}'
+    )
+
+
+async def test_a_session_that_the_web_host_renews_is_sent_to_no_host_and_not_kept(
+    wire: Any, provider: Any
+) -> None:
+    renewed = "Set-Cookie: sessionid=renewed-0123; Domain=vidplat.localhost; Path=/\r\n"
+    known = "Set-Cookie: visitor=guest-4567; Domain=vidplat.localhost; Path=/\r\n"
+    page = (SHAPES / "video_page" / "old_container.html").read_bytes() + b"<!-- renewed-0123 -->"
+    wire.answers[DETAIL] = [reply(b"", more=renewed)]
+    wire.answers[SLIDES] = [reply(b"", more=known)]
+    wire.answers[DESKTOP] = [reply(page)]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert {DETAIL, SLIDES, DESKTOP} == set(paths(wire))
+    assert hosts_that_saw(wire, "renewed-0123") == set()
+    assert hosts_that_saw(wire, "guest-4567") == {"share.vidplat.localhost"}
+    assert b"-removed-" in reading.payload
+    assert b"renewed-0123" not in reading.payload
+
+
 async def test_without_a_cookie_the_source_is_a_guest(
     wire: Any, wire_profile: PlatformProfile, control: ControlStore
 ) -> None:

@@ -14,6 +14,7 @@ from pipelines.captures.search_walk import (
     to_search_limits,
 )
 from pipelines.parameters.scan import scan_parameters
+from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.scan.rules.related import to_pagination
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
@@ -36,6 +37,7 @@ from warehouse.records.videos import Video
 
 SEEN_AT = datetime(2026, 11, 21, tzinfo=UTC)
 WIDE = SearchLimits(page_limit=60, request_budget=180, batch_target=1000, candidate_limit=5000)
+OFF = ForbiddenError("off", surface="search_single", reason=SURFACE_OFF)
 Step = SearchPage | SametrackError
 
 
@@ -145,6 +147,8 @@ def test_terms_are_walked_in_order_and_each_starts_at_the_beginning() -> None:
         VerificationDemandedError("x", surface="search_stream"),
         LoginRequiredError("x", surface="search_stream"),
         ForbiddenError("x", surface="search_stream"),
+        ForbiddenError("x", surface="search_stream", reason="circuit_open"),
+        OFF,
         RateLimitedError("x", surface="search_stream"),
         RegionBlockedError("x", surface="search_stream"),
         BudgetSpentError("x", surface="search_stream"),
@@ -155,9 +159,9 @@ def test_what_is_said_to_the_visitor_ends_every_term(error: SametrackError) -> N
     walk, asked = walked([error], terms=["one", "two", "three"])
     assert len(asked) == 1
     assert [(term.term, term.stop_reason, term.pages) for term in walk.terms] == [
-        ("one", error.type, 0),
-        ("two", error.type, 0),
-        ("three", error.type, 0),
+        ("one", error.stop_reason, 0),
+        ("two", error.stop_reason, 0),
+        ("three", error.stop_reason, 0),
     ]
     assert walk.error is error
 
@@ -356,12 +360,17 @@ def test_works_known_before_fill_the_union_but_not_the_batch() -> None:
     assert [term.stop_reason for term in walk.terms] == ["search_candidate_limit"]
 
 
-def test_a_source_of_first_pages_alone_gives_each_term_its_first_page() -> None:
-    refusal = ProviderUnsupportedError("x")
+@pytest.mark.parametrize(
+    ("refusal", "reason"),
+    [(ProviderUnsupportedError("x"), "provider_unsupported"), (OFF, "surface_off")],
+)
+def test_a_source_of_first_pages_alone_gives_each_term_its_first_page(
+    refusal: SametrackError, reason: str
+) -> None:
     script: list[Step] = [page("a", cursor=2), refusal, page("b", cursor=2), refusal]
     walk, asked = walked(script, terms=["one", "two"])
     assert [term for term, _ in asked] == ["one", "one", "two", "two"]
-    assert [term.stop_reason for term in walk.terms] == ["provider_unsupported"] * 2
+    assert [term.stop_reason for term in walk.terms] == [reason] * 2
     assert walk.error is None
 
 

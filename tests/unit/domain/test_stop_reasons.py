@@ -29,6 +29,7 @@ def test_every_reason_of_the_search_has_texts(reason: str) -> None:
         ("search_candidate_limit", "limit"),
         ("request_budget", "limit"),
         ("upstream_budget_spent", "limit"),
+        ("surface_off", "limit"),
         ("upstream_verification", "problem"),
         ("empty_ambiguous", "problem"),
     ],

@@ -117,6 +117,17 @@ def test_the_feed_of_a_track_has_not_ended_while_a_candidate_is_unread(number: i
     assert not exhausted_sources(ConcludingScan(unread=LISTED[:number]).run)["music"]
 
 
+@pytest.mark.parametrize("left", ["authors_left", "hashtags_left"])
+def test_screens_that_a_limit_left_unread_are_reported_and_the_feed_has_not_ended(
+    left: str,
+) -> None:
+    scan = ConcludingScan()
+    setattr(scan.state, left, ("one",))
+    assert not exhausted_sources(scan.run)["music"]
+    surface = {"authors_left": "user_posts", "hashtags_left": "hashtag_list"}[left]
+    assert coverage_document(scan.run)["not_reached"] == [f"{surface}:one"]
+
+
 @pytest.mark.parametrize(
     ("stops", "has_ended"),
     [

@@ -133,6 +133,7 @@ def test_a_video_of_a_variant_id_that_sounds_otherwise_is_no_variant() -> None:
     )
     found = confirm(OneRound(state))
     assert found.variants.keys() == {"1", "3"}
+    assert found.outcomes["3"] == ("variant", "speed_variant")
     assert found.outcomes["2"] == ("rejected", "distances_above_limits")
 
 
@@ -188,3 +189,26 @@ def test_what_fails_in_a_round_leaves_no_excerpt_half_cut(monkeypatch: pytest.Mo
     with pytest.raises(ZeroDivisionError):
         confirm(scan)
     assert ended == ["excerpts", "appends"]
+
+
+@pytest.mark.parametrize(
+    ("refusals", "stop"),
+    [
+        ({}, "completed"),
+        ({"audio_unavailable": 3}, "completed"),
+        ({"audio_unavailable": 3, "upstream_rate_limited": 2}, "upstream_rate_limited"),
+    ],
+)
+def test_sounds_that_were_refused_are_the_reason_although_others_were_read(
+    monkeypatch: pytest.MonkeyPatch, refusals: dict[str, int], stop: str
+) -> None:
+    scan = OneRound(ScanState(), verifies_audio=True)
+
+    async def verify(session: ScanRun) -> list[str]:
+        session.state.sounds_read += 1
+        session.state.sound_refusals.update(refusals)
+        return []
+
+    monkeypatch.setattr("pipelines.scan.confirm._verify_pool", verify)
+    [media] = confirm(scan).coverage_report
+    assert (media.surface, media.stop_reason) == ("media", stop)

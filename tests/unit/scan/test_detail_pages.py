@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from pipelines.parameters.scan import ScanParameters
+from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.scan.collect import READS_IN_FLIGHT, read_details
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
@@ -25,6 +26,7 @@ from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 type Answer = UpstreamError | UnavailableVideo | None
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OFF = ForbiddenError("off", surface="video_page", reason=SURFACE_OFF)
 
 
 class ReadingScan:
@@ -48,7 +50,7 @@ class ReadingScan:
     async def video(self, aweme_id: str, *, max_age_s: float) -> VideoDetail | UnavailableVideo:
         assert max_age_s > 0
         found = self._answers.get(aweme_id)
-        self.requests_used += not isinstance(found, RefusedLatelyError)
+        self.requests_used += not isinstance(found, RefusedLatelyError) and found is not OFF
         if isinstance(found, UpstreamError):
             raise found
         if found is not None:
@@ -136,6 +138,13 @@ def test_what_is_not_asked_after_late_refusals_is_not_reached() -> None:
     assert scan.state.outcomes == {"1": (RefusedLatelyError.type, "refused lately")}
     assert scan.state.not_reached == ["video_detail:1"]
     assert reported(scan) == (2, 2, 2, RefusedLatelyError.type)
+
+
+def test_a_surface_that_a_patch_switches_off_is_no_refusal_of_the_platform() -> None:
+    scan = ReadingScan(["0", "1"], {"0": OFF, "1": OFF})
+    assert read(scan) == []
+    assert scan.state.outcomes["1"] == ("not_reached", "surface_off")
+    assert reported(scan) == (0, 0, 0, "surface_off")
 
 
 def test_a_pool_that_is_read_is_not_read_again() -> None:

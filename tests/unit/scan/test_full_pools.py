@@ -6,8 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import cast
 
+import pytest
+
 from pipelines.captures.list_walk import ListWalk
 from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.collect import begin_pool, fill_pool
 from pipelines.scan.confirm import expand
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
@@ -22,6 +25,7 @@ class FullScan:
     """The part of a scan that its expansion needs; each list of the platform shows one video."""
 
     music_id = "own"
+    song_title = "Boats"
     parameters = ScanParameters(candidate_limit=LIMIT)
     verifies_audio = True
 
@@ -81,3 +85,27 @@ def test_so_many_lists_are_read_and_the_others_are_not_reached() -> None:
     assert not expand(cast("ScanRun", scan))
     assert scan.state.screened == {"own", "m1", "m2", "m3"}
     assert scan.state.not_reached == ["music_list:m4", "music_list:m5"]
+
+
+def seen(name: str, *, is_own: bool) -> Sighting:
+    surface = "music_list" if is_own else "user_posts"
+    return Sighting(
+        aweme_id=name, surface=surface, entity_id="own", same_music=is_own, desc="with Boats"
+    )
+
+
+@pytest.mark.parametrize("verifies_audio", [True, False])
+def test_a_long_list_of_the_own_id_leaves_places_for_what_other_sources_show(
+    verifies_audio: bool,
+) -> None:
+    scan = FullScan([])
+    scan.verifies_audio = verifies_audio
+    scan.state.pool = {}
+    scan.state.sightings = [seen(f"own {number}", is_own=True) for number in range(40)]
+    begin_pool(cast("ScanRun", scan))
+    assert len(scan.state.pool) == (9 if verifies_audio else LIMIT)
+    scan.state.sightings += [seen(f"copy {number}", is_own=False) for number in range(10)]
+    fill_pool(cast("ScanRun", scan))
+    assert len(scan.state.pool) == LIMIT
+    copies = [name for name in scan.state.pool if name.startswith("copy")]
+    assert len(copies) == (2 if verifies_audio else 0)

@@ -136,6 +136,14 @@ def test_an_account_that_is_gone_has_no_profile_and_is_not_left_out() -> None:
     assert reported(scan) == (2, 1, "completed")
 
 
+def test_a_refreshed_scan_reads_every_profile_anew(known: dict[str, Account]) -> None:
+    known["a"] = profile_of("a")
+    scan = ProfileScan("a")
+    scan.parameters = replace(scan.parameters, refresh=True)
+    assert read(scan) == ["a"]
+    assert reported(scan) == (1, 1, "completed")
+
+
 def test_a_recent_profile_is_not_read_again_and_an_older_one_is(known: dict[str, Account]) -> None:
     known["a"] = profile_of("a", age=PROFILE_MAX_AGE)
     known["b"] = profile_of("b", age=PROFILE_MAX_AGE + timedelta(seconds=1))

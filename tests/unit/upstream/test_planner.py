@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, SURFACE_OFF
 from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.rules import SICK_AFTER
@@ -89,6 +89,11 @@ async def test_no_number_of_demands_moves_the_later_source_of_the_host_to_the_fr
     assert "second" not in platform.asked
 
 
+def off(surface: str) -> UpstreamError:
+    """What our own client says of a surface that a profile patch switches off."""
+    return ForbiddenError("off", surface=surface, reason=SURFACE_OFF)
+
+
 async def ask_at_once(platform: Any, question: Any, count: int) -> list[Any]:
     asks = (platform.surface(question) for _ in range(count))
     return await asyncio.gather(*asks, return_exceptions=True)
@@ -106,6 +111,33 @@ async def test_a_burst_that_waits_for_the_first_answer_is_refused_with_it(
     assert {type(one) for one in found} == {refusal}
     assert [one.reason for one in found[1:]] == [OPEN_REASON] * 8
     assert platform.asked == ["first"]
+
+
+async def test_a_burst_for_a_surface_that_is_off_meets_that_and_no_refusal(platform: Any) -> None:
+    question = platform.question(platform.source("first", read=platform.read_slowly("first")))
+    platform.answers["first"] = off("first")
+    found = await ask_at_once(platform, question, 9)
+    assert {(type(one), one.stop_reason) for one in found} == {(ForbiddenError, "surface_off")}
+
+
+async def test_what_another_source_answers_is_said_rather_than_that_one_is_off(
+    platform: Any,
+) -> None:
+    question = platform.question(platform.source("first"), platform.source("second"))
+    platform.answers = {"first": off("first"), "second": ForbiddenError}
+    [refused] = await ask_at_once(platform, question, 1)
+    assert (refused.surface, refused.stop_reason) == ("second", "upstream_forbidden")
+    platform.answers["second"] = off("second")
+    [unasked] = await ask_at_once(platform, question, 1)
+    assert unasked.stop_reason == "surface_off"
+
+
+async def test_a_source_that_is_off_does_not_hide_that_the_other_refused_lately(
+    platform: Any,
+) -> None:
+    question = platform.question(platform.source("first"), platform.source("second"))
+    platform.answers = {"first": off("first"), "second": empty("second")}
+    assert (await refusals(platform, question, times=8))["upstream_refused_lately"] > 0
 
 
 async def test_a_burst_goes_on_side_by_side_after_the_first_answer(platform: Any) -> None:

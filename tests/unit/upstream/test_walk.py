@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from pipelines.captures.list_walk import ListWalkState
-from warehouse.records.errors import UpstreamError, VerificationDemandedError
+from pipelines.platform.http.circuit_breaker import SURFACE_OFF
+from warehouse.records.errors import ForbiddenError, UpstreamError, VerificationDemandedError
 from warehouse.records.videos import Video, VideoPage
 
 
@@ -42,12 +43,27 @@ async def walked(
         (page("c", cursor=2, has_more=True), "cursor_stalled"),
         (page("a", "b", cursor=4, has_more=True), "no_new_items"),
         (VerificationDemandedError("no", surface="music_list"), "upstream_verification"),
+        (ForbiddenError("off", surface="music_list", reason=SURFACE_OFF), "surface_off"),
     ],
 )
 async def test_walk_stops_for_its_reason(last: VideoPage | UpstreamError, reason: str) -> None:
     stop, steps, cursors = await walked([page("a", "b", cursor=2, has_more=True), last])
     assert (stop, cursors) == (reason, [0, 2])
     assert list(steps.videos)[:2] == ["a", "b"]
+
+
+async def test_a_list_that_shows_nothing_is_not_known_to_be_complete() -> None:
+    stop, steps, _ = await walked([page(cursor=0, has_more=False)])
+    assert (stop, steps.pages, steps.has_more) == ("empty_ambiguous", 1, False)
+
+
+async def test_a_list_without_a_further_page_has_ended() -> None:
+    steps = ListWalkState(limit=9, page_limit=9, cursor=20)
+
+    async def fetch(_cursor: int) -> VideoPage:
+        return page(cursor=20, has_more=False)
+
+    assert await steps.walk(fetch) == "exhausted"
 
 
 async def test_walk_ends_at_the_candidate_limit() -> None:
