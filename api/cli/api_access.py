@@ -13,7 +13,7 @@ import anyio
 import typer
 from rich.console import Console
 
-from api.cli.processes.child_processes import is_listening
+from api.cli.processes.child_processes import is_listening, service_url
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import (
     EXIT_FAILED,
@@ -103,8 +103,8 @@ async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator
     """
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
-    here = f"{LOCALHOST_URL}:{settings.api_port}"
-    if api is not None or is_listening(settings.api_port):
+    here = service_url(settings.api_host, settings.api_port)
+    if api is not None or is_listening(settings.api_port, settings.api_host):
         try:
             connection = Connection(base_url=api or here, token=token)
         except ValueError as error:

@@ -12,11 +12,12 @@ from urllib.parse import quote
 import httpx2
 
 from .connection import EVENTS_SILENCE_S, Connection
-from .errors import ServiceError, WaitTimeoutError
+from .errors import ConnectionFailedError, ServiceError, WaitTimeoutError
 from .operations import JOB_EVENTS, Operations
 from .request import ApiRequest
 from .responses import (
     FINAL,
+    OUTAGE_POLLS,
     POLL_S,
     ApiResponse,
     EventText,
@@ -113,17 +114,34 @@ class Client(Operations):
     def watch(
         self, job_id: str, *, timeout_s: float = float("inf")
     ) -> Generator[JobData, None, None]:
-        """Yield the job at each change, until it ends or the time is over."""
+        """Yield the job at each change, until it ends or the time is over.
+
+        A service that restarts meanwhile is waited for, about a minute.
+
+        Raises:
+            ServiceError: The service does not know the job, or rejects the request.
+            ConnectionFailedError: The service is unreachable from the start, or stays so.
+        """
         until = time.monotonic() + timeout_s
         path = JOB_EVENTS.format(job_id=quote(job_id, safe=""))
+        lost_polls = OUTAGE_POLLS
         with closing(self._listen(path, silence_s=max(0.1, timeout_s))) as events:
             for job in events:
+                lost_polls = 0
                 if job is not None:
                     yield job
                 if time.monotonic() >= until or (job is not None and job["status"] in FINAL):
                     return
         while True:
-            answer = self.job(job_id)
+            try:
+                answer = self.job(job_id)
+            except ConnectionFailedError:
+                lost_polls += 1
+                if lost_polls > OUTAGE_POLLS or time.monotonic() + POLL_S > until:
+                    raise
+                self._sleep(POLL_S)
+                continue
+            lost_polls = 0
             yield answer.data
             pause = answer.retry_after or POLL_S
             if answer.data["status"] in FINAL or time.monotonic() + pause > until:

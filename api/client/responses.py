@@ -24,6 +24,8 @@ FIRST_FAILURE = 400
 TOO_MANY, UNAVAILABLE = 429, 503
 FINAL = frozenset({"completed", "failed", "cancelled"})
 POLL_S = 1.0
+OUTAGE_POLLS = 45
+"""So many polls of a watched job may fail: each takes up to 1.6 s with its retries."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 """What ends a line of an event stream. Text may hold other line separators."""
 

@@ -5,6 +5,7 @@ the end. A failure here loses an excerpt, never a scan. Not here: choosing and e
 """
 
 import asyncio
+import shutil
 import time
 from collections.abc import Sequence
 from itertools import chain
@@ -72,13 +73,14 @@ async def finish_cutting(session: ScanRun) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Delete files older than a day: a killed process left them, because no scan takes so long.
+    """Delete what is older than a day: a killed process left it, because no scan takes so long.
 
-    It may have been downloading them, waiting for a decoder, or keeping them for excerpts.
+    It may have been downloading files, waiting for a decoder, or keeping them for excerpts; the
+    service keeps those that it reads in a folder.
     """
     for path in chain.from_iterable(map(folder.glob, _SOUND_FILES)):
         if time.time() - path.stat().st_mtime > _ABANDONED_S:
-            path.unlink(missing_ok=True)
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 async def _cut_and_delete(

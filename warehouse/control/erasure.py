@@ -6,13 +6,16 @@ Afterwards the file itself is rewritten, so that deleted rows are not left in fr
 import re
 import sqlite3
 from collections.abc import Collection
+from dataclasses import replace
 
-from sqlalchemy import Column, Connection, String, Table, and_, delete, select
+import orjson
+from sqlalchemy import Column, Connection, String, Table, and_, delete, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control.database import Database
-from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS
+from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS, WATCHLISTS
 from warehouse.lake.library_errors import translate_errors
+from warehouse.records.watchlists import parse_plan
 
 
 class ErasureRows:
@@ -26,6 +29,8 @@ class ErasureRows:
     ) -> dict[str, int]:
         """Delete these jobs and every row that `pattern` matches; return row counts by table.
 
+        A watchlist loses its matching entries; it is deleted if it has no others.
+
         Journals and previews of scans are deleted as a whole, because they are packed: a scan
         without its journal begins again, and writes its next preview within seconds.
         """
@@ -33,8 +38,9 @@ class ErasureRows:
         with self._database.writing() as connection:
             for packed in (SCAN_JOURNAL, SCAN_PREVIEWS):
                 connection.execute(delete(packed))
+            shortened = {WATCHLISTS: _shorten_watchlists(connection, pattern)}
             for table in METADATA.sorted_tables:
-                gone = _delete_matching(connection, table, pattern)
+                gone = _delete_matching(connection, table, pattern) + shortened.get(table, 0)
                 if table is JOBS and job_ids:
                     these = JOBS.c.job_id.in_(sorted(job_ids))
                     gone += connection.execute(delete(JOBS).where(these)).rowcount
@@ -56,6 +62,20 @@ class ErasureRows:
                     raw.cursor().execute(statement)
             finally:
                 raw.close()
+
+
+def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> int:
+    """Remove the matching entries of watchlists that have others; return how many changed."""
+    changed = 0
+    for name, text in connection.execute(select(WATCHLISTS.c.name, WATCHLISTS.c.plan)).all():
+        plan = parse_plan(orjson.loads(text))
+        left = tuple(one for one in plan.entries if not pattern.search(one.input.encode()))
+        if left and left != plan.entries:
+            shorter = orjson.dumps(replace(plan, entries=left).to_document()).decode()
+            this = WATCHLISTS.c.name == name
+            connection.execute(update(WATCHLISTS).where(this).values(plan=shorter))
+            changed += 1
+    return changed
 
 
 def _delete_matching(connection: Connection, table: Table, pattern: re.Pattern[bytes]) -> int:

@@ -157,8 +157,9 @@ def _fill(
 
 def _copy_sqlite(source: Path, target: Path) -> None:
     """Copy with SQLite's online backup: whole transactions, even during writes."""
+    address = f"{source.resolve().as_uri()}?mode=ro"
     with (
-        closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as opened,
+        closing(sqlite3.connect(address, uri=True, timeout=30)) as opened,
         closing(sqlite3.connect(target)) as copy,
     ):
         opened.backup(copy)

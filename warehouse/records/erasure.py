@@ -8,6 +8,7 @@ import hmac
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
 
 ERASED_REASON = "erased"
 """Reason of a video that was erased here and is not read again.
@@ -24,6 +25,11 @@ _SOUND_TITLE = re.compile(r"@(.+?)\s*(?:创作的原声|original sound)", re.DOT
 def sound_title(name: str) -> str:
     """Return the beginning of the title that the platform gives a sound of the user `name`."""
     return f"@{name}创作的原声"
+
+
+def readable_forms(body: bytes) -> tuple[bytes, ...]:
+    """Return a body, and decoded as well if it contains percent-encoded JSON, as pages do."""
+    return (body, unquote_to_bytes(body)) if b"%22" in body else (body,)
 
 
 def erasure_mark(salt: str, name: str) -> str:
@@ -59,7 +65,10 @@ class ErasureMarks:
 
         Costs about 2 µs per token and salt.
         """
-        return bool(self) and self.hold(*(word.decode() for word in set(_TOKEN.findall(body))))
+        if not self:
+            return False
+        words = {word for form in readable_forms(body) for word in _TOKEN.findall(form)}
+        return self.hold(*(word.decode() for word in words))
 
 
 def merge_marks(rows: Iterable[tuple[str, Iterable[str]]]) -> ErasureMarks:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from api.cli.job_client import JobClient
-from api.cli.processes.child_processes import is_listening
+from api.cli.processes.child_processes import is_listening, service_url
 from api.cli.processes.worker_supervision import WorkerSupervisor
 from api.cli.rendering.parameter_options import given_parameters, with_parameter_options
 from api.cli.rendering.progress import ScanDisplay, follow_job
@@ -106,10 +106,10 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
 
     settings = ApiSettings()
     token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
-    if api is not None or is_listening(settings.api_port):
+    if api is not None or is_listening(settings.api_port, settings.api_host):
         from api.cli.http_job_client import HttpJobClient  # noqa: PLC0415 -- loads httpx2
 
-        here = f"http://127.0.0.1:{settings.api_port}"
+        here = service_url(settings.api_host, settings.api_port)
         try:
             opened = HttpJobClient(api or here, token=token)
         except ValueError as error:

@@ -227,6 +227,12 @@ def local_address(host: str) -> str:
     return {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 -- only compared
 
 
+def service_url(host: str, port: int) -> str:
+    """Return the URL at which this machine reaches a service that listens on `host`."""
+    here = local_address(host)
+    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
+
+
 def _fork(program: Program) -> RunningProcess:
     from api.cli.processes.forked_programs import ForkedProcess, ModuleRun  # noqa: PLC0415 -- loads multiprocessing
 

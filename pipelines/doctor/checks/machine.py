@@ -105,12 +105,15 @@ def check_workers(live: Callable[[], Sequence[str]]) -> CheckResult:
     return CheckResult("worker", "warn", "none is alive", advice)
 
 
-def check_port(name: str, port: int, *, setting: str, path: str) -> CheckResult:
-    """Check whether our service, another program or nothing listens on a port."""
-    if not is_listening(port):
+def check_port(
+    name: str, port: int, *, setting: str, path: str, host: str = LOOPBACK
+) -> CheckResult:
+    """Check whether our service, another program or nothing listens on a port of an address."""
+    if not is_listening(port, host):
         return CheckResult(name, "ok", f"port {port} is free; the service is not running")
+    there = f"[{host}]" if ":" in host else host
     try:
-        answer = httpx2.get(f"http://{LOOPBACK}:{port}{path}", timeout=_ANSWER_S, trust_env=False)
+        answer = httpx2.get(f"http://{there}:{port}{path}", timeout=_ANSWER_S, trust_env=False)
     except httpx2.HTTPError as error:
         says = f"port {port} is taken and does not answer ({type(error).__name__})"
         return CheckResult(name, "warn", says, f"see what listens there, or change {setting}")
@@ -128,8 +131,10 @@ def check_sandbox(port: int) -> CheckResult:
     return CheckResult("sandbox", "warn", f"nothing listens on port {port}", advice)
 
 
-def is_listening(port: int) -> bool:
-    """Return True if a process accepts connections on this loopback port."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex((LOOPBACK, port)) == 0
+def is_listening(port: int, host: str = LOOPBACK) -> bool:
+    """Return True if a process accepts connections on this port of an address."""
+    try:
+        with socket.create_connection((host, port), timeout=0.5):
+            return True
+    except OSError:
+        return False

@@ -4,12 +4,14 @@ import asyncio
 import json
 import shutil
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from dagster import job, op
@@ -21,14 +23,15 @@ from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
+from warehouse.lake.packing import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
+from warehouse.maintenance.erasure.account import check_idle
 from warehouse.maintenance.erasure.names import AccountNames, to_pattern
 from warehouse.maintenance.erasure.proof import search_files
 from warehouse.queries.accounts import read_marks
 from warehouse.queries.videos import read_listed_videos
-from warehouse.records.errors import UnresolvedIdError
+from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
 from warehouse.records.videos import (
     Account,
     Author,
@@ -203,6 +206,8 @@ def add_files(root: Path) -> None:
         ("published/sametrack.duckdb", "packed"),
         (f"cache/excerpts/{'a' * 64}-0-9000.mp3", "sound"),
         (f"cache/excerpts/{'b' * 64}-0-9000.mp3", "sound"),
+        (f"sounds/.kept-job-{GONE_IDS[2]}.mp4", "left by a killed scan"),
+        (f"sounds/{'a' * 64}-7.mp4", "as well"),
     ):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -261,6 +266,7 @@ def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
         "reports/gone.html", "reports/plot.pdf", "digests/gone.json", "published/sametrack.duckdb",
         f"cache/excerpts/{'a' * 64}-0-9000.mp3",
     }  # fmt: skip
+    assert not [name for name in left if name.startswith("sounds/")]
     assert [one.target for one in erased.control.jobs(limit=9)] == [STAYS]
     assert erased.control.read_cached_link(f"https://short.example/{STAYS}") is not None
     assert erased.control.read_cached_link(f"https://short.example/{GONE}") is None
@@ -308,6 +314,31 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
     assert places(full.small.home.root, GONE) != ()
     assert command("erase", "handle_1", given="y\n").status == 0
     assert places(full.small.home.root, GONE) == ()
+
+
+@pytest.mark.parametrize("given", ["1004293889", "@1004293889"])
+def test_it_is_found_by_the_short_number_that_serves_as_its_handle(
+    full: Full, command: Callable[..., Any], given: str
+) -> None:
+    unknown = (one.name for one in BY_NAME["raw.accounts"].columns if not one.required)
+    account: dict[str, object] = {
+        **dict.fromkeys(unknown),
+        "sec_uid": GONE, "short_id": "1004293889", "surface": "user_info",
+        "observed_at": datetime.now(UTC), "data_provider": "mock",
+    }  # fmt: skip
+    full.small.lake.append("raw.accounts", [account])
+    assert command("erase", given, "--yes", "--json").document["is_clean"]
+    assert places(full.small.home.root, GONE) == ()
+
+
+def test_a_page_that_shows_it_percent_encoded_goes(full: Full, command: Callable[..., Any]) -> None:
+    page = quote(json.dumps({"nickname": NICKNAME}, ensure_ascii=False)).encode()
+    payload: dict[str, object] = {
+        "sha256": "c" * 64, "body": pack_bytes(page), "size_bytes": len(page), "content_type": None,
+    }  # fmt: skip
+    full.small.lake.append("raw.payloads", [payload])
+    said = command("erase", GONE, "--yes", "--json").document
+    assert (said["is_clean"], said["rows"]["raw.payloads"]) == (True, 2)
 
 
 def test_what_was_asked_by_its_handle_goes_and_longer_handles_stay(
@@ -360,6 +391,15 @@ def test_a_worker_at_work_is_told_to_be_stopped_first(
     assert said.status == 1
     assert "stop it" in said.remarks
     assert places(full.small.home.root, GONE) != ()
+
+
+def test_a_job_that_a_killed_worker_left_running_does_not_prevent_it(full: Full) -> None:
+    full.control.claim("a worker")
+    with pytest.raises(WarehouseUnavailableError, match="is running"):
+        check_idle(full.control, within_s=60)
+    url, later = full.small.home.control_url, time.time() + 3600
+    with closing(open_control(url, world="sandbox", clock=lambda: later)) as control:
+        check_idle(control, within_s=60)
 
 
 def test_a_service_that_listens_is_told_to_be_stopped_first(

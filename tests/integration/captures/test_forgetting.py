@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -101,5 +102,7 @@ def test_a_body_is_known_by_any_id_in_it_and_by_nothing_else(name: str, others: 
     told = "".join(f'{{"id":"{other}"}},' for other in others if other != name).encode()
     assert not marks.occur_in(told)
     assert marks.occur_in(told + f'{{"sec_uid":"{name}"}}'.encode())
+    assert marks.occur_in(quote(f'{{"sec_uid":"{name}"}}', safe="").encode())
+    assert not marks.occur_in(quote(told, safe="").encode())
     assert marks.hold(None, name)
     assert not marks.hold(None, f"{name}x")

@@ -207,6 +207,13 @@ def test_a_folder_with_something_in_it_takes_no_backup(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "copy").iterdir()] == ["mine"]
 
 
+def test_a_home_may_have_any_name(tmp_path: Path) -> None:
+    home = open_home(tmp_path / "a #1 50%", WORLD)
+    open_control(home.control_url, world=WORLD).close()
+    backup(home, tmp_path / "copy")
+    assert (tmp_path / "copy" / "control.sqlite").stat().st_size > 0
+
+
 def test_what_lives_elsewhere_is_left_out_and_said(tmp_path: Path) -> None:
     home = open_home(tmp_path / "home", WORLD)
     manifest = write_backup(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
 WHO = "MS4wLjABAAAAgone_account-0001"
 
@@ -41,6 +42,18 @@ def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: Cont
     assert control.next_sequences([("user_posts", "another")])[0] == 2
     assert control.next_sequences([("user_posts", WHO)])[0] == 1
     assert control.schema_version() > 1
+
+
+def test_a_watchlist_loses_the_account_and_keeps_its_other_entries(control: ControlStore) -> None:
+    track = WatchlistEntry(kind="track", input="7300000000000000001")
+    account = WatchlistEntry(kind="account", input=f"https://vidplat.example/user/{WHO}")
+    for name, entries in (("both", (track, account)), ("alone", (account,)), ("other", (track,))):
+        plan = WatchlistPlan(name=name, every="daily", entries=entries, parameters={"count": 5})
+        assert control.create_watchlist(plan, "0 0 * * *")
+    assert control.forget(re.compile(WHO.encode())) == {"watchlists": 2}
+    left = {kept.plan.name: kept.plan for kept in control.watchlists()}
+    assert left.keys() == {"both", "other"}
+    assert (left["both"].entries, left["both"].parameters) == ((track,), {"count": 5})
 
 
 def test_nothing_to_forget_changes_nothing(control: ControlStore) -> None:

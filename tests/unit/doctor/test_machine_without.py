@@ -63,9 +63,13 @@ def test_without_any_browser_it_is_said_who_needs_one(
     assert (found.state, found.says) == (state, "not found; only browser-public needs it")
 
 
+class OverIPv6(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
 @contextmanager
-def service() -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Healthy)
+def service(host: str = "127.0.0.1") -> Iterator[int]:
+    server = (OverIPv6 if ":" in host else ThreadingHTTPServer)((host, 0), Healthy)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -81,6 +85,15 @@ def test_our_service_and_a_sandbox_on_their_ports_are_fine() -> None:
         found = check_port("api", port, setting="API_PORT", path="/healthz")
         assert (found.state, found.says) == ("ok", f"answers on port {port}")
         assert check_sandbox(port).says == f"listens on port {port}"
+
+
+def test_our_service_is_found_at_the_address_that_it_listens_on() -> None:
+    host = "::1"
+    with service(host) as port:
+        found = check_port("api", port, setting="API_PORT", path="/healthz", host=host)
+        assert (found.state, found.says) == ("ok", f"answers on port {port}")
+        elsewhere = check_port("api", port, setting="API_PORT", path="/healthz")
+        assert elsewhere.says == f"port {port} is free; the service is not running"
 
 
 @contextmanager

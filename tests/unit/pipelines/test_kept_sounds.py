@@ -22,3 +22,15 @@ def test_only_sounds_that_were_left_long_ago_are_removed(tmp_path: Path) -> None
     remove_abandoned(tmp_path)
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {*(f"{name}new" for name in names), "otherold"}
+
+
+def test_a_folder_that_a_killed_service_left_is_removed_and_does_not_end_the_removal(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".kept-abcd").mkdir()
+    (tmp_path / ".kept-abcd" / SOUND).touch()
+    (tmp_path / SOUND).touch()
+    for path in (tmp_path / ".kept-abcd", tmp_path / SOUND):
+        os.utime(path, (time.time() - 2 * DAY_S,) * 2)
+    remove_abandoned(tmp_path)
+    assert list(tmp_path.iterdir()) == []

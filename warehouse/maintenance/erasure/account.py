@@ -127,10 +127,14 @@ def _erase_once(stores: ErasureStores, names: AccountNames, erased: ErasureResul
 def check_idle(control: ControlStore, *, within_s: float) -> None:
     """Refuse while a worker is alive or a job runs: it has data of the account in memory.
 
+    A running job without a heartbeat was left by a worker that was killed: it has no memory.
+
     Raises:
         WarehouseUnavailableError: A worker is alive or a job runs.
     """
-    if control.live_workers(within_s) or control.jobs(limit=1, status="running"):
+    lost = {job.job_id for job in control.lost_jobs(within_s)}
+    running = control.jobs(limit=len(lost) + 1, status="running")
+    if control.live_workers(within_s) or any(job.job_id not in lost for job in running):
         raise WarehouseUnavailableError(
             "a worker is running, and has in memory what would be erased",
             hint="stop it (Ctrl-C where `sametrack up` or `sametrack worker` runs), then erase",

@@ -1,5 +1,6 @@
 """Erasure of files next to the lake: excerpts, reports, digests, the published database.
 
+Sounds that a killed scan left are deleted, too: no process that needs them is running.
 Only these are deleted. Any other file that names the account is reported by the proof, for the
 operator to decide.
 """
@@ -23,6 +24,7 @@ def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[st
     doomed = {
         *_excerpts(home, sounds),
         *_copies_of_the_control_store(home),
+        *_files(home.sounds_dir),
         *(path for folder in RECREATED_FOLDERS for path in _files(home.root / folder)),
         *(
             path

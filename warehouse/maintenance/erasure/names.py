@@ -86,10 +86,12 @@ def find_sec_uid(engine: Engine, account: str) -> str:
     found = engine.rows(
         """
         select distinct sec_uid from (
-            select sec_uid, uid, unique_id from raw.videos
-            union all select sec_uid, uid, unique_id from raw.accounts
-        ) where sec_uid is not null
-            and ($account in (uid, unique_id) or '@' || lower(unique_id) = $handle)
+            select sec_uid, uid, unique_id, null as short_id from raw.videos
+            union all select sec_uid, uid, unique_id, short_id from raw.accounts
+        ) where sec_uid is not null and (
+            $account in (uid, unique_id, short_id)
+            or $handle in ('@' || lower(unique_id), '@' || lower(short_id))
+        )
         """,
         {"account": account, "handle": handle},
     )

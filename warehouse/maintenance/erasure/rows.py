@@ -10,6 +10,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
 from warehouse.maintenance.erasure.names import AccountNames, to_pattern
+from warehouse.records.erasure import readable_forms
 from warehouse.tables import Table
 from warehouse.tables.privacy import treatment_of
 
@@ -98,7 +99,7 @@ def _matching(
     with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # constants of this module
         for batch in reader:
             for name, packed in zip(*(one.to_pylist() for one in batch.columns), strict=True):
-                if pattern.search(unpack_bytes(packed)):
+                if any(map(pattern.search, readable_forms(unpack_bytes(packed)))):
                     yield name
 
 

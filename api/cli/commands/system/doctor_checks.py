@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from api.cli.processes.child_processes import local_address
 from api.settings import ApiSettings
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import machine
@@ -73,7 +74,12 @@ def _machine_checks(
         (
             "api",
             partial(
-                machine.check_port, "api", settings.api_port, setting="API_PORT", path="/healthz"
+                machine.check_port,
+                "api",
+                settings.api_port,
+                setting="API_PORT",
+                path="/healthz",
+                host=local_address(settings.api_host),
             ),
         ),
         ("dagster ui", partial(_check_code_server, settings)),

@@ -23,6 +23,7 @@ from api.cli.processes.child_processes import (
     is_listening,
     local_address,
     sametrack_command,
+    service_url,
 )
 from api.cli.processes.supervisor import Service, Supervisor
 from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
@@ -152,7 +153,7 @@ def _configure(
         workspace=run_dir / "workspace.yaml",
         has_token=settings.has_tokens,
         dagster_url=settings.dagster_url,
-        console_url=settings.console_url or f"http://127.0.0.1:{settings.api_port}",
+        console_url=settings.console_url or service_url(settings.api_host, settings.api_port),
     )
     _check_env_file(plan)
     _check_ports(plan)
@@ -282,10 +283,9 @@ def _environment(plan: UpConfig) -> dict[str, str]:
 
 
 def _announce(plan: UpConfig) -> None:
-    host = local_address(plan.api_host)
-    host = f"[{host}]" if ":" in host else host
     out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
-    out.print(f"  service     http://{safe(host)}:{plan.api_port}  (reference: /docs)")
+    url = service_url(plan.api_host, plan.api_port)
+    out.print(f"  service     {safe(url)}  (reference: /docs)")
     out.print(f"  Dagster UI  http://127.0.0.1:{plan.dagster_port}")
     if plan.sandbox_port is not None:
         out.print(f"  sandbox     http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
