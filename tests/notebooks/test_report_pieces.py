@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.reports.build import ReportRequest, build_report
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
-from pipelines.reports.figures import plots, subjects, thresholds, tracks
+from pipelines.reports.figures import headlines, plots, subjects, thresholds, tracks
 from pipelines.reports.figures.display import show_table
 from pipelines.reports.figures.header import ReportFacts, show_facts
 from pipelines.reports.figures.plots import ReportPlots
@@ -364,6 +364,22 @@ def test_equal_names_are_told_apart_by_their_numbers() -> None:
     assert '"1. aaa' in drawn
     assert '"2. aaa' in drawn
     assert '"3. ' not in drawn
+
+
+def test_rows_of_one_name_are_bars_of_their_own() -> None:
+    table = pa.table({"who": ["A", "A", None, None], "n": [5, 4, 3, 2]})
+    message = headlines.concentration(table, "n")
+    assert message is not None
+    assert message.values["count"] == 2
+    chart = PLOTS.bars(table, label="who", value="n", headline=message)
+    assert chart is not None
+    bars = json.loads(chart.to_json())["data"]["values"]
+    assert [(bar["label"], bar["value"], bar["is_first"]) for bar in bars] == [
+        ("1. A", 5, True),
+        ("2. A", 4, True),
+        ("3. (unknown)", 3, False),
+        ("4. (unknown)", 2, False),
+    ]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
@@ -83,7 +83,7 @@ class WarehouseRelation:
 
     def arrow(self) -> pa.Table:
         """Return an Arrow table. Sums of whole numbers are 64-bit numbers."""
-        with user_errors():
+        with user_errors(), query_errors():
             self._engine.refresh_cursor(self._cursor)
             return _with_whole_numbers(self._relation.to_arrow_table())
 
@@ -98,7 +98,7 @@ class WarehouseRelation:
         Raises:
             InvalidParameterError: It is not one read-only statement, or it is invalid.
         """
-        with user_errors():
+        with user_errors(), query_errors():
             checked = checked_statement(self._engine, statement)
             self._engine.refresh_cursor(self._cursor)
             found = self._relation.query(name, checked)
@@ -134,7 +134,7 @@ class WarehouseRelation:
             return found
 
         def call(*arguments: object, **options: object) -> object:
-            with user_errors():
+            with user_errors(), query_errors():
                 self._engine.refresh_cursor(self._cursor)
                 result = found(*map(_plain, arguments), **options)
             return self._wrap(result) if isinstance(result, duckdb.DuckDBPyRelation) else result

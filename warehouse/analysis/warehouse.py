@@ -23,7 +23,7 @@ from warehouse.analysis.description import (
 )
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.relation import WarehouseRelation
-from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.lake.as_of import parse_as_of
 from warehouse.lake.reading import open_lake_for_reading
@@ -105,7 +105,7 @@ class Warehouse:
             WarehouseUnavailableError: The lake cannot be read.
         """
         cursor = self._cursor()
-        with user_errors():
+        with user_errors(), query_errors():
             statement = checked_statement(self._engine, query)
             self._engine.refresh_cursor(cursor)
             for name, frame in (tables or {}).items():

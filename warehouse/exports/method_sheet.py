@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.error_sheet import (
@@ -58,16 +59,22 @@ def describe_method(
     return ExportMethod(
         tuple(facts.items()),
         coverage=read_scope_coverage(engine, scope),
-        error_sheet=read_scope_sheets(engine, scope),
+        error_sheet=read_scope_sheets(engine, scope, is_pseudonymised=is_pseudonymised),
     )
 
 
-def read_scope_sheets(engine: Engine, scope: ExportScope) -> ExportTable | None:
+def read_scope_sheets(
+    engine: Engine, scope: ExportScope, *, is_pseudonymised: bool
+) -> ExportTable | None:
     """Return the error sheets of the newest scan of each track in scope; None without a scan.
 
-    Of everything, only the newest scans have theirs: a sheet is text to be read.
+    Of everything, only the newest scans have theirs: a sheet is text to be read. Pseudonymised, it
+    has the music id for the title, which names the uploader of a user sound.
     """
-    return _sheets(read_newest_scans(engine, scope))
+    scans = read_newest_scans(engine, scope)
+    if is_pseudonymised:
+        return _sheets((job_id, found | {"music": None}) for job_id, found in scans)
+    return _sheets(scans)
 
 
 def read_job_sheets(
@@ -92,21 +99,23 @@ def _sheets(scans: Iterable[tuple[str, Row]], language: SheetLanguage = "en") ->
 def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str, Row]]:
     """Return the job id and the result of the newest scan of each track in scope, newest first.
 
-    A damaged result has no sheet; the export goes on, and its rows are exported as they are.
+    At most `MOST_SHEETS`; neither a search by name nor a discovery takes the place of a scan. A
+    damaged result has no sheet; the export goes on, and its rows are exported as they are.
     """
     chosen = choose_extracts("marts.job_results", scope)[0]
     newest = engine.rows(
         f"""
-        select job_id from marts.job_results where {chosen.where}
+        select job_id from marts.job_results
+        where {chosen.where} and music_id not like 'keyword:%'
         qualify row_number() over (
             partition by music_id
             order by job_id in (select job_id from marts.coverage) desc, committed_at desc, job_id
         ) = 1
-        order by committed_at desc, job_id limit {MOST_SHEETS}
+        order by committed_at desc, job_id
         """,  # noqa: S608  # no user input; values are parameters
         **chosen.params,
     )
-    return _scan_results(engine, [row["job_id"] for row in newest])
+    return islice(_scan_results(engine, [row["job_id"] for row in newest]), MOST_SHEETS)
 
 
 def _scan_results(engine: Engine, job_ids: Sequence[str]) -> Iterator[tuple[str, Row]]:

@@ -164,13 +164,15 @@ of_job as (
     where job_id in (select result_job_id from asked union select previous_job_id from asked)
 ),
 missing as (
-    -- known only if both results have rows: one that was copied from an equal job has none
-    select track_key, count(*) filter (newest.aweme_id is null) as missing_video_count
+    -- known only of two scans, which have coverage: a result copied from an equal job has no rows
+    select track_key, count(earlier.aweme_id) filter (newest.aweme_id is null)
+        as missing_video_count
     from asked
-    join of_job as earlier on earlier.job_id = previous_job_id
+    left join of_job as earlier on earlier.job_id = previous_job_id
     left join of_job as newest
         on newest.job_id = result_job_id and newest.aweme_id = earlier.aweme_id
-    where result_job_id in (select job_id from of_job)
+    where result_job_id in (select job_id from marts.coverage)
+        and previous_job_id in (select job_id from marts.coverage)
     group by track_key
 ),
 estimates as (

@@ -31,6 +31,7 @@ def read_reference_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]
     """Return track and hash of the sounds that the newest comparisons of each track referred to.
 
     With the video, the music id and the source of each. Tracks that were never compared are absent.
+    A scan counts before a discovery, which compares a few videos.
     """
     return engine.rows(
         """
@@ -40,10 +41,15 @@ def read_reference_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]
             any_value(reference_music_id) as reference_music_id,
             coalesce(any_value(reference_source), 'platform') as reference_source
         from (
-            from marts.audio_comparisons
-            where track_music_id in (select unnest($ids::varchar[]))
-                and reference_sha256 is not null
-            qualify job_id = arg_max(job_id, committed_at) over (partition by track_music_id)
+            from (
+                select *, job_id not in (select job_id from marts.discovered_videos) as is_of_scan
+                from marts.audio_comparisons
+                where track_music_id in (select unnest($ids::varchar[]))
+                    and reference_sha256 is not null
+            )
+            qualify job_id = arg_max(job_id, (is_of_scan, committed_at)) over (
+                partition by track_music_id
+            )
         )
         group by track_music_id, reference_sha256
         order by track_music_id, reference_sha256

@@ -5,7 +5,7 @@ in a line or a missing bar, never 0. Times are UTC. Axes and legends have the wo
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import pairwise
 
@@ -115,24 +115,27 @@ class ReportPlots:
         by: str | None = None,
         headline: Headline | None = None,
     ) -> Plot:
-        """Draw a bar per label in table order, at most `MOST_BARS`, stacked by `by`.
+        """Draw a bar per row in table order, or with `by` per label, stacked by it.
 
-        A headline about the first bars makes the others paler.
+        At most `MOST_BARS`. A headline about the first bars makes the others paler.
         """
         if not _has(table, value):
             return None
-        chosen = list(dict.fromkeys(table.column(label).to_pylist()))[:MOST_BARS]
-        rows = [row for row in table.to_pylist() if row[label] in chosen and row[value] is not None]
-        shown = self._labels(label, chosen)
+        rows = table.to_pylist()
+        keys = [number if by is None else row[label] for number, row in enumerate(rows)]
+        names = {key: row[label] for key, row in zip(keys, rows, strict=True)}
+        chosen = list(names)[:MOST_BARS]
+        shown = self._labels(label, {key: names[key] for key in chosen})
         first = set(chosen if headline is None else chosen[: headline.values.get("count")])
         data = [
             {
-                "label": shown[row[label]],
+                "label": shown[key],
                 "value": row[value],
                 "part": "" if by is None else self._shown(by, row[by]),
-                "is_first": row[label] in first,
+                "is_first": key in first,
             }
-            for row in rows
+            for key, row in zip(keys, rows, strict=True)
+            if key in shown and row[value] is not None
         ]
         return styled(
             alt.Chart(to_data(data))
@@ -232,7 +235,7 @@ class ReportPlots:
         rows = [row for row in table.to_pylist() if (row[value] or 0) > 0]
         if not rows:
             return None
-        shown = self._labels(label, list(dict.fromkeys(row[label] for row in rows)))
+        shown = self._labels(label, {row[label]: row[label] for row in rows})
         data = [{"label": shown[row[label]], "value": row[value]} for row in rows]
         title = self._texts.heading(f"{value}_of_a_video")
         return styled(
@@ -288,13 +291,13 @@ class ReportPlots:
             return self._texts.text("plots.unknown")
         return plain_text(self._texts.code(column, value))
 
-    def _labels(self, column: str, names: Sequence[object]) -> dict[object, str]:
-        """Return short labels; a number distinguishes equal ones."""
-        cut = {one: _cut(self._shown(column, one)) for one in names}
+    def _labels(self, column: str, names: Mapping[object, object]) -> dict[object, str]:
+        """Return short labels by the keys of the names; a number distinguishes equal ones."""
+        cut = {key: _cut(self._shown(column, one)) for key, one in names.items()}
         often = Counter(cut.values())
         return {
-            one: f"{number}. {cut[one]}" if often[cut[one]] > 1 else cut[one]
-            for number, one in enumerate(names, start=1)
+            key: f"{number}. {one}" if often[one] > 1 else one
+            for number, (key, one) in enumerate(cut.items(), start=1)
         }
 
 

@@ -60,7 +60,10 @@ def read_accounts(engine: Engine) -> list[ReportSubject]:
             select sec_uid, max_by(nickname, (observed_at, aweme_id, surface)) as nickname
             from seen.videos where sec_uid is not null group by sec_uid
         ),
-        met as (select sec_uid, max(nickname) as nickname from seen.accounts group by sec_uid)
+        met as (
+            select sec_uid, max_by(nickname, (observed_at, committed_at, surface)) as nickname
+            from seen.accounts group by sec_uid
+        )
         select sec_uid, coalesce(met.nickname, named.nickname) as nickname
         from named full join met using (sec_uid) left join users using (sec_uid)
         order by users.works desc nulls last, sec_uid

@@ -70,6 +70,13 @@ def result(job_id: str) -> tuple[str, Row]:
     )  # fmt: skip
 
 
+def covered(job_id: str) -> tuple[str, Row]:
+    return "marts.coverage", filled(
+        "marts.coverage", job_id=job_id, surface="music_list", requests=1, pages=1, items=2,
+        new_items=2, stop_reason="exhausted",
+    )  # fmt: skip
+
+
 def estimate(job_id: str, unit: str, **given: Any) -> tuple[str, Row]:
     return "marts.coverage_estimates", filled(
         "marts.coverage_estimates", job_id=job_id, unit=unit, observed_count=2, source_count=2,
@@ -87,7 +94,7 @@ def engine(small: Any) -> Iterator[Engine]:
         video(VARIANT, COPY, 3),
         confirmed("old", KEPT, TRACK), confirmed("old", GONE, COPY),
         confirmed("new", KEPT, TRACK), confirmed("new", NEW, LATE),
-        result("old"), result("new"),
+        result("old"), result("new"), covered("old"), covered("new"),
         ("marts.audio_comparisons", filled(
             "marts.audio_comparisons", comparison_id="c", job_id="new", track_music_id=TRACK,
             reference_aweme_id=KEPT, candidate_aweme_id=VARIANT, reference_music_id=TRACK,
@@ -123,6 +130,32 @@ def test_a_track_has_its_counts_its_estimates_and_what_changed(engine: Engine) -
     assert (first["video_estimate"], first["video_not_estimated_reason"]) == (None, "one_source")
     assert (unread["track_key"], unread["confirmed_video_count"]) == ("music:4", 0)
     assert (unread["new_video_count"], unread["digg_count"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "scans", "missing"),
+    [
+        ([KEPT, GONE], [], ["old", "new"], 2),
+        ([], [KEPT], ["old", "new"], 0),
+        ([KEPT, GONE], [], ["old"], None),
+        ([], [KEPT], ["new"], None),
+    ],
+)
+def test_all_videos_or_none_may_be_missing_and_of_a_copied_result_it_is_unknown(
+    small: Any, before: list[str], after: list[str], scans: list[str], missing: int | None
+) -> None:
+    store(
+        small,
+        [
+            result("old"), result("new"), *map(covered, scans),
+            *(confirmed("old", aweme_id, TRACK) for aweme_id in before),
+            *(confirmed("new", aweme_id, TRACK) for aweme_id in after),
+        ],
+    )  # fmt: skip
+    with closing(Engine(small.lake)) as engine:
+        engine.show_star()
+        (row,) = read_catalog_tracks(engine, TRACKS[:1]).to_pylist()
+    assert row["missing_video_count"] == missing
 
 
 def test_every_music_id_of_a_track_has_its_birth_its_uploader_and_whether_it_is_new(

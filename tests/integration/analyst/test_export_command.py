@@ -10,6 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.documents import result
+from warehouse.lake.packing import pack_document
+
 SEC_UID = "MS4wLjABAAAAan-account_of-the-test"
 HOSTILE = '=HYPERLINK("https://an.example";"a")'
 NAMES = (SEC_UID, "A nickname", HOSTILE, "handle_1", "https://pictures.example", "741000")
@@ -22,6 +25,16 @@ def fill(small: Any) -> None:
     small.add_ranking(job_id="another", hour=1)
     small.add_works(SEC_UID, nickname="A nickname", desc=HOSTILE)
     small.add_coverage()
+
+
+def add_result(small: Any, title: str) -> None:
+    """The result of a scan of a user sound, whose title names its uploader."""
+    document = result(3) | {"music_id": TRACK, "music": {"title": title}}
+    row: dict[str, object] = {
+        "job_id": JOB, "music_id": TRACK, "document": pack_document(document),
+        "confirmed_count": 3, "algorithm": "a",
+    }  # fmt: skip
+    small.lake.append("marts.job_results", [row])
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
@@ -112,6 +125,20 @@ def test_without_names_nothing_tells_who_and_rows_still_meet(
     packed = form in {"xlsx", "package"}
     told = b"".join(read_zip(path).values()) if packed else path.read_bytes()
     assert [name for name in NAMES if name.encode() in told] == []
+
+
+@pytest.mark.parametrize("form", ["json", "xlsx", "package"])
+def test_without_names_an_error_sheet_has_the_music_id_for_the_title(
+    small: Any, command: Callable[..., Any], tmp_path: Path, form: str
+) -> None:
+    add_result(small, "@Somebody创作的原声")
+    path = tmp_path / "a.out"
+    what = "all" if form == "package" else "job_results"
+    said = command("export", what, "--pseudonymise", "--format", form, "--out", str(path))
+    assert said.status == 0
+    told = path.read_bytes() if form == "json" else b"".join(read_zip(path).values())
+    assert b"Somebody" not in told
+    assert f"the recording of {TRACK}".encode() in told
 
 
 def test_pseudonyms_are_the_same_in_every_table_and_need_the_key(

@@ -9,13 +9,16 @@ import pytest
 from pipelines.reports.figures.subjects import read_tracks
 from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports import method_sheet
 from warehouse.exports.extracts import ExportScope
 from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.lake.packing import pack_document
+from warehouse.queries.sound_matches import read_reference_sounds
 from warehouse.records.jobs import keyword_subject
 
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK = "7361729694329545668"
+OTHER_TRACK = "7361729694329545669"
 VIDEOS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")
 ACCOUNT = "MS4wLjABAAAAnewest_account"
 SCAN_RESULT: dict[str, Any] = {"candidate_pool_size": 3, "coverage": []}
@@ -59,21 +62,36 @@ class Jobs:
         self._at += timedelta(hours=1)
         self.conclude(job, confirmed=3, document=SCAN_RESULT)
 
-    def discover(self, job: str) -> None:
+    def discover(self, job: str, *, of: str = TRACK) -> None:
         """A discovery that confirms one of the videos."""
         self._at += timedelta(hours=1)
-        self.confirm(job, VIDEOS[0])
-        self.conclude(job, confirmed=1, document={"kind": "discovery"})
+        self.confirm(job, VIDEOS[0], of=of)
+        self.add(
+            "marts.discovered_videos", job_id=job, track_music_id=of, aweme_id=VIDEOS[0],
+            title_relation="exact", verdict="confirmed",
+        )  # fmt: skip
+        self.conclude(job, confirmed=1, document={"kind": "discovery"}, subject=of)
 
     def search(self, job: str, name: str) -> None:
         """A search by name, which is about no track."""
         self._at += timedelta(hours=1)
         self.conclude(job, confirmed=0, document=SCAN_RESULT, subject=keyword_subject(name))
 
-    def confirm(self, job: str, aweme_id: str) -> None:
+    def compare(self, job: str, reference_sha256: str, *, of: str = TRACK) -> None:
+        """A pair that a job compared."""
+        self._at += timedelta(hours=1)
         self.add(
-            "marts.confirmed_videos", music_id=TRACK, aweme_id=aweme_id, job_id=job,
-            link_type="exact_music_id", source_music_id=TRACK, expansion_round=0, algorithm="a",
+            "marts.audio_comparisons", comparison_id=f"pair of {job}", job_id=job,
+            track_music_id=of, reference_aweme_id=VIDEOS[0], candidate_aweme_id=VIDEOS[1],
+            reference_music_id=of, candidate_music_id=of, reference_sha256=reference_sha256,
+            verdict="confirmed", reason="r", limits="{}", algorithm="a", feature_version="f",
+            library_version="l",
+        )  # fmt: skip
+
+    def confirm(self, job: str, aweme_id: str, *, of: str = TRACK) -> None:
+        self.add(
+            "marts.confirmed_videos", music_id=of, aweme_id=aweme_id, job_id=job,
+            link_type="exact_music_id", source_music_id=of, expansion_round=0, algorithm="a",
         )  # fmt: skip
 
     def conclude(
@@ -119,6 +137,20 @@ def test_named_queries_show_the_newest_scan(later: Jobs) -> None:
         assert (track["scans"], track["confirmed"]) == (1, 3)
 
 
+def test_references_are_those_of_the_newest_scan_and_of_a_discovery_without_one(
+    later: Jobs,
+) -> None:
+    later.compare("scan", "of the scan")
+    later.compare("discovery", "of the discovery")
+    later.discover("another", of=OTHER_TRACK)
+    later.compare("another", "of another", of=OTHER_TRACK)
+    with closing(Engine(later.lake)) as engine:
+        rows = read_reference_sounds(engine, [TRACK, OTHER_TRACK])
+    assert {row["track_music_id"]: row["reference_sha256"] for row in rows} == {
+        TRACK: "of the scan", OTHER_TRACK: "of another",
+    }  # fmt: skip
+
+
 def test_a_search_by_name_is_no_track_and_no_music_id(jobs: Jobs) -> None:
     jobs.search("search", "晴天")
     with open_warehouse(jobs.root) as wh:
@@ -135,3 +167,17 @@ def test_an_export_has_the_error_sheet_of_the_newest_scan(later: Jobs) -> None:
         assert list(of_track) == [("scan", SCAN_RESULT)]
         of_copy = read_newest_scans(engine, ExportScope(job_id="copy"))
         assert list(of_copy) == [("copy", SCAN_RESULT)]
+
+
+@pytest.mark.parametrize("then", ["search", "discover"])
+def test_neither_searches_nor_discoveries_take_the_place_of_a_sheet(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    monkeypatch.setattr(method_sheet, "MOST_SHEETS", 1)
+    jobs.scan("scan")
+    if then == "search":
+        jobs.search("search", "a name")
+    else:
+        jobs.discover("discovery", of=OTHER_TRACK)
+    with closing(Engine(jobs.lake)) as engine:
+        assert list(read_newest_scans(engine, ExportScope())) == [("scan", SCAN_RESULT)]

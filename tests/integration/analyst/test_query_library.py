@@ -21,6 +21,7 @@ ROW_COUNTS = {
     "genealogy": 3, "list-shares": 3, "music-ids": 3, "scanned-tracks": 1, "close-rejections": 20,
     "growth": 15, "new-videos": 8, "top-videos": 11, "viral-videos": 1,
 }  # fmt: skip
+TRACK = "7410369778457395648"
 JOB = "4189ad23-1314-50fd-bdbb-584e501040b3"
 
 
@@ -69,6 +70,12 @@ def test_every_query_explains_itself_and_uses_its_parameters() -> None:
         ("stop-reasons", {"job_id": "nothing"}, 0),
         ("new-videos", {"since": "2025-09-01"}, 3),
         ("chart-song", {"title": "no song has this title"}, 0),
+        ("compare-tracks", {"music_ids": ""}, 1),
+        ("compare-tracks", {"music_ids": f"1, {TRACK}"}, 1),
+        ("compare-tracks", {"music_ids": "1"}, 0),
+        ("compare-published", {"music_ids": " "}, 10),
+        ("compare-published", {"music_ids": f"1, {TRACK}"}, 10),
+        ("compare-accounts", {"music_ids": ""}, 0),
     ],
 )
 def test_parameters_narrow_the_answer(
@@ -81,7 +88,7 @@ def test_the_growth_of_a_video_that_was_observed_once_is_unknown(wh: Warehouse) 
     times = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 1)]
     observed = pa.table({
         "aweme_id": ["twice", "twice", "once"], "observed_at": times, "digg_count": [10, 10, 90],
-        "statistics_complete": [True, True, True],
+        "statistics_complete": [True, True, True], "capture_id": pa.nulls(3, pa.string()),
     })  # fmt: skip
     sql = find_query("growth").sql.replace("seen.videos", "observed")
     rows = wh.sql(sql, {"top": 5}, tables={"observed": observed}).rows()

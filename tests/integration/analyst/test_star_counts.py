@@ -1,15 +1,27 @@
 """Counts of the star that a repeated reading or another field must not move."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from warehouse import open_warehouse
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import account_row, track_row, video_row
-from warehouse.records.videos import Account, FollowerCountSource, Music, Track, Video
+from warehouse.queries.charts.platform import read_music_videos
+from warehouse.queries.series import read_account_series, read_track_series, read_video_series
+from warehouse.records.videos import (
+    Account,
+    FollowerCountSource,
+    Music,
+    Statistics,
+    Track,
+    Video,
+)
 from warehouse.tables import BY_NAME
 
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK = "7361729694329545668"
+VIDEO = "7400000000000000009"
 ACCOUNT = "MS4wLjABAAAAcounted_account"
 
 
@@ -81,6 +93,62 @@ def test_a_replayed_capture_and_what_it_shows_are_counted_once(small: Any) -> No
     assert counts_of(small) == before
     with open_warehouse(small.home.root) as wh:
         assert {row["desc"] for row in wh.marts.videos.rows()} == {"as r-2 reads it"}
+
+
+def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: Any) -> None:
+    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small, "c-1", "r-1")
+    for capture_id, count in (("c-1", 70), ("r-1", 7)):
+        read = {"capture_id": capture_id, "job_id": None, "data_provider": "mock"}
+        small.lake.append("raw.accounts", [{**profile(0, count, "follower_count"), **read}])
+        small.lake.append("raw.videos", [{**counted_video(0, count), **read}])
+    small.lake.append("raw.videos", [counted_video(1, 9)])
+    link = {
+        "music_id": TRACK, "aweme_id": VIDEO, "job_id": "j", "link_type": "exact_music_id",
+        "source_music_id": TRACK, "source_music_title": None, "sec_uid": None,
+        "comparison_id": None, "reference_aweme_id": None, "expansion_round": 0, "algorithm": "a",
+    }  # fmt: skip
+    small.lake.append("marts.confirmed_videos", [link])
+    with open_warehouse(small.home.root) as wh:
+        (account,) = wh.query("account-history").rows()
+        assert (account["follower_count"], account["follower_count_source"]) == (
+            7, "follower_count",
+        )  # fmt: skip
+        (grown,) = wh.query("growth").rows()
+        assert (grown["likes"], grown["new_likes"]) == (9, 2)
+        captures = wh.query("requests-per-day").rows()
+        assert [(row["captures"], row["requests"]) for row in captures] == [(1, 1)]
+    with closing(Engine(small.lake)) as engine:
+        likes = [row["digg_count"] for row in read_video_series(engine, VIDEO)]
+        assert likes == [7, 9]
+        assert [row["follower_count"] for row in read_account_series(engine, ACCOUNT)] == [7]
+        of_track = [row["digg_count"] for row in read_track_series(engine, TRACK)]
+        assert of_track == [70, 7, 9]  # the last of a time counts
+        of_music_id = [row["digg_count"] for row in read_music_videos(engine, [TRACK])]
+        assert of_music_id == [7, 9]
+
+
+def test_a_song_whose_step_a_replay_corrected_is_no_climber(small: Any) -> None:
+    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small, "c-1", "r-1")
+    for capture_id, title, before in (("c-1", "misread", 30), ("r-1", "read", 3)):
+        names = [one.name for one in BY_NAME["raw.chart_songs"].columns]
+        song = dict.fromkeys(name for name in names if name != "committed_at")
+        told = {"volid": "v", "rank": 5, "title": title, "previous_rank": before}
+        read = {"capture_id": capture_id, "surface": "chart_songs", "observed_at": MONDAY}
+        small.lake.append("raw.chart_songs", [song | told | read | {"data_provider": "mock"}])
+    with open_warehouse(small.home.root) as wh:
+        assert wh.query("chart-climbers").rows() == []
+        assert [row["title"] for row in wh.query("chart-song").rows()] == ["read"]
+        assert wh.query("chart-song", title="misread").rows() == []
+
+
+def counted_video(day: int, likes: int) -> dict[str, Any]:
+    video = Video(
+        aweme_id=VIDEO, surface="video_page", observed_at=MONDAY + timedelta(days=day),
+        statistics=Statistics(digg_count=likes, comment_count=1, collect_count=1, share_count=1),
+    )  # fmt: skip
+    return video_row(video, capture_id=None, job_id=None, data_provider="mock")
 
 
 def replay(small: Any, capture_id: str, again: str) -> None:

@@ -10,10 +10,15 @@ import pyarrow as pa
 import pytest
 
 from tests.fake_clock import FakeClock
+from warehouse.analysis.warehouse import Warehouse
 from warehouse.engine import duckdb_engine
 from warehouse.engine.duckdb_engine import RELIST_AFTER_S, Engine
 from warehouse.lake.store import Lake, TableListing, open_lake
-from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
+from warehouse.records.errors import (
+    InvalidParameterError,
+    WarehouseError,
+    WarehouseUnavailableError,
+)
 from warehouse.tables import TABLES, Table
 
 COUNT = "select count(*) as n from raw.capture_items"
@@ -275,6 +280,25 @@ def test_missing_file_is_unavailable_without_telling_its_path(folder_lake: Lake)
     with pytest.raises(WarehouseUnavailableError) as caught:
         engine.rows("select * from raw.capture_items")
     assert folder_lake.url not in f"{caught.value.detail} {caught.value.hint}"
+
+
+def test_an_analyst_hears_of_a_missing_file_and_of_a_mistake_apart(folder_lake: Lake) -> None:
+    folder_lake.append("raw.capture_items", items("a"))
+    with Warehouse(Engine(folder_lake)) as wh:
+        found = wh.raw.capture_items
+        with pytest.raises(InvalidParameterError, match="no_column"):
+            found.filter("no_column = 1")
+        for file in folder_lake.files("raw.capture_items"):
+            Path(file).unlink()
+        for read in (
+            found.rows,
+            lambda: wh.sql("select * from raw.capture_items").rows(),
+            lambda: found.query("one", "select count(*) as n from one").rows(),
+            lambda: found.filter("position = 1").fetchall(),
+        ):
+            with pytest.raises(WarehouseUnavailableError) as caught:
+                read()
+            assert folder_lake.url not in f"{caught.value.detail} {caught.value.hint}"
 
 
 def test_query_beyond_the_memory_is_unavailable_and_litters_nowhere(

@@ -4,8 +4,12 @@
 -- description_zh: 在已读取的各期榜单中，与上一期相比上升最多的歌曲。
 -- parameter: top integer = 20: number of songs / 歌曲数
 select chart_date, volid, title, artist, previous_rank, rank, previous_rank - rank as steps
-from seen.chart_songs
+from (
+    from seen.chart_songs
+    qualify row_number() over (
+        partition by volid, rank order by observed_at desc, committed_at desc, capture_id
+    ) = 1
+)
 where previous_rank > rank
-qualify row_number() over (partition by volid, rank order by observed_at desc) = 1
 order by steps desc, chart_date desc nulls last, volid, rank
 limit $top

@@ -4,7 +4,11 @@
 -- description_zh: 标题包含指定文字的歌曲，及其在已读取各期中的排名。
 -- parameter: title text = : part of the title; without it all songs / 标题中的文字；不填则为全部歌曲
 select chart_date, volid, rank, title, artist
-from seen.chart_songs
+from (
+    from seen.chart_songs
+    qualify row_number() over (
+        partition by volid, rank order by observed_at desc, committed_at desc, capture_id
+    ) = 1
+)
 where contains(lower(title), lower($title))
-qualify row_number() over (partition by volid, rank order by observed_at desc) = 1
 order by chart_date desc nulls last, volid desc, rank

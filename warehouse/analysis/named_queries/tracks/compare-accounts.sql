@@ -6,7 +6,10 @@
 with uses as (
     select distinct music_id, aweme_id, sec_uid from marts.confirmed_videos
     where sec_uid is not null
-        and ($music_ids is null or list_contains(string_split($music_ids, ','), music_id))
+        and (
+            coalesce(trim($music_ids), '') = ''
+            or list_contains(string_split(replace($music_ids, ' ', ''), ','), music_id)
+        )
 ),
 named as (
     select sec_uid, max_by(nickname, (observed_at, aweme_id, surface)) as nickname

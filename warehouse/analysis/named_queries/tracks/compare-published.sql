@@ -7,7 +7,10 @@ with weeks as (
     select track_music_id as music_id, date_trunc('week', created_at)::date as week, count(*) as videos
     from marts.track_videos join marts.videos using (aweme_id)
     where created_at is not null
-        and ($music_ids is null or list_contains(string_split($music_ids, ','), track_music_id))
+        and (
+            coalesce(trim($music_ids), '') = ''
+            or list_contains(string_split(replace($music_ids, ' ', ''), ','), track_music_id)
+        )
     group by all
 )
 select

@@ -5,7 +5,8 @@
 -- parameter: music_ids text: music ids, comma-separated; empty: all scanned / 音乐 ID，用逗号分隔，留空表示全部
 with chosen as (
     select * from marts.tracks
-    where $music_ids is null or list_contains(string_split($music_ids, ','), track_music_id)
+    where coalesce(trim($music_ids), '') = ''
+        or list_contains(string_split(replace($music_ids, ' ', ''), ','), track_music_id)
 ),
 used as (
     select
