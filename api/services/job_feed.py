@@ -119,7 +119,7 @@ def _publish(watch: JobSubscription, shown: JobSnapshot | None) -> None:
 
 
 def _read_jobs(wanted: Mapping[str, ReadJob]) -> dict[str, JobSnapshot | None]:
-    """Read each job, None if it no longer exists. A job that cannot be read is retried later."""
+    """Read each job, None if its streams must end. A job that cannot be read is retried later."""
     found: dict[str, JobSnapshot | None] = {}
     for job_id, look in wanted.items():
         try:
@@ -128,4 +128,7 @@ def _read_jobs(wanted: Mapping[str, ReadJob]) -> dict[str, JobSnapshot | None]:
             found[job_id] = None
         except SametrackError as error:
             _log.warning("watched job could not be read", job_id=job_id, error=error.type)
+        except Exception:  # noqa: BLE001  # a fault of ours ends the streams of this job alone
+            _log.exception("reading a watched job failed", job_id=job_id)
+            found[job_id] = None
     return found

@@ -59,6 +59,14 @@ class CatalogReferenceSounds:
         """Number of references in the index that belong to these tracks."""
         return sum(key in self._uses for key in self._kept.keys)
 
+    @property
+    def gone_count(self) -> int:
+        """Number of references in the index that belong to none of these tracks any more.
+
+        Each may have as many votes as the one that replaces it.
+        """
+        return self.index.count - self.count
+
     def add_missing(self, on_added: Callable[[int, int], object]) -> None:
         """Add the references that the index lacks; tell how many of how many are done.
 

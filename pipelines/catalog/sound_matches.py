@@ -9,9 +9,10 @@ the index has grown.
 import fcntl
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import structlog
@@ -118,12 +119,12 @@ class SoundMatches:
         if not isinstance(sound, MeasuredSound):
             return
         met = set(fetched["track_music_ids"])
-        since = self._looked_up.get(sound.sha256, 0)
-        hits = self._references.index.search(
-            sound.features.peaks, most=MOST_TRIED, effort=BRIEF, since=since
-        )
-        for hit in hits:
-            uses = [row for row in self._uses(hit, since) if row["track_music_id"] not in met]
+        for hit in self._proposed(sound):
+            uses = [
+                row
+                for row in self._references.uses(hit.reference)
+                if row["track_music_id"] not in met
+            ]
             pair = (sound.sha256, self._references.sha256(hit.reference))
             reference = self._references.read_sound(hit.reference)
             if not uses or pair in known or reference is None:
@@ -155,10 +156,19 @@ class SoundMatches:
                     "vote_count": hit.votes,
                 }
 
-    def _uses(self, hit: IndexHit, since: int) -> Sequence[Row]:
-        if hit.surprise < LEAST_SURPRISE or hit.reference < since:
-            return ()
-        return self._references.uses(hit.reference)
+    def _proposed(self, sound: MeasuredSound) -> Iterator[IndexHit]:
+        """Yield the likeliest references that the sound was not looked up in, the best first."""
+        since = self._looked_up.get(sound.sha256, 0)
+        hits = self._references.index.search(
+            sound.features.peaks,
+            most=MOST_TRIED + self._references.gone_count,
+            effort=BRIEF,
+            since=since,
+        )
+        live = (hit for hit in hits if self._references.uses(hit.reference))
+        for hit in islice(live, MOST_TRIED):
+            if hit.surprise >= LEAST_SURPRISE and hit.reference >= since:
+                yield hit
 
     def _save(self) -> None:
         if self._file is None:

@@ -52,8 +52,16 @@ class DigestEntry:
 def build_digest(
     run: WatchlistRun, reports: Sequence[DigestEntry], *, ended_at: datetime, is_demo: bool
 ) -> Document:
-    """Build the digest as plain JSON values."""
+    """Build the digest as plain JSON values.
+
+    Two links of one track have an entry each; their changes count once.
+    """
     completed = [report for report in reports if report.changes is not None]
+    change_counts = {
+        (report.check.entry.kind, report.check.subject): report.changes.count
+        for report in reports
+        if report.changes is not None
+    }
     return {
         "kind": "watch_digest",
         "schema_version": SCHEMA_VERSION,
@@ -69,7 +77,7 @@ def build_digest(
         "entry_count": len(reports),
         "completed_count": len(completed),
         "failed_count": len(reports) - len(completed),
-        "change_count": sum(report.changes.count for report in completed if report.changes),
+        "change_count": sum(change_counts.values()),
         "entries": [_entry(report) for report in reports],
         "coverage_complete": False,
         "is_demo_data": is_demo,

@@ -12,7 +12,7 @@ from api.schemas.examples import read_example
 from tests.browser.test_console_rules import answer
 from tests.stage import Stage
 from tests.unit.catalog.test_import_tables import spreadsheet
-from tests.visitor import View
+from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +78,54 @@ def test_a_spreadsheet_is_read_in_the_browser(view: View) -> None:
     )
     chooser.set_input_files(FilePayload(name="b.xlsx", mimeType=kind, buffer=b"PK and nothing"))
     expect(view.page.locator("body")).to_contain_text("cannot be read as an XLSX file")
+    text = "track,title\n7300000000000000003,晴天"
+    chooser.set_input_files(
+        FilePayload(name="c.csv", mimeType="text/csv", buffer=text.encode("utf-16"))
+    )
+    expect(lines).to_have_value(text)
+    chooser.set_input_files(
+        FilePayload(name="d.csv", mimeType="text/csv", buffer=text.encode("gb18030"))
+    )
+    expect(view.page.locator("body")).to_contain_text("The file is not UTF-8")
+    expect(lines).to_have_value(text)
     _is_clean(view)
+
+
+def catalog_of(tracks: int, *, is_running: bool = False) -> dict[str, Any]:
+    """The catalogue `songs`: one of its tracks was never read, the others are stale."""
+    states = {"fresh": 0, "stale": tracks - 1, "running": 0, "failed": 0, "never_read": 1}
+    return {
+        "name": "songs", "track_count": tracks, "due_count": 0, "is_running": is_running,
+        "states": states, "spent_today": {"tracks": 0, "requests": 0},
+        "updated_at": "2026-03-01T06:00:00Z",
+        "settings": {"fresh_days": 7, "tracks_per_day": None, "requests_per_day": None},
+    }  # fmt: skip
+
+
+def test_a_read_that_fails_leaves_the_catalogues_shown_and_they_are_read_again(
+    visitors: Visitors,
+) -> None:
+    view = visitors.open()
+    steps = iter((61, 61, None))  # that one runs is known from the first read; then it is watched
+
+    def catalogs(route: Route) -> None:
+        tracks = next(steps, 62)
+        if tracks is None:
+            route.abort()
+            return
+        data = {"catalogs": [catalog_of(tracks, is_running=True)]}
+        route.fulfill(json=read_example("history") | {"data": data})
+
+    view.page.clock.install()
+    view.page.route("**/sametrack/catalogs", catalogs)
+    view.show("#/catalogs")
+    row = view.page.locator("main tbody tr")
+    expect(row).to_contain_text("61")
+    with view.page.expect_event("requestfailed"):
+        view.page.clock.run_for(4000)
+    expect(row).to_contain_text("61")
+    view.page.clock.run_for(4000)
+    expect(row).to_contain_text("62")
 
 
 def test_back_to_another_state_begins_at_its_first_page(view: View) -> None:
@@ -86,12 +133,8 @@ def test_back_to_another_state_begins_at_its_first_page(view: View) -> None:
         "key": "music:73", "input": "73", "label": None, "music_id": "73", "state": "stale",
         "error": None, "job_id": None, "stage": None, "result_job_id": None, "result_at": None,
     }  # fmt: skip
-    states = {"fresh": 0, "stale": 60, "running": 0, "failed": 0, "never_read": 1}
-    catalog = {
-        "name": "songs", "track_count": 61, "due_count": 0, "is_running": False, "states": states,
-        "spent_today": {"tracks": 0, "requests": 0}, "updated_at": "2026-03-01T06:00:00Z",
-        "settings": {"fresh_days": 7, "tracks_per_day": None, "requests_per_day": None},
-    }  # fmt: skip
+    catalog = catalog_of(61)
+    states = catalog["states"]
 
     def tracks(route: Route) -> None:
         """Up to 50 tracks of a state, from a cursor on."""

@@ -73,6 +73,21 @@ def test_each_change_is_an_event_and_the_final_document_the_last(
     assert len({event["id"] for event in found}) == 4
 
 
+def test_a_fault_while_a_job_is_read_ends_its_stream(service: Any, client: TestClient) -> None:
+    job_id = client.post(JOBS, json={"input": MUSIC_ID}).json()["data"]["job_id"]
+    read = service.control.job
+    answers = iter((read,))
+
+    def read_once(asked: str) -> Any:
+        if (answer := next(answers, None)) is None:
+            raise RuntimeError("a fault")
+        return answer(asked)
+
+    service.control.job = read_once
+    found = events_of(client.get(f"{OWN}/{job_id}/events").text)
+    assert [event["event"] for event in found] == ["progress"]
+
+
 def test_the_door_is_the_same_as_everywhere(service: Any) -> None:
     path = f"{OWN}/{service.stored().job_id}/events"
     client = service.client(own_api_token="secret")

@@ -197,6 +197,30 @@ async def test_polling_goes_on_where_an_event_cannot_be_read() -> None:
     assert len(asked) == len(asked_by_twin) == 2
 
 
+async def test_a_wait_goes_on_while_the_service_restarts() -> None:
+    def answers() -> list[httpx2.Response | Exception]:
+        lost = httpx2.ConnectError("no", request=httpx2.Request("GET", HERE))
+        states = [good({"job_id": "j", "status": status}) for status in ("queued", "completed")]
+        return [refusal(503, "capacity_exhausted"), states[0], *[lost] * 9, states[1]]
+
+    client, _, _ = answering(*answers())
+    with closing(client):
+        assert client.wait("j")["status"] == "completed"
+    twin, _, _ = answering_twin(*answers())
+    async with twin:
+        assert (await twin.wait("j"))["status"] == "completed"
+
+
+@pytest.mark.parametrize("polls_before", [0, 1])
+def test_a_wait_ends_where_the_service_is_not_there_or_stays_away(polls_before: int) -> None:
+    lost = httpx2.ConnectError("no", request=httpx2.Request("GET", HERE))
+    seen = [good({"job_id": "j", "status": "queued"})] * polls_before
+    client, _, pauses = answering(lost, *seen, *[lost] * 1_000)
+    with closing(client), pytest.raises(ConnectionFailedError):
+        client.wait("j")
+    assert (sum(pauses) > 60) == bool(polls_before)
+
+
 def test_a_wait_has_an_end_when_one_is_given() -> None:
     client, _, _ = answering(refusal(503, "capacity_exhausted"), good({"status": "queued"}))
     with (

@@ -31,6 +31,7 @@ from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
+    MAX_ENTRIES,
     EntryCheck,
     Watchlist,
     WatchlistPlan,
@@ -204,9 +205,14 @@ class WatchlistService:
         """Validate a plan and return its cron expression.
 
         Raises:
-            InputError: The name, the schedule or an entry is invalid.
+            InputError: The name, the schedule, the number of entries or an entry is invalid.
         """
         check_name(plan.name)
+        if not 0 < len(plan.entries) <= MAX_ENTRIES:
+            raise InvalidParameterError(
+                f"`entries`: {len(plan.entries)} given, a watchlist has 1 to {MAX_ENTRIES}",
+                hint="Spread them over several watchlists",
+            )
         seen: set[tuple[str, str]] = set()
         for entry in plan.entries:
             if (entry.kind, entry.input) in seen:

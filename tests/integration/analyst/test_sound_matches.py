@@ -1,6 +1,7 @@
 """Sounds that one track's scan fetched, looked up in the references of the other tracks."""
 
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import judging_version, pack_features
+from pipelines.audio.index.identify import MOST_TRIED
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import MatchCounts, SoundMatches, held
 from tests.data.audio.synthesis import RATE, track
@@ -23,11 +25,13 @@ SECONDS = 20.0
 BOATS, OTHER = "11", "22"
 
 
-def compared(music_id: str, candidate: str, *, reference: str, at: Any = AFTER) -> Any:
+def compared(
+    music_id: str, candidate: str, *, reference: str, at: Any = AFTER, scan: str = "job"
+) -> Any:
     """A pair that the scan of a track has compared. The hash of a sound is its video's id."""
     return "marts.audio_comparisons", filled(
         "marts.audio_comparisons", comparison_id=f"{music_id}-{candidate}",
-        job_id=f"job-{music_id}", track_music_id=music_id,
+        job_id=f"{scan}-{music_id}", track_music_id=music_id,
         reference_aweme_id=reference, candidate_aweme_id=candidate,
         reference_music_id=music_id, candidate_music_id=f"9{candidate}",
         reference_sha256=reference, candidate_sha256=candidate,
@@ -36,10 +40,15 @@ def compared(music_id: str, candidate: str, *, reference: str, at: Any = AFTER) 
     )  # fmt: skip
 
 
+@cache
+def features(seed: int) -> bytes:
+    return pack_features(measure_features(track(seed, seconds=SECONDS), RATE))
+
+
 def sound(sha256: str, seed: int) -> Any:
     return "raw.sounds", filled(
         "raw.sounds", sound_sha256=sha256, feature_version=FEATURE_VERSION, aweme_id=sha256,
-        features=pack_features(measure_features(track(seed, seconds=SECONDS), RATE)),
+        features=features(seed),
         duration_s=SECONDS, sample_rate_hz=RATE, codec="aac", library_version="l", job_id="j",
         observed_at=AFTER,
     )  # fmt: skip
@@ -101,6 +110,27 @@ def test_a_sound_is_looked_up_again_only_when_the_index_has_grown(
         engine.refresh()
         grown = look_up(engine, tmp_path)
         assert (grown.sounds, grown.matches) == (4, 1)
+
+
+def test_references_of_earlier_scans_do_not_hide_the_present_one(
+    small: Any, tmp_path: Path
+) -> None:
+    earlier = [f"a{number:02}" for number in range(MOST_TRIED + 1)]
+    store(
+        small,
+        [
+            *(compared(OTHER, "n", reference=one, at=BEFORE, scan="first") for one in earlier),
+            *(sound(one, 2) for one in earlier),
+        ],
+    )
+    with closing(Engine(small.lake)) as engine:
+        assert look_up(engine, tmp_path).matches == 0, "a scan has met its own references"
+        two_tracks(small)
+        engine.refresh()
+        look_up(engine, tmp_path)
+        engine.refresh()
+        (known,) = read_known_matches(engine, OTHER)
+        assert (known["candidate_aweme_id"], known["reference_sha256"]) == ("copy", "other")
 
 
 def test_without_its_folder_a_look_up_compares_no_pair_twice(small: Any, tmp_path: Path) -> None:

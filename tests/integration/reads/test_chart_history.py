@@ -1,7 +1,7 @@
 """The history of the chart: from the store, from the source, later, and why a node has no songs."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pipelines.charts.rules.history import read_span
 from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
 from warehouse.queries.charts.history import read_known_issues, read_songs_of_issues
+from warehouse.queries.charts.platform import read_stored_days
 from warehouse.records.errors import (
     ChartUnavailableError,
     ForbiddenError,
@@ -76,6 +77,27 @@ async def test_an_issue_that_was_read_is_never_read_again(desk: Desk) -> None:
     assert questions(desk) == []
     await ask(desk, end="2022-03-31")
     assert questions(desk) == ["fetch_songs"]
+
+
+async def test_songs_read_before_the_release_of_their_issue_are_read_again(desk: Desk) -> None:
+    found = await ask(desk)
+    questions(desk)
+    now = datetime.now(UTC)
+    snapshot = found.document["snapshots"][-1]
+    day, volid = date.fromisoformat(str(snapshot["chart_date"])), snapshot["volid"]
+    assert day in read_stored_days(desk.engine)
+    (listed,) = desk.engine.rows("select * from raw.chart_issues where volid = $v", v=volid)
+    again = {name: value for name, value in listed.items() if name != "committed_at"}
+    desk.engine.lake.append(
+        "raw.chart_issues", [{**again, "observed_at": now, "scheduled_at": now}]
+    )
+    desk.engine.refresh()
+    assert day not in read_stored_days(desk.engine)
+    await ask(desk)
+    assert questions(desk) == ["fetch_songs"]
+    assert day in read_stored_days(desk.engine)
+    await ask(desk)
+    assert questions(desk) == []
 
 
 async def test_songs_are_those_of_their_issue(desk: Desk) -> None:

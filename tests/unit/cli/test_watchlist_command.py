@@ -125,6 +125,14 @@ def test_nothing_to_look_at_is_refused(run: Run) -> None:
     assert run("add", "empty").exit_code == 2
 
 
+def test_more_entries_than_a_watchlist_has_are_refused(run: Run) -> None:
+    tracks = [word for number in range(51) for word in ("--track", f"73000000000000000{number:02}")]
+    failed = run("add", "many", *tracks)
+    assert isinstance(failed.exception, InvalidParameterError)
+    assert failed.exception.detail == "`entries`: 51 given, a watchlist has 1 to 50"
+    assert shown(run("list", "--json"))["watchlists"] == []
+
+
 def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:
     run("apply", "lists.yaml", file=FILE)
     found = shown(run("run", "songs", "--json"))

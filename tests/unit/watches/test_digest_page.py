@@ -92,3 +92,17 @@ def test_every_word_is_there_in_both_languages() -> None:
 def test_demo_data_is_marked(is_demo: bool) -> None:
     assert ("演示数据" in render_digest(digest(is_demo=is_demo))) is is_demo
     assert digest(is_demo=is_demo)["is_demo_data"] is is_demo
+
+
+def test_the_changes_of_a_track_that_two_links_name_count_once() -> None:
+    before, after = seen(0, 10), seen(1, 9000)
+    changes = find_changes(before, after, thresholds=DigestThresholds(velocity=1.0))
+    again = replace(LOOK, position=1, entry=WatchlistEntry(kind="track", input="another link"))
+    other = replace(again, position=2, subject="70002")
+    checks = (LOOK, again, other)
+    found = build_digest(
+        RUN, [DigestEntry(one, after, changes) for one in checks], ended_at=MONDAY, is_demo=True
+    )
+    assert changes.count > 0
+    assert found["change_count"] == 2 * changes.count
+    assert found["completed_count"] == 3

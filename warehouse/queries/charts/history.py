@@ -40,6 +40,23 @@ from summary left join listed on said.chart_date between $first and $last
 order by said.chart_date desc, volid
 """
 
+_OF_ISSUES = "volid in (select unnest($volids::varchar[]))"
+
+
+def released_songs(which: str = "true") -> str:
+    """Return the SQL of the songs of issues, without those that were read before the release.
+
+    They may be those of the issue before. `which`: a condition on the issues, to read fewer.
+    """
+    return f"""(
+        select songs.* from seen.chart_songs as songs
+        left join (
+            select volid, max_by(scheduled_at, observed_at) as scheduled_at
+            from seen.chart_issues where {which} group by volid
+        ) using (volid)
+        where {which} and (scheduled_at is null or observed_at >= scheduled_at)
+    )"""  # noqa: S608  # our text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownIssues:
@@ -91,12 +108,12 @@ def read_songs_of_issues(
 ) -> Mapping[str, KnownSongs]:
     """Return the first songs of each issue, from its newest capture.
 
-    Issues never read are absent.
+    Issues that were not read since their release are absent.
     """
     found = engine.rows(
         f"""
-        select volid, chart_date, {", ".join(SONG_COLUMNS)} from seen.chart_songs
-        where volid in (select unnest($volids::varchar[])) and rank <= $limit
+        select volid, chart_date, {", ".join(SONG_COLUMNS)} from {released_songs(_OF_ISSUES)}
+        where rank <= $limit
         qualify row_number() over (
             partition by volid, rank order by observed_at desc, committed_at desc
         ) = 1
@@ -118,13 +135,17 @@ def read_songs_of_issues(
 
 
 def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, date | None]:
-    """Return which of these issues have songs in the lake, with the date given with the songs."""
+    """Return which of these issues have songs in the lake, with the date given with the songs.
+
+    Songs that were read before their issue was released do not count.
+    """
     found = engine.rows(
-        """
-        select volid, max_by(chart_date, observed_at) as chart_date from seen.chart_songs
-        where volid in (select unnest($volids::varchar[])) and rank <= $limit
+        f"""
+        select volid, max_by(chart_date, observed_at) as chart_date
+        from {released_songs(_OF_ISSUES)}
+        where rank <= $limit
         group by volid
-        """,
+        """,  # noqa: S608  # our text
         volids=list(volids),
         limit=SONG_LIMIT,
     )

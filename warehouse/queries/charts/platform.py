@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.charts.history import released_songs
 from warehouse.records.charts import SONG_LIMIT, AudioMatch, PlatformMusic, SongLinkDecision
 from warehouse.records.values import Row
 
-_KEPT_SONGS = """
+_KEPT_SONGS = f"""
     with dated as (
         select volid, max_by(chart_date, observed_at) as listed_date from seen.chart_issues
         where chart_date is not null group by volid
@@ -19,13 +20,13 @@ _KEPT_SONGS = """
     kept as (
         select volid, rank, title, artist, song_hash,
                coalesce(listed_date, chart_date) as day
-        from seen.chart_songs left join dated using (volid)
+        from {released_songs()} left join dated using (volid)
         where volid is not null and rank <= $limit
         qualify row_number() over (
             partition by volid, rank order by observed_at desc, committed_at desc
         ) = 1
     )
-"""
+"""  # noqa: S608  # our text
 
 
 def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
@@ -52,9 +53,9 @@ def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
 def read_stored_days(engine: Engine) -> list[date]:
     """Return the dates of the issues with songs in the lake, oldest first."""
     found = engine.rows(
-        """
+        f"""
         with kept as (
-            select volid, max(chart_date) as told_date from seen.chart_songs
+            select volid, max(chart_date) as told_date from {released_songs()}
             where volid is not null and rank <= $limit group by volid
         ),
         dated as (
@@ -65,7 +66,7 @@ def read_stored_days(engine: Engine) -> list[date]:
         from kept left join dated using (volid)
         where coalesce(listed_date, told_date) is not null
         order by day
-        """,
+        """,  # noqa: S608  # our text
         limit=SONG_LIMIT,
     )
     return [row["day"] for row in found]
@@ -115,7 +116,7 @@ def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     """Return observed counts of videos confirmed for these music ids, as track or as own sound.
 
     `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
-    observations of all four counts, as in the series of a track.
+    observations of all four counts, as in the series of a track; of one time, the newest reading.
     """
     return engine.rows(
         """
@@ -127,11 +128,14 @@ def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
             where source_music_id in (select unnest($ids::varchar[]))
         ),
         counted as (
-            select distinct aweme_id, observed_at,
+            select aweme_id, observed_at,
                    digg_count, comment_count, collect_count, share_count,
                    min(create_time) over (partition by aweme_id) as create_time
             from seen.videos
             where statistics_complete and aweme_id in (select aweme_id from works)
+            qualify row_number() over (
+                partition by aweme_id, observed_at order by committed_at desc, surface
+            ) = 1
         )
         select * from works join counted using (aweme_id)
         order by observed_at, aweme_id, music_id

@@ -14,6 +14,7 @@ addMessages({
   ],
   "catalog.empty_keeps": ["empty: as it is", "留空：保持不变"],
   "catalog.file": ["Open a CSV, XLSX or text file", "打开 CSV、XLSX 或文本文件"],
+  "catalog.file_encoding": ["The file is not UTF-8: save it as CSV UTF-8 or as XLSX", "文件不是 UTF-8 编码：请另存为 CSV UTF-8 或 XLSX"],
   "catalog.file_large": ["The file is larger than 20 MB", "文件超过 20 MB"],
   "catalog.file_unread": ["The file cannot be read as an XLSX file", "无法按 XLSX 读取该文件"],
   "catalog.fresh_days": ["Days until a result is due again", "结果有效天数"],

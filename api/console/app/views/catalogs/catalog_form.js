@@ -42,13 +42,14 @@ export function CatalogForm({ name, onImported }) {
   const [state, setState] = useState({});
   const file = useRef(null);
   const id = useId("c");
-  const setField = (field) => (value) => setGiven({ ...given, [field]: value });
+  const setField = (field) => (value) => setGiven((now) => ({ ...now, [field]: value }));
   const open = async (event) => {
     const [chosen] = event.currentTarget.files;
     file.current.value = ""; // the same file can be chosen again
     if (!chosen) return;
-    if (chosen.size > MOST_BYTES) notify(t("catalog.file_large"));
-    else setField("text")(await textOf(chosen));
+    if (chosen.size > MOST_BYTES) { notify(t("catalog.file_large")); return; }
+    const text = await textOf(chosen);
+    if (text !== null) setField("text")(text);
   };
   const send = async (event) => {
     event.preventDefault();
@@ -74,11 +75,23 @@ export function CatalogForm({ name, onImported }) {
         <button type="button" class="button little" onClick=${() => onImported(given.name)}>${t("catalog.go_on")}</button>`}</div>`}</form>`;
 }
 
-// Text of a table; a spreadsheet as CSV.
+// Text of a table; a spreadsheet as CSV. Null if it cannot be read: a notice says why.
 async function textOf(file) {
-  if (!file.name.toLowerCase().endsWith(".xlsx")) return file.text();
-  const { sheetAsCsv } = await import("./spreadsheet.js");
-  return sheetAsCsv(file).catch(() => { notify(t("catalog.file_unread")); return ""; });
+  const isSpreadsheet = file.name.toLowerCase().endsWith(".xlsx");
+  try {
+    if (!isSpreadsheet) return decoded(new Uint8Array(await file.arrayBuffer()));
+    const { sheetAsCsv } = await import("./spreadsheet.js");
+    return await sheetAsCsv(file);
+  } catch {
+    notify(t(isSpreadsheet ? "catalog.file_unread" : "catalog.file_encoding"));
+    return null;
+  }
+}
+
+// UTF-8, or UTF-16 with a byte order mark; throws for other encodings.
+function decoded(data) {
+  const encoding = { "255,254": "utf-16le", "254,255": "utf-16be" }[data.slice(0, 2).join()] ?? "utf-8";
+  return new TextDecoder(encoding, { fatal: true }).decode(data);
 }
 
 async function sendParts({ name, text, tracks, days }) {

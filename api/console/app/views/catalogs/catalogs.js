@@ -20,7 +20,7 @@ export const placeOf = (name) => `${PATHS.catalogs}/${encodeURIComponent(name)}`
 export function CatalogsView({ query }) {
   const [state, setState] = useState({});
   const [isOpen, setOpen] = useState(false);
-  const read = (signal) => request(PATHS.catalogs, { signal }).then((envelope) => setState({ lists: envelope.data.catalogs }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+  const read = (signal) => request(PATHS.catalogs, { signal }).then((envelope) => setState({ lists: envelope.data.catalogs }), (error) => { if (error.name !== "AbortError") setState((known) => ({ lists: known.lists, error })); });
   const { lists, error } = state;
   const isRunning = Boolean(lists?.some((one) => one.is_running || one.states.running));
   useEffect(() => {
