@@ -20,6 +20,7 @@ _COMMAND = "a command that tests run as a process"
 _SERVICE = "tests ask a service in a process of its own"
 _RUN = "what runs it is a process of the worker or of Dagster"
 _PROGRAM = "a program of its own"
+_APART = "tests run it in a process of its own"
 _KERNEL = "notebooks and drawing processes run it"
 BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/commands/mcp.py": _COMMAND,
@@ -28,6 +29,7 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/main.py": _COMMAND,
     "api/cli/processes/dagster_access.py": _SERVICE,
     "api/cli/processes/forked_programs.py": _SERVICE,
+    "api/cli/processes/preloaded_programs.py": _COMMAND,
     "api/cli/processes/worker_supervision.py": _COMMAND,
     "api/routes/extensions/evidence.py": _SERVICE,
     "api/services/evidence/excerpt_reader.py": _SERVICE,
@@ -50,6 +52,7 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "pipelines/sandbox/__main__.py": _PROGRAM,
     "pipelines/sandbox/world/sound/render_process.py": _PROGRAM,
     "pipelines/scan/service/open_service.py": _COMMAND,
+    "warehouse/tables/arrow_without_pandas.py": _APART,
 }
 """Modules below the floor, each with the reason why no watched process takes more of it."""
 
