@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pipelines.parameters.scan import ScanParameters
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
+    SURFACE_OFF,
     BudgetSpentError,
     ForbiddenError,
     LoginRequiredError,
@@ -36,7 +37,7 @@ ENDS_ALL_TERMS = (
     ProviderUnsupportedError,
 )
 """Refusals that concern the visitor, not the term: the next term would be refused as well."""
-_OF_LATER_PAGES = frozenset({"provider_unsupported", "surface_off"})
+_OF_LATER_PAGES = frozenset({ProviderUnsupportedError.type, SURFACE_OFF})
 """Stop reasons that, after a first page, concern later ones alone: other terms have a first one."""
 
 

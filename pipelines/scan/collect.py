@@ -9,7 +9,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Iterable
 
-from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
     KNOWN_MATCHES,
@@ -17,14 +16,14 @@ from pipelines.scan.rules.candidate_pool import (
     Sighting,
     choose_candidates,
     choose_others,
-    first_limit,
+    reserved_places,
 )
 from pipelines.scan.rules.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
 from warehouse.queries.sound_matches import read_known_matches
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
+from warehouse.records.errors import SURFACE_OFF, ProviderUnsupportedError, UpstreamError
 from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
 
 REFUSED = "upstream_"
@@ -132,7 +131,7 @@ def begin_pool(session: ScanRun) -> tuple[Candidate, ...]:
     The list of a popular music id alone could fill the pool.
     """
     limit = session.parameters.candidate_limit
-    return fill_pool(session, limit=first_limit(limit) if session.verifies_audio else limit)
+    return fill_pool(session, limit=reserved_places(limit) if session.verifies_audio else limit)
 
 
 def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[Candidate, ...]:

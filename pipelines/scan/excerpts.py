@@ -80,7 +80,10 @@ def remove_abandoned(folder: Path) -> None:
     """
     for path in chain.from_iterable(map(folder.glob, _SOUND_FILES)):
         if time.time() - path.stat().st_mtime > _ABANDONED_S:
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
 
 
 async def _cut_and_delete(

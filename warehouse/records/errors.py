@@ -24,6 +24,9 @@ HTTP status codes are in `api/responses/errors.py`, the retry policy is in
 
 from typing import ClassVar
 
+SURFACE_OFF = "surface_off"
+"""The `reason` of an upstream error: our own profile patch switches the surface off."""
+
 
 class SametrackError(Exception):
     """Base class of every error that Sametrack raises on purpose.
@@ -131,7 +134,7 @@ class UpstreamError(SametrackError):
     @property
     def stop_reason(self) -> str:
         """The type; for a surface that our own profile patch switches off, that reason."""
-        return "surface_off" if self.reason == "surface_off" else self.type
+        return SURFACE_OFF if self.reason == SURFACE_OFF else self.type
 
     def to_document(self) -> dict[str, object]:
         """Return the `error` object with the details of the surface."""

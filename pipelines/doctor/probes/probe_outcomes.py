@@ -1,9 +1,14 @@
 """What the result of a probe means: its outcome, its reason, its HTTP status. Pure."""
 
 from pipelines.platform.call_trace import CallTrace
-from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.platform.http.robots import DISALLOWED
-from warehouse.records.errors import EmptyAnswerError, InputError, SametrackError, UpstreamError
+from warehouse.records.errors import (
+    SURFACE_OFF,
+    EmptyAnswerError,
+    InputError,
+    SametrackError,
+    UpstreamError,
+)
 from warehouse.records.health import ProbeOutcome, outcome_of
 from warehouse.records.videos import UnavailableVideo, VideoPage
 

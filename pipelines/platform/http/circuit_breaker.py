@@ -14,6 +14,7 @@ from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.sources.rules import closes_host
 from warehouse.records.errors import (
+    SURFACE_OFF,
     BudgetSpentError,
     ChartUnavailableError,
     EmptyAnswerError,
@@ -30,8 +31,6 @@ from warehouse.records.errors import (
 
 OPEN_REASON = "circuit_open"
 """The `reason` of an error of our own: no request was made."""
-SURFACE_OFF = "surface_off"
-"""The `reason` of an error of our own: a reviewed profile patch switches the surface off."""
 WHOLE_HOST = "*"
 """Name of the circuit of a whole host, beside those of its surfaces."""
 _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (

@@ -27,7 +27,6 @@ from pipelines.platform.call_trace import (
     record_response,
 )
 from pipelines.platform.http.body_sinks import BodySink, Sink
-from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import (
@@ -43,6 +42,7 @@ from pipelines.platform.http.revalidation import NOT_MODIFIED
 from pipelines.platform.http.transport import DIAL, PinnedTransport
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
+    SURFACE_OFF,
     ForbiddenError,
     RateLimitedError,
     StructureChangedError,

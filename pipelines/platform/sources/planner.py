@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from pipelines.platform.call_trace import open_call_trace, record_verdict
-from pipelines.platform.http.circuit_breaker import OPEN_REASON, SURFACE_OFF, UNASKED_REASONS
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import Reading
@@ -31,7 +31,12 @@ from pipelines.platform.sources.rules import (
 from pipelines.platform.sources.surface_locks import SurfaceLocks
 from pipelines.platform.sources.table import Question, Source, SourceRequest
 from pipelines.platform.surfaces import with_requests
-from warehouse.records.errors import RefusedLatelyError, UnreachableError, UpstreamError
+from warehouse.records.errors import (
+    SURFACE_OFF,
+    RefusedLatelyError,
+    UnreachableError,
+    UpstreamError,
+)
 
 WALKS_KEPT = 4096
 

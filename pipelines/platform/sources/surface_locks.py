@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from pipelines.platform.http.circuit_breaker import OPEN_REASON, SURFACE_OFF
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.refusal_table import OF_THE_SURFACE, SOURCE_ENDING_ERRORS
-from warehouse.records.errors import UpstreamError
+from warehouse.records.errors import SURFACE_OFF, UpstreamError
 
 
 @dataclass(slots=True)

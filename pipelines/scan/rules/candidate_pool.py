@@ -45,9 +45,9 @@ class Candidate:
     priority: float
 
 
-def first_limit(limit: int) -> int:
-    """Return how many places of the pool may be filled before other sources have been read."""
-    return math.ceil(limit * SAME_MUSIC_SHARE)
+def reserved_places(places: int) -> int:
+    """Return how many of these places verified music ids may take before anything else."""
+    return math.ceil(places * SAME_MUSIC_SHARE)
 
 
 def choose_candidates(
@@ -69,7 +69,7 @@ def choose_candidates(
     matched = {seen.aweme_id for seen in sightings if seen.surface == KNOWN_MATCHES}
     fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
-    reserved = first_limit(room)
+    reserved = reserved_places(room)
     same = [seen for seen in fresh if seen.same_music]
     others = [seen for seen in fresh if not seen.same_music]
     known = [seen for seen in others if seen.aweme_id in matched]

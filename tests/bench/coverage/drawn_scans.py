@@ -23,7 +23,7 @@ from pipelines.scan.rules.candidate_pool import (
     Sighting,
     choose_candidates,
     choose_others,
-    first_limit,
+    reserved_places,
 )
 from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.rules.coverage.estimates import (
@@ -140,7 +140,7 @@ class ScanSimulator:
         scan = self.scan
         scan.verified, scan.settled = {self.music_id}, {self.music_id}
         self._read_list(self.music_id)
-        self._fill_pool(first_limit(self.drawn.candidate_limit))
+        self._fill_pool(reserved_places(self.drawn.candidate_limit))
         own = list(scan.details.values())
         self._read_authors(own)
         self._read_hashtags(own)

@@ -14,10 +14,10 @@ from pipelines.captures.search_walk import (
     to_search_limits,
 )
 from pipelines.parameters.scan import scan_parameters
-from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.scan.rules.related import to_pagination
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
+    SURFACE_OFF,
     BudgetSpentError,
     EmptyAnswerError,
     ForbiddenError,

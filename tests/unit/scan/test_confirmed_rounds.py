@@ -1,8 +1,6 @@
 """What a scan makes of videos without a music id, of unlike videos of one id, and of references."""
 
-import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,6 +12,7 @@ from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ReferenceSound, ScanState, SoundWorkspace
+from tests.scan_fakes import FakeScan
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
 from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail
 
@@ -39,7 +38,7 @@ def compared(name: str, music_id: str, verdict: Verdict, reason: str) -> Compari
     )  # fmt: skip
 
 
-class OneRound:
+class OneRound(FakeScan):
     """A scan that has read its candidates; all its videos of the platform are deleted."""
 
     music_id = "own"
@@ -77,24 +76,11 @@ class OneRound:
         self.requests_used += 1
         return UnavailableVideo(aweme_id=aweme_id, reason="deleted")
 
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        return asyncio.run(coroutine)
-
-    def waiting(self, kind: str) -> AbstractContextManager[None]:
-        assert kind == "upstream", "nothing is heard here"
-        return nullcontext()
-
     def checkpoint(self, *, round_number: int | None = None) -> None:
         self.checkpoints.append(round_number)
 
     def is_cancelled(self) -> bool:
         return False
-
-    def check_cancelled(self) -> None:
-        """Nobody cancels."""
-
-    def count(self) -> None:
-        """Nobody watches the progress."""
 
     def finish_appends(self) -> None:
         """Nothing is written."""

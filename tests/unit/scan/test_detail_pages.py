@@ -1,20 +1,19 @@
 """Reading the detail pages of a pool: what refuses, what is left unread, and what is reported."""
 
-import asyncio
-from collections.abc import Coroutine, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import cast
+from typing import cast, override
 
 import pytest
 
 from pipelines.parameters.scan import ScanParameters
-from pipelines.platform.http.circuit_breaker import SURFACE_OFF
 from pipelines.scan.collect import READS_IN_FLIGHT, read_details
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
+from tests.scan_fakes import FakeScan
 from warehouse.records.errors import (
+    SURFACE_OFF,
     ForbiddenError,
     PageWithoutDataError,
     RefusedLatelyError,
@@ -29,7 +28,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OFF = ForbiddenError("off", surface="video_page", reason=SURFACE_OFF)
 
 
-class ReadingScan:
+class ReadingScan(FakeScan):
     """The part of a scan that detail pages need. `answers`: what is no ordinary page."""
 
     parameters = ScanParameters()
@@ -57,19 +56,10 @@ class ReadingScan:
             return found
         return VideoDetail(video=Video(aweme_id=aweme_id, surface="video_page", observed_at=NOW))
 
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        return asyncio.run(coroutine)
-
-    def waiting(self, kind: str) -> AbstractContextManager[None]:
-        assert kind == "upstream"
-        return nullcontext()
-
+    @override
     def check_cancelled(self) -> None:
         if self.is_cancelled:
             raise RunCancelledError("job")
-
-    def count(self) -> None:
-        """Nobody watches the progress."""
 
 
 def read(scan: ReadingScan) -> list[str]:

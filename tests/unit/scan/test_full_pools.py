@@ -1,8 +1,6 @@
 """With a full pool, lists of confirmed music ids are read for the number of their videos alone."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import cast
 
@@ -15,13 +13,14 @@ from pipelines.scan.confirm import expand
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
+from tests.scan_fakes import FakeScan
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.videos import Music, Video
 
 LIMIT = 15
 
 
-class FullScan:
+class FullScan(FakeScan):
     """The part of a scan that its expansion needs; each list of the platform shows one video."""
 
     music_id = "own"
@@ -57,19 +56,6 @@ class FullScan:
             stop_reason="exhausted",
         )  # fmt: skip
         return ListWalk(videos=(shown,), coverage=coverage)
-
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        return asyncio.run(coroutine)
-
-    def waiting(self, kind: str) -> AbstractContextManager[None]:
-        del kind
-        return nullcontext()
-
-    def check_cancelled(self) -> None:
-        """Nobody cancels."""
-
-    def count(self) -> None:
-        """Nobody watches the progress."""
 
 
 def test_lists_are_read_past_a_full_pool_and_their_videos_are_no_candidates() -> None:

@@ -1,8 +1,6 @@
 """Reading the profiles of accounts: in which order, what ends it, and what is reported."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -17,6 +15,7 @@ from pipelines.scan.rules.account_summary import accounts_by_likes
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
+from tests.scan_fakes import FakeScan
 from warehouse.records.errors import (
     ForbiddenError,
     SametrackError,
@@ -41,7 +40,7 @@ def profile_of(sec_uid: str, *, age: timedelta = timedelta(0)) -> Account:
     return Account(sec_uid=sec_uid, surface="user_info", observed_at=NOW - age)
 
 
-class ProfileScan:
+class ProfileScan(FakeScan):
     """The part of a scan that profiles need; `answers`: what is no profile."""
 
     def __init__(
@@ -72,19 +71,6 @@ class ProfileScan:
         if sec_uid in self._answers:
             raise self._answers[sec_uid]
         return profile_of(sec_uid)
-
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        return asyncio.run(coroutine)
-
-    def waiting(self, kind: str) -> AbstractContextManager[None]:
-        assert kind == "upstream"
-        return nullcontext()
-
-    def check_cancelled(self) -> None:
-        """Nobody cancels."""
-
-    def count(self) -> None:
-        """Nobody watches the progress."""
 
 
 @pytest.fixture(autouse=True)

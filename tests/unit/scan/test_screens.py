@@ -1,8 +1,5 @@
 """First screens of authors and hashtags: which are read, and which are reported as not reached."""
 
-import asyncio
-from collections.abc import Coroutine
-from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
@@ -13,6 +10,7 @@ from pipelines.scan.discover import _STEPS
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens, read_hashtag_screens
 from pipelines.scan.state.scan_state import ScanState
+from tests.scan_fakes import FakeScan
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ForbiddenError, RefusedLatelyError, UpstreamError
 from warehouse.records.videos import Author, Hashtag, Music, Video, VideoDetail
@@ -20,7 +18,7 @@ from warehouse.records.videos import Author, Hashtag, Music, Video, VideoDetail
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class ScreenScan:
+class ScreenScan(FakeScan):
     """The part of a scan that screens need. `error`: what each screen is refused with."""
 
     music_id, song_title = "own", "Boats"
@@ -47,19 +45,6 @@ class ScreenScan:
             surface=surface, requests=1, pages=1, items=0, new_items=0, stop_reason=stop
         )
         return ListWalk(videos=(), coverage=coverage, error=self.error)
-
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        return asyncio.run(coroutine)
-
-    def waiting(self, kind: str) -> AbstractContextManager[None]:
-        assert kind == "upstream"
-        return nullcontext()
-
-    def check_cancelled(self) -> None:
-        """Nobody cancels."""
-
-    def count(self) -> None:
-        """Nobody watches the progress."""
 
     @property
     def session(self) -> ScanRun:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.circuit_breaker import OPEN_REASON, SURFACE_OFF
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.rules import SICK_AFTER
@@ -18,6 +18,7 @@ from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock
 from tests.unit.upstream.planned_platform import FULL, PARTIAL, Platform, empty
 from warehouse.records.errors import (
+    SURFACE_OFF,
     BudgetSpentError,
     EmptyAnswerError,
     ForbiddenError,

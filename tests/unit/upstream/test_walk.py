@@ -6,8 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from pipelines.captures.list_walk import ListWalkState
-from pipelines.platform.http.circuit_breaker import SURFACE_OFF
-from warehouse.records.errors import ForbiddenError, UpstreamError, VerificationDemandedError
+from warehouse.records.errors import (
+    SURFACE_OFF,
+    ForbiddenError,
+    UpstreamError,
+    VerificationDemandedError,
+)
 from warehouse.records.videos import Video, VideoPage
 
 
