@@ -7,6 +7,7 @@ their memory limits (`decoder_process.py`).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import batched, groupby
 from pathlib import Path
 
 import av
@@ -30,6 +31,7 @@ _CANCELLED = 0.01  # of a channel's energy: its mean with the other keeps 20 dB 
 _HIGHEST_SAMPLE = np.float32(4.0)  # float files may hold any value; real audio stays below this
 _RATES_HZ = range(8_000, 192_001)
 _BAD_PACKETS_ALLOWED = 50
+_FRAMES_AT_ONCE = 64  # a second and a half of AAC
 
 
 class DecodeRefusedError(Exception):
@@ -108,34 +110,47 @@ def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[De
 def _decoded_pieces(
     container: av.container.InputContainer, stream: AudioStream, max_seconds: float, *, mixed: bool
 ) -> tuple[list[NDArray[np.float32]], int, float]:
-    """Decode up to `max_seconds`, skipping a few broken packets as players do.
+    """Decode up to `max_seconds`; return mono pieces, the sample rate, and the energy of the first
+    of several channels.
 
-    A stream that breaks off ends there. Returns the pieces, the sample rate, and the energy of the
-    first of several channels.
-
-    Frames are copied immediately because FFmpeg reuses their buffers. Gaps in timestamps are
-    ignored: they are not gaps in the audio.
+    Frames are joined before they are mixed, because NumPy needs longer to start than to mix one.
+    Gaps in timestamps are ignored: they are not gaps in the audio.
     """
     pieces: list[NDArray[np.float32]] = []
-    count, rate, energy = 0, 0, 0.0
+    rate, energy = 0, 0.0
+    for frames in batched(_decoded_frames(container, stream, max_seconds), _FRAMES_AT_ONCE):
+        rate = frames[0].sample_rate
+        # a stream may become stereo after its first frames
+        for _, alike in groupby(map(_channels, frames), key=len):
+            joined = [np.concatenate(channel) for channel in zip(*alike, strict=True)]
+            mono, first_energy = _mono(joined, mixed=mixed)
+            pieces.append(mono)
+            energy += first_energy
+    if not any(map(len, pieces)):
+        raise DecodeRefusedError("undecodable")
+    return pieces, rate, energy
+
+
+def _decoded_frames(
+    container: av.container.InputContainer, stream: AudioStream, max_seconds: float
+) -> Iterator[AudioFrame]:
+    """Yield the frames of all packets up to the one that reaches `max_seconds`."""
+    count, rate = 0, 0
     for frames in _decoded_packets(container, stream):
         for frame in frames:
             rate = _checked_rate(frame, rate)
-            mono, first_energy = _mono(frame, mixed=mixed)
-            pieces.append(mono)
-            energy += first_energy
-            count += len(pieces[-1])
+            count += frame.samples
+            yield frame
         if count and count >= max_seconds * rate:
-            break
-    if not count:
-        raise DecodeRefusedError("undecodable")
-    return pieces, rate, energy
+            return
 
 
 def _decoded_packets(
     container: av.container.InputContainer, stream: AudioStream
 ) -> Iterator[Sequence[AudioFrame]]:
-    """Yield the frames of each packet. Damage has many errors: a decoder may take it for a feature
+    """Yield the frames of each packet, skipping a few broken packets as players do.
+
+    A stream that breaks off ends there. Damage has many errors: a decoder may take it for a feature
     that it lacks, or for a configuration that is not permitted.
     """
     packets, bad = container.demux(stream), 0
@@ -163,11 +178,10 @@ def _checked_rate(frame: AudioFrame, before: int) -> int:
     return rate
 
 
-def _mono(frame: AudioFrame, *, mixed: bool) -> tuple[NDArray[np.float32], float]:
-    """Return the mean of the channels, or the first, and the energy of the first of several."""
+def _channels(frame: AudioFrame) -> list[NDArray[np.float32]]:
+    """Return the samples of each channel."""
     if frame.format.name == "fltp":  # AAC, MP3, Opus, Vorbis: a third of the generic path's cost
-        planes = [np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes]
-        return _channel_mean(planes, mixed=mixed)
+        return [np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes]
     raw = frame.to_ndarray()
     if not frame.format.is_planar:
         raw = raw.reshape(-1, frame.layout.nb_channels).T
@@ -176,22 +190,24 @@ def _mono(frame: AudioFrame, *, mixed: bool) -> tuple[NDArray[np.float32], float
         levels = (levels - np.float32(128)) / np.float32(128)
     elif raw.dtype.kind == "i":
         levels /= np.float32(2 ** (8 * raw.dtype.itemsize - 1))
-    return _channel_mean(list(levels), mixed=mixed)
+    return list(levels)
 
 
-def _channel_mean(
+def _mono(
     channels: Sequence[NDArray[np.float32]], *, mixed: bool
 ) -> tuple[NDArray[np.float32], float]:
+    """Return the mean of the channels, or the first, and the energy of the first of several."""
     first, *others = channels
-    total = first.copy()
     if not others:
-        return total, 0.0
+        return first, 0.0
     energy = float(np.vdot(first, first))
     if not mixed:
-        return total, energy
+        return first, energy
+    total = first.copy()
     for other in others:
         total += other
-    return total / np.float32(len(channels)), energy
+    total /= np.float32(len(channels))
+    return total, energy
 
 
 def _clip_outliers(samples: NDArray[np.float32]) -> NDArray[np.float32]:

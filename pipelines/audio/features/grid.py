@@ -1,7 +1,7 @@
 """The time and frequency grid of all features, independent of the sample rate.
 
 Windows and hops are fixed in seconds, so that frame k is the same time in a 44.1 kHz and a 48 kHz
-sound, and no resampling is needed. Not here: filter banks, spectra.
+sound. Not here: filter banks, spectra.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,9 @@ LONG_WINDOW_S = 4096 / 22_050
 SHORT_WINDOW_S = 2048 / 22_050
 CHROMA_TOP_HZ = 5_000.0
 MEL_TOP_HZ = 8_000.0
-COMMON_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
+COMMON_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000)
+HALVED_FROM_HZ = 44_100
+"""Even rates from here on are halved first: what is left still holds all bands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Extract features from samples in one pass of shared transforms at the native sample rate.
+"""Extract features from samples in one pass of shared transforms.
 
 Runs in a decoder process. Not here: files, centring, comparison.
 """
@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.filter_banks import filter_banks
-from pipelines.audio.features.grid import frame_count, geometry
+from pipelines.audio.features.grid import HALVED_FROM_HZ, frame_count, geometry
+from pipelines.audio.features.halving import halved
 from pipelines.audio.features.peak_picking import pick_peaks
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.spectra import long_spectra, moving_mean, short_spectra
@@ -25,12 +26,15 @@ def measure_features(samples: NDArray[np.float32], rate: int) -> Features:
         samples: Mono samples (n,) without DC offset, not silent.
         rate: Sample rate in Hz.
     """
-    grid = geometry(rate)
     frames = frame_count(len(samples), rate)
-    banks = filter_banks(rate)
     level = np.sqrt(np.mean(np.square(samples), dtype=np.float64))
+    while rate >= HALVED_FROM_HZ and rate % 2 == 0:
+        samples, rate = halved(samples), rate // 2
+    grid = geometry(rate)
+    banks = filter_banks(rate)
     samples = samples * (_LEVEL / np.float32(level))
-    chroma = _chroma(long_spectra(samples, grid, frames), banks.chroma)
+    long = long_spectra(samples, grid, frames)
+    chroma = np.concatenate([_chroma(block, banks.chroma) for block in long])
     spectra = short_spectra(samples, grid, frames)
     short = np.abs(spectra)
     mel_db = _mel_db(short[::2], banks.mel)

@@ -14,7 +14,7 @@ from pipelines.audio.features.centring import Centred, centred_features
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.peaks import Peaks
 
-FEATURE_VERSION = "2"
+FEATURE_VERSION = "3"
 """Increase this whenever the same sound would give different stored features."""
 
 

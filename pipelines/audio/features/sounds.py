@@ -19,6 +19,7 @@ from warehouse.records.values import Row
 
 _MAGIC = b"SMTF"
 _HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
+_READABLE = (2, int(FEATURE_VERSION))  # 2: the same, from spectra at the native sample rate
 _MOST_FRAMES = 100_000  # more than an hour; a larger count means a corrupt row
 
 
@@ -90,7 +91,7 @@ def pack_features(features: Features) -> bytes:
 
 
 def unpack_features(packed: bytes) -> Features:
-    """Deserialize what `pack_features` wrote.
+    """Deserialize what `pack_features` wrote, here or in the version before.
 
     Raises:
         FeaturesUnreadableError: The bytes are truncated, of another format or feature version.
@@ -124,7 +125,7 @@ def _checked_header(packed: bytes) -> tuple[int, int]:
     magic, feature_version, frames, peak_count = _HEADER.unpack_from(packed)
     if magic != _MAGIC or frames > _MOST_FRAMES or peak_count > 100 * _MOST_FRAMES:
         raise FeaturesUnreadableError("these bytes are no packed features")
-    if feature_version != int(FEATURE_VERSION):
+    if feature_version not in _READABLE:
         raise FeaturesUnreadableError(f"packed features have version {feature_version}")
     return frames, peak_count
 

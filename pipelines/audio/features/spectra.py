@@ -1,9 +1,10 @@
-"""Short-time spectra at the native sample rate, computed in cache-sized blocks.
+"""Short-time spectra, computed in cache-sized blocks.
 
 Holds framing, windows, transforms and moving averages. Not here: features derived from the spectra
 (`measurement.py`, `peak_picking.py`).
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -18,28 +19,24 @@ _FRAMES_AT_ONCE = 64  # 64 frames of 8192 float32 are 2 MB and fit into the CPU 
 _REFERENCE_RATE = 22_050.0
 
 
-def long_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Spectrum:
-    """Return magnitudes (frames, bins up to 5 kHz) of 186 ms windows every 46.4 ms."""
-    return np.abs(
-        _transformed(
-            samples,
-            _centres(frames, HOP_S * grid.rate),
-            grid.long_size,
-            grid.long_bins,
-            LONG_WINDOW_S * _REFERENCE_RATE,
-        )
-    )
+def long_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Iterator[Spectrum]:
+    """Yield magnitudes (some frames, bins up to 5 kHz) of 186 ms windows every 46.4 ms."""
+    size, bins = grid.long_size, grid.long_bins
+    centres = _centres(frames, HOP_S * grid.rate)
+    for block in _transformed(samples, centres, size, LONG_WINDOW_S * _REFERENCE_RATE):
+        yield np.abs(block[:, :bins])
 
 
 def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> ComplexSpectrum:
     """Return complex spectra (2 frames, bins up to 8 kHz) of 93 ms windows every 23.2 ms."""
-    return _transformed(
-        samples,
-        _centres(2 * frames, FINE_HOP_S * grid.rate),
-        grid.short_size,
-        grid.short_bins,
-        SHORT_WINDOW_S * _REFERENCE_RATE,
-    )
+    size, bins = grid.short_size, grid.short_bins
+    centres = _centres(2 * frames, FINE_HOP_S * grid.rate)
+    spectra = np.empty((len(centres), bins), dtype=np.complex64)
+    first = 0
+    for block in _transformed(samples, centres, size, SHORT_WINDOW_S * _REFERENCE_RATE):
+        spectra[first : first + len(block)] = block[:, :bins]
+        first += len(block)
+    return spectra
 
 
 def moving_mean(values: Spectrum, width: int) -> Spectrum:
@@ -68,20 +65,18 @@ def _centres(frames: int, hop: float) -> NDArray[np.int64]:
 
 
 def _transformed(
-    samples: Spectrum, centres: NDArray[np.int64], size: int, bins: int, nominal_size: float
-) -> ComplexSpectrum:
-    """Return windowed FFTs scaled to the nominal size, so that levels agree between rates."""
+    samples: Spectrum, centres: NDArray[np.int64], size: int, nominal_size: float
+) -> Iterator[ComplexSpectrum]:
+    """Yield windowed FFTs scaled to the nominal size, so that levels agree between rates."""
     after = max(0, int(centres[-1]) + size - len(samples))
     padded = np.pad(samples, (size // 2, after))
     window = _hann(size) * np.float32(nominal_size / size)
-    result = np.empty((len(centres), bins), dtype=np.complex64)
     windowed = np.empty((_FRAMES_AT_ONCE, size), dtype=np.float32)
     for first in range(0, len(centres), _FRAMES_AT_ONCE):
         places = centres[first : first + _FRAMES_AT_ONCE]
         for row, place in enumerate(places.tolist()):
             np.multiply(padded[place : place + size], window, out=windowed[row])
-        result[first : first + len(places)] = rfft(windowed[: len(places)])[:, :bins]
-    return result
+        yield rfft(windowed[: len(places)])
 
 
 @lru_cache(maxsize=32)

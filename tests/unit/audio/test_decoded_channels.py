@@ -3,6 +3,7 @@
 import wave
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -10,6 +11,22 @@ from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 
 RATE = 8_000
+LAYOUTS = ("mono", "stereo")
+
+
+def write_aac(path: Path, layout: str) -> Path:
+    """Three seconds of a tone, the same in all channels, as a stream that others may follow."""
+    rate, size = 44_100, 1_024
+    tone = (0.3 * np.sin(2 * np.pi * 440 * np.arange(3 * rate) / rate)).astype(np.float32)
+    with av.open(str(path), "w", format="adts") as container:
+        stream = container.add_stream("aac", rate=rate, layout=layout)
+        for first in range(0, len(tone) - size, size):
+            samples = np.tile(tone[first : first + size], (1 + LAYOUTS.index(layout), 1))
+            frame = av.AudioFrame.from_ndarray(samples, "fltp", layout)
+            frame.sample_rate, frame.pts = rate, first
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
 
 
 def write_stereo(path: Path, left: np.ndarray, right: np.ndarray) -> Path:
@@ -45,3 +62,13 @@ def test_two_silent_channels_are_silent(tmp_path: Path) -> None:
     silence = np.zeros(6 * RATE)
     with pytest.raises(DecodeRefusedError, match="silent"):
         decode_sound(write_stereo(tmp_path / "a.wav", silence, silence), DecodeLimits())
+
+
+def test_a_stream_that_becomes_stereo_is_heard_to_its_end(tmp_path: Path) -> None:
+    parts = [write_aac(tmp_path / f"{layout}.aac", layout).read_bytes() for layout in LAYOUTS]
+    both = tmp_path / "both.aac"
+    both.write_bytes(b"".join(parts))
+    heard = decode_sound(both, DecodeLimits())
+    assert len(heard.samples) / heard.rate == pytest.approx(6.0, abs=0.1)
+    halves = np.array_split(heard.samples, 2)
+    assert np.std(halves[0]) == pytest.approx(np.std(halves[1]), rel=0.05)

@@ -29,6 +29,14 @@ def test_stored_features_are_finite_and_small(reference: MeasuredSound) -> None:
     assert len(pack_features(reference.features)) < 110_000
 
 
+def test_features_of_the_version_before_are_read_so_that_old_evidence_can_be_drawn(
+    reference: MeasuredSound,
+) -> None:
+    packed = pack_features(reference.features)
+    before = unpack_features(packed[:4] + b"\x02\x00" + packed[6:])
+    np.testing.assert_array_equal(before.chroma, reference.features.chroma)
+
+
 @pytest.mark.parametrize("damage", ["cut", "foreign", "other version", "empty", "longer"])
 def test_broken_bytes_are_refused(reference: MeasuredSound, damage: str) -> None:
     packed = pack_features(reference.features)
