@@ -327,6 +327,32 @@ def steady_peaks(
 
 
 @numba.njit(cache=True, error_model="numpy")
+def foreign_peaks(
+    frames: NDArray[np.int32],
+    hertz: Vector,
+    other_frames: NDArray[np.int32],
+    other_hertz: Vector,
+    lag: int,
+    reach: int,
+    tolerance_hz: float,
+) -> NDArray[np.bool_]:
+    """Return a mask (n,) of peaks at whose frequency the other sound has none within `reach`."""
+    is_foreign = np.ones(len(frames), dtype=np.bool_)
+    first = 0
+    for peak in range(len(frames)):
+        wanted = frames[peak] + lag
+        while first < len(other_frames) and other_frames[first] < wanted - reach:
+            first += 1
+        other = first
+        while other < len(other_frames) and other_frames[other] <= wanted + reach:
+            if abs(other_hertz[other] - hertz[peak]) < tolerance_hz:
+                is_foreign[peak] = False
+                break
+            other += 1
+    return is_foreign
+
+
+@numba.njit(cache=True, error_model="numpy")
 def peak_votes(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,

@@ -215,8 +215,9 @@ def verify_group(
 
     Stops at the first pair confirmed with a score of at least 0.9, unless `stops_when_sure` is
     False. If no unchanged pair is confirmed, `search` looks for a variant of the first
-    reference that is long enough, and of the others if that nearly succeeds. Positions in the
-    result are those of the arguments.
+    reference that is long enough, and of the others if that nearly succeeds or if they do not
+    agree with it: one may repeat a few seconds of the recording. Positions in the result are those
+    of the arguments.
     """
     order = list(range(len(references))) if keeps_order else _cleanest_first(references)
     order = order[:MOST_REFERENCES]
@@ -245,23 +246,27 @@ def _searched_pairs(
     pairs: Sequence[GroupPair],
     limits: MatchThresholds,
 ) -> list[GroupPair]:
-    """Search for edits of the first long enough reference; if that nearly succeeds, of all."""
+    """Search for edits of the first long enough reference, then of the others where needed."""
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     first = (checked or pairs)[0].reference_index
+    alike = {first: True}
     searched: list[GroupPair] = []
     for pair in pairs:
-        is_first = pair.reference_index == first
+        index = pair.reference_index
         verdict = _group_verdict(searched)
         near = verdict.best is not None and (verdict.best.evidence.score or 0) >= NEAR_SCORE
-        if not is_first and verdict.verdict in MATCHES:
+        if index != first and verdict.verdict in MATCHES:
             searched.append(pair)
             continue
+        if index not in alike:
+            likeness = _judge_as_heard(references[first], references[index], limits)
+            alike[index] = likeness.verdict == "confirmed"
         found = _search_further(
-            references[pair.reference_index],
+            references[index],
             candidates[pair.candidate_index],
             pair.evidence,
             limits,
-            edits=is_first or near,
+            edits=index == first or near or not alike[index],
         )
         searched.append(replace(pair, evidence=found))
     return searched

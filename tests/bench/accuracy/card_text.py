@@ -38,8 +38,8 @@ CLOSING = """## Known limits
 - `likely_cover` is a hint with thresholds from the development part; it misses many covers.
 - If reference and candidate both contain loud speech, choose cleaner references.
 - A mash-up whose lead is the very recording shares steady tones with it, unlike a voice or a crowd.
-  It is rejected where the other tones clearly disagree in a band of the spectrum, but some whose
-  lead is loud are still accepted. The same players' next take is rejected in windows of 6 s and
+  It is rejected where the other tones clearly disagree in a band of the spectrum, or where both
+  sounds have many tones of their own, but some whose lead is loud are still accepted. The same players' next take is rejected in windows of 6 s and
   more, but a few seconds of it may pass as an excerpt.
 - The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
   twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Pieces of

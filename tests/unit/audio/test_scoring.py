@@ -104,7 +104,9 @@ def test_a_room_that_turns_phases_cannot_leave_all_peaks_in_place() -> None:
 def test_tones_weigh_fully_where_recordings_lie_and_nothing_where_voices_do(
     balance: float, weight: float
 ) -> None:
-    assert tonal_weight(ToneAgreement(balance=balance, conflict=0.0)) == pytest.approx(weight)
+    assert tonal_weight(ToneAgreement(balance=balance, conflict=0.0, foreign=0.0)) == pytest.approx(
+        weight
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,16 +115,33 @@ def test_tones_weigh_fully_where_recordings_lie_and_nothing_where_voices_do(
 def test_tones_that_agree_in_one_band_alone_weigh_less_and_then_nothing(
     conflict: float, weight: float
 ) -> None:
-    assert tonal_weight(ToneAgreement(balance=1.3, conflict=conflict)) == pytest.approx(weight)
+    tones = ToneAgreement(balance=1.3, conflict=conflict, foreign=0.0)
+    assert tonal_weight(tones) == pytest.approx(weight)
 
 
-def test_either_objection_of_the_tones_takes_its_part() -> None:
-    assert tonal_weight(ToneAgreement(balance=0.65, conflict=0.525)) == pytest.approx(0.25)
+@pytest.mark.parametrize(
+    ("foreign", "weight"), [(0.0, 1.0), (0.45, 1.0), (0.5, 0.5), (0.55, 0.0), (1.02, 0.0)]
+)
+def test_tones_that_each_sound_has_alone_weigh_against_one_recording(
+    foreign: float, weight: float
+) -> None:
+    tones = ToneAgreement(balance=1.3, conflict=0.0, foreign=foreign)
+    assert tonal_weight(tones) == pytest.approx(weight)
 
 
-def test_every_measured_recording_keeps_its_full_weight() -> None:
+def test_each_objection_of_the_tones_takes_its_part() -> None:
+    tones = ToneAgreement(balance=0.65, conflict=0.525, foreign=0.5)
+    assert tonal_weight(tones) == pytest.approx(0.125)
+
+
+def test_nearly_every_measured_recording_keeps_its_full_weight() -> None:
     lowest_of_709_accepted_pairs, highest_of_362_blocks = 0.84, 0.41
-    tones = ToneAgreement(balance=lowest_of_709_accepted_pairs, conflict=highest_of_362_blocks)
+    highest_of_1105_of_1110 = 0.45
+    tones = ToneAgreement(
+        balance=lowest_of_709_accepted_pairs,
+        conflict=highest_of_362_blocks,
+        foreign=highest_of_1105_of_1110,
+    )
     assert tonal_weight(tones) == 1.0
 
 

@@ -80,6 +80,10 @@ def conflict_of(overlaid: PeakMatch) -> float:
     return tone_agreement(overlaid).conflict
 
 
+def foreign_of(overlaid: PeakMatch) -> float:
+    return tone_agreement(overlaid).foreign
+
+
 def test_shared_tones_under_different_voices_weigh_fully() -> None:
     assert balance_of(match(steady(1) + fleeting(2), steady(1) + fleeting(3))) > 1
 
@@ -133,6 +137,31 @@ def test_a_few_other_notes_are_no_conflict() -> None:
     few, others = ([(frame, hertz) for frame in range(0, 76, 4)] for hertz in (210.0, 340.0))
     melody = steady(1, 8, *MELODY)
     assert conflict_of(match(melody + few, melody + others)) == 0.0
+
+
+def test_other_music_under_a_shared_crowd_has_tones_that_are_foreign_to_each_other() -> None:
+    crowd = steady(9) + fleeting(2)
+    assert foreign_of(match(steady(1) + crowd, steady(4) + crowd)) > 0.7
+
+
+def test_a_voice_that_holds_tones_over_the_music_leaves_none_in_the_music_that_it_lacks() -> None:
+    assert foreign_of(match(steady(1), steady(1) + steady(4))) == 0.0
+
+
+def test_a_tone_that_sounds_a_little_later_is_not_foreign() -> None:
+    late = [(frame + 15, hertz) for frame, hertz in steady(1)]
+    assert foreign_of(match(steady(1), late)) < 0.1
+
+
+def test_a_few_tones_are_not_held_against_a_sound() -> None:
+    few, others = ([(frame, hertz) for frame in range(0, 40, 4)] for hertz in (210.0, 340.0))
+    assert foreign_of(match(fleeting(2, 99) + few, fleeting(2, 99) + others)) == 0.0
+
+
+def test_tones_beside_the_common_part_say_nothing_about_it() -> None:
+    common = [(frame, hertz) for frame, hertz in steady(1) if frame < 120]
+    first, second = ([(frame + 120, hertz) for frame, hertz in steady(seed)] for seed in (4, 5))
+    assert foreign_of(match(common + first, common + second)) < 0.2
 
 
 def test_where_no_steady_tone_agrees_no_band_stands_out() -> None:

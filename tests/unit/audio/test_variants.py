@@ -13,7 +13,7 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from tests.clips import Band, Listener
-from tests.data.audio.synthesis import Samples
+from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds, variant_kind
 
 LIMITS = MatchThresholds()
@@ -87,6 +87,17 @@ def test_a_reference_too_short_for_edits_leaves_the_search_to_the_next(
 ) -> None:
     short, fast = hear(song[: 3 * 44_100]), hear(band.resampled(song, 1.1))
     found = verify_group([short, reference], [fast], limits=LIMITS, keeps_order=True)
+    assert (found.verdict, found.reason) == ("variant", "speed_variant")
+    assert found.best is not None
+    assert found.best.reference_index == 1
+
+
+def test_a_reference_that_repeats_a_few_seconds_does_not_hide_edits_of_the_rest(
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+) -> None:
+    loop = hear(np.tile(song[: round(2.5 * RATE)], 5))
+    fast = hear(band.resampled(song[round(4 * RATE) :], 1.3))
+    found = verify_group([loop, reference], [fast], limits=LIMITS, keeps_order=True)
     assert (found.verdict, found.reason) == ("variant", "speed_variant")
     assert found.best is not None
     assert found.best.reference_index == 1
