@@ -39,8 +39,9 @@ CLOSING = """## Known limits
 - If reference and candidate both contain loud speech, choose cleaner references.
 - A mash-up whose lead is the very recording shares steady tones with it, unlike a voice or a crowd.
   It is rejected where the other tones clearly disagree in a band of the spectrum, or where both
-  sounds have many tones of their own, but some whose lead is loud are still accepted. The same players' next take is rejected in windows of 6 s and
-  more, but a few seconds of it may pass as an excerpt.
+  sounds have many tones of their own, but some whose lead is loud are still accepted. The same
+  players' next take is rejected in windows of 6 s and more, but a few seconds of it may pass as an
+  excerpt.
 - The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
   twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Pieces of
   2 to 5.5 s are found unchanged only. Reversed sound is named and not accepted. Of each sound the
