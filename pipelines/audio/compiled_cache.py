@@ -9,8 +9,10 @@ compares sounds, so it is deleted and compiled again.
 import os
 import pickle
 import stat
+import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
@@ -29,6 +31,24 @@ def choose_cache(source: Path) -> None:
     part = UserProvidedCacheLocator.get_suitable_cache_subpath(str(source))  # type: ignore[no-untyped-call]  # numba's own
     _delete_damaged(folder)
     _copy(beside, folder / part)
+
+
+@contextmanager
+def without_linear_algebra() -> Iterator[None]:
+    """Keep SciPy's linear algebra out while numba loads.
+
+    Numba looks for it once, which takes longer than all loops of this project to load; none of
+    them uses it. Other code that does loads it at its first call.
+    """
+    name = "scipy.linalg.cython_blas"
+    is_loaded = name in sys.modules
+    if not is_loaded:
+        sys.modules[name] = None  # type: ignore[assignment]  # "there is no such module"
+    try:
+        yield
+    finally:
+        if not is_loaded:
+            del sys.modules[name]
 
 
 def _home_folder() -> Path | None:

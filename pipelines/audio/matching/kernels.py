@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.compiled_cache import choose_cache
+from pipelines.audio.compiled_cache import choose_cache, without_linear_algebra
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
@@ -19,6 +19,9 @@ BestCell = tuple[float, int, int]
 
 choose_cache(Path(__file__))
 import numba  # noqa: E402 - reads its cache folder from the environment at import
+
+with without_linear_algebra():
+    import numba.np.arraymath
 
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,15 @@ def test_damaged_code_is_compiled_again(
             file.write_bytes(damaged)
     choose_cache(source)
     assert [file.name for file in place.rglob("*.nb?")] == ["kernels.one.nbi"]
+
+
+def test_comparing_loads_no_linear_algebra_and_other_code_can_still_have_it() -> None:
+    code = (
+        "import sys, numba, numpy as np\n"
+        "from pipelines.audio.matching.verify import warm_up\n"
+        "warm_up()\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+        "product = numba.njit(lambda one: np.dot(one, one))(2.0 * np.eye(3))\n"
+        "assert product.trace() == 12.0 and 'scipy.linalg.cython_blas' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
