@@ -17,8 +17,6 @@ from api.cli.commands.audio.cross_check import (
     show_check,
 )
 from api.cli.terminal import err, exit_with_input_error, out, print_json, safe
-from api.responses.errors import NotFoundError
-from api.services.evidence.service import EvidenceService
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
@@ -35,6 +33,7 @@ from warehouse.records.evidence import (
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
+    from api.services.evidence.service import EvidenceService
     from pipelines.audio.cross_check import CrossCheck
 
 _FORMS = ("svg", "png")
@@ -182,7 +181,7 @@ def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
 
 
-def _write_excerpts(evidence_service: EvidenceService, comparison_id: str, folder: Path) -> None:
+def _write_excerpts(evidence_service: "EvidenceService", comparison_id: str, folder: Path) -> None:
     """Write `reference.mp3` and `candidate.mp3`, as far as they are stored."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -193,8 +192,10 @@ def _write_excerpts(evidence_service: EvidenceService, comparison_id: str, folde
 
 
 def _write_excerpt(
-    evidence_service: EvidenceService, comparison_id: str, role: ExcerptRole, path: Path
+    evidence_service: "EvidenceService", comparison_id: str, role: ExcerptRole, path: Path
 ) -> None:
+    from api.responses.errors import NotFoundError  # noqa: PLC0415 - all answers of the service
+
     try:
         excerpt = evidence_service.excerpt(comparison_id, role)
     except NotFoundError as error:
