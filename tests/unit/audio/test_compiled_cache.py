@@ -104,8 +104,8 @@ def test_comparing_loads_no_linear_algebra_and_other_code_can_still_have_it() ->
         "import sys, numba, numpy as np\n"
         "from pipelines.audio.matching.verify import warm_up\n"
         "warm_up()\n"
-        "assert 'scipy.linalg' not in sys.modules\n"
-        "product = numba.njit(lambda one: np.dot(one, one))(2.0 * np.eye(3))\n"
-        "assert product.trace() == 12.0 and 'scipy.linalg.cython_blas' in sys.modules\n"
+        "print('scipy.linalg' in sys.modules)\n"
+        "print(numba.njit(lambda one: np.dot(one, one))(2.0 * np.eye(3)).trace())\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert told.stdout.split() == ["False", "12.0"]
