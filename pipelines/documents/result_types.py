@@ -351,6 +351,7 @@ class StoredResult(ResultFacts):
     parameters: dict[str, object]
     sources_ended_by_exhaustion: dict[Source, bool]
     mobile_emulator_used: NotRequired[bool]  # younger than some stored results
+    scan_job_id: NotRequired[str]  # of a copy: the job whose scan this is the result of
 
 
 class ScanPreview(ClosedDocument):
