@@ -201,14 +201,16 @@ async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
     Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the
-    read operation are passed on unchanged.
+    read operation and its `Retry-After` are passed on unchanged.
     """
     record_parameters(request.scope, query.model_dump())
     check_source(query.source, query.table)
-    status, envelope = await fetch_source(request.app, request.scope, query.source)
-    if status != OK:
-        return JsonResponse(envelope, status_code=status)
-    make = partial(build_file, envelope, source=query.source, table=query.table, form=query.form)
+    read = await fetch_source(request.app, request.scope, query.source)
+    if read.status != OK:
+        return JsonResponse(read.envelope, status_code=read.status, headers=read.headers)
+    make = partial(
+        build_file, read.envelope, source=query.source, table=query.table, form=query.form
+    )
     file = await run_sync(partial(make, bom=query.bom))
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"', **read.headers}
     return Response(file.body, media_type=file.media_type, headers=headers)
