@@ -152,7 +152,7 @@ HotVideosResponse = TypedDict("HotVideosResponse", {"music_id": "str | None",
     "mobile_emulator_used": "bool", "job_id": "str", "poll_url": "str",
     "notes": "list[ResultNote]"})
 ImageUrls = TypedDict("ImageUrls", {"url_list": "list[str]"})
-JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
+JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str", "scan_job_id": "str",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]', "input": "str",
     "music_id": "str | None", "parameters": "dict[str, object]", "progress": "JobProgress",
     "result": "HotVideos | Discovery | None", "error": "ErrorDocument | None",
