@@ -78,9 +78,13 @@ class ApiSettings(Settings):
 
     @field_validator("own_api_token")
     @classmethod
-    def _no_blank_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """Treat `OWN_API_TOKEN=` as no token, so that an empty token never grants access."""
-        return value if value is not None and value.get_secret_value().strip() else None
+    def _stripped_token(cls, value: SecretStr | None) -> SecretStr | None:
+        """Strip blanks, as every reader of a token does.
+
+        `OWN_API_TOKEN=` is no token, so that an empty token never grants access.
+        """
+        token = "" if value is None else value.get_secret_value().strip()
+        return SecretStr(token) if token else None
 
     @field_validator("time_zone")
     @classmethod

@@ -126,8 +126,9 @@ def result(count: int, *, ended: bool = False, parameters: ScanParameters | None
                 },
             },
             "audit": {
-                "seed": "job", "population": 412, "drawn": 20, "compared": 19, "carrying": 1,
-                "upper_share": 0.2178, "upper_count": 89, "reason": None,
+                "seed": "job", "pool": 412, "drawn": 20, "compared": 19, "found": 1,
+                "upper_bound_share": 0.2178, "upper_bound_count": 89, "confidence": 0.95,
+                "reason": None,
                 "videos": [
                     {
                         "aweme_id": "73500000000000041", "music_id": MUSIC_ID,

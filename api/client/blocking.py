@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from .connection import EVENTS_SILENCE_S, Connection
+from .connection import EVENTS_PAUSE_S, EVENTS_SILENCE_S, Connection
 from .errors import ConnectionFailedError, ServiceError, WaitTimeoutError
 from .operations import JOB_EVENTS, Operations
 from .request import ApiRequest
@@ -123,30 +123,21 @@ class Client(Operations):
             ConnectionFailedError: The service is unreachable from the start, or stays so.
         """
         until = time.monotonic() + timeout_s
-        path = JOB_EVENTS.format(job_id=quote(job_id, safe=""))
+        shown: JobData | None = None
         lost_polls = OUTAGE_POLLS
-        with closing(self._listen(path, silence_s=max(0.1, timeout_s))) as events:
+        with closing(self._listen(job_id, until=until)) as events:
             for job in events:
                 lost_polls = 0
                 if job is not None:
+                    shown = job
                     yield job
-                if time.monotonic() >= until or (job is not None and job["status"] in FINAL):
-                    return
-        while True:
-            try:
-                answer = self.job(job_id)
-            except ConnectionFailedError:
-                lost_polls += 1
-                if lost_polls > OUTAGE_POLLS or time.monotonic() + POLL_S > until:
-                    raise
-                self._sleep(POLL_S)
-                continue
-            lost_polls = 0
-            yield answer.data
-            pause = answer.retry_after or POLL_S
-            if answer.data["status"] in FINAL or time.monotonic() + pause > until:
-                return
-            self._sleep(pause)
+                    if job["status"] in FINAL:
+                        return
+        with closing(self._poll(job_id, until=until, lost_polls=lost_polls)) as polls:
+            for job in polls:
+                if job != shown:
+                    shown = job
+                    yield job
 
     def each_user_post(
         self, sec_user_id: str, *, count: int = 20, sort_type: int = 0
@@ -203,14 +194,40 @@ class Client(Operations):
             yield from data["aweme_list"]
             cursor = next_cursor(data, now=now)
 
-    def _listen(self, path: str, *, silence_s: float) -> Generator[JobData | None, None, None]:
-        """Yield the documents of an event stream, and None for its other lines."""
+    def _listen(self, job_id: str, *, until: float) -> Generator[JobData | None, None, None]:
+        """Yield the documents of an event stream, and None for its other lines.
+
+        It ends where its next line may come after `until`.
+        """
+        path = JOB_EVENTS.format(job_id=quote(job_id, safe=""))
         events = EventText()
-        wait_s = min(EVENTS_SILENCE_S, silence_s)
+        wait_s = min(EVENTS_SILENCE_S, max(0.1, until - time.monotonic()))
         try:
             with self._http.stream("GET", path, timeout=wait_s) as response:
                 if response.is_success:
                     for text in response.iter_text():
                         yield from events.take(text)
+                        if until - time.monotonic() < EVENTS_PAUSE_S:
+                            return
         except (httpx2.HTTPError, ValueError):
             return  # the caller continues by polling
+
+    def _poll(
+        self, job_id: str, *, until: float, lost_polls: int
+    ) -> Generator[JobData, None, None]:
+        """Yield the job at every poll. `lost_polls`: how many have just failed in a row."""
+        while True:
+            try:
+                answer = self.job(job_id)
+            except ConnectionFailedError:
+                lost_polls += 1
+                if lost_polls > OUTAGE_POLLS or time.monotonic() + POLL_S > until:
+                    raise
+                self._sleep(POLL_S)
+                continue
+            lost_polls = 0
+            yield answer.data
+            pause = answer.retry_after or POLL_S
+            if answer.data["status"] in FINAL or time.monotonic() + pause > until:
+                return
+            self._sleep(pause)

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 DEFAULT_URL = "http://127.0.0.1:8780"
 JOB_TIMEOUT_S = 150.0  # the service waits for the job of such a request up to 120 s
-EVENTS_SILENCE_S = 45.0  # the service sends a sign of life every 10 s
+EVENTS_PAUSE_S = 10.0  # after which the service sends a sign of life
+EVENTS_SILENCE_S = 45.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class OperationTraits(TypedDict, total=False):
         sent_as: Names that arguments have in the request, where they differ.
         always: Fields that are always sent.
         body: The argument that is the whole body.
-        is_safe: Whether it may be retried. By default everything but a POST.
+        is_safe: Whether it may be retried. By default a GET alone.
         timeout_s: Read timeout.
     """
 
@@ -90,7 +90,7 @@ class Operation[**P, Data]:
             self.path.format_map({name: quote(str(one), safe="") for name, one in placed.items()}),
             query=sent if self.method == "GET" else None,
             body=self._body(sent),
-            is_safe=self._traits.get("is_safe", self.method != "POST"),
+            is_safe=self._traits.get("is_safe", self.method == "GET"),
             timeout_s=self._traits.get("timeout_s"),
         )
 

@@ -306,7 +306,7 @@ class Operations:
     ) -> extensions.WatchlistData:
         """Change a watchlist; a new schedule starts now."""
 
-    @operation("DELETE", f"{LISTS}/{{name}}", is_safe=False)
+    @operation("DELETE", f"{LISTS}/{{name}}")
     def delete_watchlist(self, name: str) -> extensions.WatchlistDeletedData:
         """Delete a watchlist and its runs. Observations are kept."""
 
@@ -360,7 +360,7 @@ class Operations:
     ) -> extensions.CatalogImportData:
         """Add tracks, or update them; each line that is not imported is named."""
 
-    @operation("DELETE", f"{CATALOGS}/{{name}}", is_safe=False)
+    @operation("DELETE", f"{CATALOGS}/{{name}}")
     def remove_catalog(self, name: str) -> extensions.CatalogRemovedData:
         """Remove a catalogue. Its jobs go on; results and observations are kept."""
 
@@ -368,7 +368,7 @@ class Operations:
     def run_catalog(self, name: str) -> extensions.CatalogRunData:
         """Have workers scan what is due, until the day's budget is spent."""
 
-    @operation("DELETE", f"{CATALOGS}/{{name}}/runs", is_safe=False)
+    @operation("DELETE", f"{CATALOGS}/{{name}}/runs")
     def cancel_catalog(self, name: str) -> extensions.CatalogCancelledData:
         """Stop the run and cancel its jobs. What was scanned is kept."""
 

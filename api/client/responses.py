@@ -21,7 +21,7 @@ from .request import ApiRequest
 from .types.answers import JobData
 
 FIRST_FAILURE = 400
-TOO_MANY, UNAVAILABLE = 429, 503
+TOO_MANY = 429
 FINAL = frozenset({"completed", "failed", "cancelled"})
 POLL_S = 1.0
 OUTAGE_POLLS = 45
@@ -104,8 +104,7 @@ def _pause(ask: ApiRequest[object], error: Exception, attempt: int) -> float | N
         return 0.2 * 2.0**attempt if ask.is_safe or never_sent else None
     if not isinstance(error, ServiceError) or error.retry_after is None:
         return None
-    may_again = error.status == TOO_MANY or (ask.is_safe and error.status == UNAVAILABLE)
-    return error.retry_after if may_again else None
+    return error.retry_after if ask.is_safe or error.status == TOO_MANY else None
 
 
 def to_connection_error(base_url: str, error: httpx2.HTTPError) -> ConnectionFailedError:

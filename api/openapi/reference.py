@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from api.client.operations import OPERATIONS
 from api.openapi.chinese_texts import HINTS_ZH, TAGS_ZH
+from api.params.scan import MAX_SAFE_INTEGER
 from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -19,7 +20,6 @@ ZH = "x-description-zh"
 SUMMARY_ZH = "x-summary-zh"
 DEFAULT_FROM = "x-default-from"
 """Marks a parameter whose default is the value of another parameter."""
-MAX_SAFE_INTEGER = 2**53 - 1  # used in the description where the interface has no maximum
 _LOCATIONS = {"query", "path", "header"}
 _SUCCESS = str(OK)
 _BINARY = ("audio/", "image/png")
@@ -170,6 +170,7 @@ def _parameter(name: str, place: str, field: OpenApiDocument, needed: object) ->
         "default": field.get("default"),
         "default_from": field.get(DEFAULT_FROM),
         "minimum": _number(limits, "minimum"),
+        # what the description has where the interface has no maximum
         "maximum": None if maximum == MAX_SAFE_INTEGER else maximum,
         "min_items": limits.get("minItems"),
         "max_items": limits.get("maxItems"),

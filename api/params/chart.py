@@ -9,6 +9,7 @@ from api.params.annotations import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
 from api.params.scan import EncodableText, PrintableText, QueryModel, StrictModel, parameter_field
 from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
 from warehouse.records.charts import SongLinkChoice
+from warehouse.records.values import PLATFORM_ID
 
 _DATE = {"format": "date", "examples": ["2026-01-31"]}
 
@@ -62,7 +63,7 @@ class ChartLinkBody(StrictModel):
     music_id: Annotated[
         StrictStr,
         Field(
-            pattern=r"^[0-9]{5,30}$",
+            pattern=f"^{PLATFORM_ID}$",
             description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
             examples=["7300000000000000001"],
         ),

@@ -12,6 +12,7 @@ from pipelines.parameters.lists import (
     MUSIC_LIST_PARAMETERS,
     POSTS_PARAMETERS,
 )
+from warehouse.records.values import PLATFORM_ID
 
 SecUserId = Annotated[
     StrictStr,
@@ -20,7 +21,7 @@ SecUserId = Annotated[
         description="id of the account, as returned by get_sec_user_id. 用户 sec_user_id",
     ),
 ]
-_ID = r"^[0-9]{5,30}$"
+_ID = f"^{PLATFORM_ID}$"
 MusicId = Annotated[
     StrictStr, Field(pattern=_ID, description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字")
 ]

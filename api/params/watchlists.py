@@ -99,7 +99,10 @@ class WatchlistBody(StrictModel):
     every: ScheduleText
     entries: EntryList
     thresholds: ThresholdsBody = Field(ThresholdsBody(), description=_THRESHOLDS)
-    parameters: ScanBody = Field(ScanBody(), description=_PARAMETERS)
+    # Shown as `{}`: the body of a scan would show `refresh` as false.
+    parameters: ScanBody = Field(
+        default_factory=ScanBody, description=_PARAMETERS, json_schema_extra={"default": {}}
+    )
     enabled: StrictBool = Field(default=True, description=_ENABLED)
 
     def to_plan(self) -> WatchlistPlan:

@@ -112,7 +112,7 @@ def conditional_response(
     more = {**(headers or {}), **fresh}
     request_info(scope).shown = rendered, more
     if tag in _client_etags(scope):
-        return Response(status_code=NOT_MODIFIED, headers=fresh)
+        return Response(status_code=NOT_MODIFIED, headers=more)
     return success_response(scope, orjson.Fragment(rendered.body), headers=more)
 
 

@@ -1,19 +1,17 @@
 """Endpoint 16: chart history."""
 
 import math
-from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from api.params.chart import ChartQuery
-from api.responses.envelope import conditional_response, record_parameters, request_info
+from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import ChartHistoryDep, SourcesDep, no_repeated_parameters
 from api.schemas.responses import CHART_RESPONSES
 from api.server.middleware.response_cache import cache_response
 from api.services.reads.deadline import Deadline
-from pipelines.charts.rules.history import LISTED_FOR_S
 
 router = APIRouter(tags=["Chart"], dependencies=[Depends(no_repeated_parameters)])
 
@@ -41,6 +39,5 @@ async def history(
     if found.retry_after is not None:
         headers = {"Retry-After": str(math.ceil(found.retry_after))}
         return conditional_response(request.scope, found.document, headers=headers)
-    until = request_info(request.scope).moment + timedelta(seconds=LISTED_FOR_S)
-    cache_response(request.scope, entities=[("chart_issues", "all")], until=until)
+    cache_response(request.scope, entities=[("chart_issues", "all")], until=found.until)
     return conditional_response(request.scope, found.document)

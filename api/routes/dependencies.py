@@ -24,18 +24,22 @@ from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
 
+def _opened[Service](service: Service | None) -> Service:
+    if service is None:
+        raise ProfileNotChosenError(
+            "No platform profile is chosen, so nothing is contacted or stored"
+        )
+    return service
+
+
 async def _scan_service(request: Request) -> ScanService:
     scan_service: ScanService | None = request.app.state.scan_service
-    if scan_service is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
-    return scan_service
+    return _opened(scan_service)
 
 
 async def _evidence(request: Request) -> EvidenceService:
-    scan_service: EvidenceService | None = request.app.state.evidence
-    if scan_service is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
-    return scan_service
+    evidence: EvidenceService | None = request.app.state.evidence
+    return _opened(evidence)
 
 
 async def _readiness(request: Request) -> Readiness:
@@ -89,24 +93,18 @@ async def _metrics(request: Request) -> Metrics:
 
 
 async def _annotations(request: Request) -> AnnotationService:
-    scan_service: AnnotationService | None = request.app.state.annotations
-    if scan_service is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
-    return scan_service
+    annotations: AnnotationService | None = request.app.state.annotations
+    return _opened(annotations)
 
 
 async def _chart(request: Request) -> ChartHistoryReader:
     chart: ChartHistoryReader | None = request.app.state.chart
-    if chart is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
-    return chart
+    return _opened(chart)
 
 
 async def _sources(request: Request) -> Sources:
     sources: Sources | None = request.app.state.sources
-    if sources is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
-    return sources
+    return _opened(sources)
 
 
 async def _sources_if_any(request: Request) -> Sources | None:
@@ -123,9 +121,7 @@ async def _pictures(request: Request) -> PictureService:
 
 async def _sql(request: Request) -> SqlService:
     sql: SqlService | None = request.app.state.sql
-    if sql is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is stored")
-    return sql
+    return _opened(sql)
 
 
 AnnotationsDep = Annotated[AnnotationService, Depends(_annotations)]

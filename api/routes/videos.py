@@ -14,10 +14,11 @@ from api.server.middleware.json_body import JsonRoute, parse_json
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
 from api.services.reads.videos import read_videos
-from pipelines.parameters.video_ids import APP_VIDEO_IDS, VIDEO_ID, WEB_VIDEO_IDS, read_video_ids
+from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
 from warehouse.records.errors import InvalidVideoIdsError
+from warehouse.records.values import PLATFORM_ID
 
-VideoId = Annotated[StrictStr, Field(pattern=f"^{VIDEO_ID}$")]
+VideoId = Annotated[StrictStr, Field(pattern=f"^{PLATFORM_ID}$")]
 WebIds = Annotated[
     list[VideoId],
     Body(

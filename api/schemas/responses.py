@@ -37,15 +37,12 @@ COMMON_ERRORS = (
 )
 PARAMETER_ERRORS = ("missing_parameter", "invalid_parameter", "unknown_parameter")
 BODY_ERRORS = ("malformed_json", "body_too_large", "unsupported_media_type")
-SCAN_ERRORS = (
-    "provider_unsupported",
-    "profile_not_chosen",
-    "warehouse_unavailable",
-    "capacity_exhausted",
-)
 STORE_ERRORS = ("profile_not_chosen", "warehouse_unavailable")
-READ_ERRORS = ("provider_unsupported", "profile_not_chosen", "warehouse_unavailable")
+WRITE_ERRORS = (*STORE_ERRORS, "capacity_exhausted")
+PLATFORM_ERRORS = (*WRITE_ERRORS, "provider_unsupported")
+"""Of operations that may read the platform; what is read is stored."""
 UPSTREAM_ERRORS = tuple(name for name in ERROR_SPECS if name.startswith("upstream_"))
+DEVICE_ERRORS = ("mobile_device_unavailable", "mobile_app_unreadable")
 _HEADERS = {
     "X-Request-ID": ("same as `request_id`", "string"),
     "Location": ("path to poll the job", "string"),
@@ -76,7 +73,7 @@ def _failure(names: list[str]) -> Document:
         f"`{name}`: {ERROR_SPECS[name].message}. {ERROR_SPECS[name].message_zh}." for name in names
     ]
     more: tuple[str, ...] = ("WWW-Authenticate",) if "unauthorized" in names else ()
-    may_wait = "local_rate_limit" in names or set(names) & {*UPSTREAM_ERRORS, *SCAN_ERRORS}
+    may_wait = "local_rate_limit" in names or set(names) & {*UPSTREAM_ERRORS, *PLATFORM_ERRORS}
     more += ("Retry-After",) if may_wait else ()
     return {
         "model": Envelope[ErrorData],
@@ -99,9 +96,15 @@ def _file(media_type: str, description: str) -> Document:
 
 
 _JOB = Envelope[JobDocument]
-_UNCHANGED: ResponseSpecs = {
-    NOT_MODIFIED: {"description": "`data` matches If-None-Match", "headers": header_specs("ETag")}
-}
+
+
+def _unchanged(*names: str) -> ResponseSpecs:
+    description, headers = "`data` matches If-None-Match", header_specs("ETag", *names)
+    return {NOT_MODIFIED: {"description": description, "headers": headers}}
+
+
+_UNCHANGED = _unchanged()
+_UNCHANGED_YET = _unchanged("Retry-After")
 
 
 def read_responses(model: object, description: str, *errors: str) -> ResponseSpecs:
@@ -116,40 +119,38 @@ HOT_VIDEOS_RESPONSES: ResponseSpecs = {
     ACCEPTED: _STARTED,
     **_UNCHANGED,
     **error_responses(
-        *PARAMETER_ERRORS, "invalid_music_input", *SCAN_ERRORS, "worker_unavailable",
-        *UPSTREAM_ERRORS,
-        "audio_unavailable",
+        *PARAMETER_ERRORS, "invalid_music_input", *PLATFORM_ERRORS, "worker_unavailable",
+        *UPSTREAM_ERRORS, *DEVICE_ERRORS, "audio_unavailable",
     ),
 }  # fmt: skip
 DISCOVERY_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[DiscoveryResponse], "Verified matches and all candidates", "ETag"),
     **_UNCHANGED,
     **error_responses(
-        *PARAMETER_ERRORS, "invalid_music_input", *SCAN_ERRORS, "worker_unavailable",
-        *UPSTREAM_ERRORS,
-        "audio_unavailable",
+        *PARAMETER_ERRORS, "invalid_music_input", *PLATFORM_ERRORS, "worker_unavailable",
+        *UPSTREAM_ERRORS, *DEVICE_ERRORS, "audio_unavailable",
     ),
 }  # fmt: skip
 CREATE_JOB_RESPONSES: ResponseSpecs = {
     OK: _success(_JOB, "Completed job with a valid stored result", "Location"),
     ACCEPTED: _STARTED,
-    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "invalid_music_input", *SCAN_ERRORS),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "invalid_music_input", *PLATFORM_ERRORS),
 }
 BATCH_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[BatchResult], "Each item with its job, stored result or error"),
-    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "invalid_inputs", *SCAN_ERRORS),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "invalid_inputs", *PLATFORM_ERRORS),
 }
 _JOB_FAILURES = error_responses(
     "unknown_parameter", "job_not_found", "profile_not_chosen", "warehouse_unavailable"
 )
 JOB_RESPONSES: ResponseSpecs = {
     OK: _success(_JOB, "Current state of the job", "ETag", "Retry-After"),
-    **_UNCHANGED,
+    **_UNCHANGED_YET,
     **_JOB_FAILURES,
 }
 RANKING_RESPONSES: ResponseSpecs = {
     OK: _success(_JOB, "The job with its result in the requested view", "ETag", "Retry-After"),
-    **_UNCHANGED,
+    **_UNCHANGED_YET,
     **error_responses(
         "invalid_parameter",
         "unknown_parameter",
@@ -198,8 +199,7 @@ ANNOTATIONS_RESPONSES: ResponseSpecs = {
 }
 ANNOTATE_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[AnnotationList], "Annotations of the pair, including the new one"),
-    **_COMPARISON_FAILURES,
-    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "not_found", *WRITE_ERRORS),
 }
 _PLOT_FAILURES = _COMPARISON_FAILURES | error_responses("invalid_parameter", "unknown_parameter")
 SVG_RESPONSES: ResponseSpecs = {OK: _file("image/svg+xml", "Evidence plot"), **_PLOT_FAILURES}
@@ -225,14 +225,18 @@ VIDEOS_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[ManyVideos], "Videos that were read, and reasons for the others"),
     **error_responses(
         "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",
-        *READ_ERRORS,
+        *PLATFORM_ERRORS,
     ),
 }  # fmt: skip
 CHART_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[ChartHistoryDocument], "One issue per node", "ETag", "Retry-After"),
-    **_UNCHANGED,
+    **_UNCHANGED_YET,
     **error_responses(
-        *PARAMETER_ERRORS, "invalid_date_range", *READ_ERRORS, "chart_unavailable", *UPSTREAM_ERRORS
+        *PARAMETER_ERRORS,
+        "invalid_date_range",
+        *PLATFORM_ERRORS,
+        "chart_unavailable",
+        *UPSTREAM_ERRORS,
     ),
 }
 COMPARISONS_RESPONSES: ResponseSpecs = {
@@ -284,7 +288,7 @@ _JSON_FILE: Document = {
 EXPORT_RESPONSES: ResponseSpecs = {
     OK: {
         "description": "The exported file, named by `Content-Disposition`",
-        "headers": header_specs(),
+        "headers": header_specs("Retry-After"),
         "content": {
             media_type.partition(";")[0]: {
                 "schema": _JSON_FILE if form == "json" else {"type": "string"}
@@ -293,12 +297,12 @@ EXPORT_RESPONSES: ResponseSpecs = {
         },
     },
     **error_responses(
-        *PARAMETER_ERRORS, "job_not_found", "not_found", "invalid_date_range", *READ_ERRORS,
-        "chart_unavailable", *UPSTREAM_ERRORS,
+        *PARAMETER_ERRORS, "job_not_found", "not_found", "invalid_date_range", *PLATFORM_ERRORS,
+        "chart_unavailable", *UPSTREAM_ERRORS, *DEVICE_ERRORS,
     ),
 }  # fmt: skip
 _USER_FAILURES = error_responses(
-    *PARAMETER_ERRORS, "unresolvable_sec_user_id", *READ_ERRORS, *UPSTREAM_ERRORS
+    *PARAMETER_ERRORS, "unresolvable_sec_user_id", *PLATFORM_ERRORS, *UPSTREAM_ERRORS
 )
 RESOLVE_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[ResolvedUser], "Resolved account", "ETag"),
@@ -323,12 +327,18 @@ METRICS_RESPONSES: ResponseSpecs = {
 MUSIC_LIST_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[CursorList], "Page of the observed union", "ETag"),
     **_UNCHANGED,
-    **error_responses(*PARAMETER_ERRORS, "invalid_music_input", *READ_ERRORS, *UPSTREAM_ERRORS),
+    **error_responses(
+        *PARAMETER_ERRORS,
+        "invalid_music_input",
+        *PLATFORM_ERRORS,
+        *UPSTREAM_ERRORS,
+        *DEVICE_ERRORS,
+    ),
 }
 HASHTAG_LIST_RESPONSES: ResponseSpecs = {
     OK: _success(Envelope[CursorList], "Page of the observed union", "ETag"),
     **_UNCHANGED,
-    **error_responses(*PARAMETER_ERRORS, *READ_ERRORS, *UPSTREAM_ERRORS),
+    **error_responses(*PARAMETER_ERRORS, *PLATFORM_ERRORS, *UPSTREAM_ERRORS),
 }
 PROTECTED_RESPONSES: ResponseSpecs = error_responses(
     "platform_verification_required", "body_too_large"

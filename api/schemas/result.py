@@ -65,6 +65,9 @@ class JobDocument(ClosedDocument):
 
     job_id: Annotated[str, Field(examples=["0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"])]
     poll_url: str
+    scan_job_id: Annotated[
+        str, Field(description="the job that scanned: another one if its stored result served")
+    ]
     status: JobStatus
     input: str
     music_id: str | None

@@ -4,17 +4,16 @@ An annotation confirms nothing and changes no verdict; annotations are exported 
 limits. Blocks. Not here: HTTP, command-line output.
 """
 
-import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from io import StringIO
 from uuid import uuid4
 
 from api.params.annotations import AnnotationVerdict
-from api.responses.errors import NotFoundError
 from api.schemas.extensions.evidence import AnnotationDocument, AnnotationList
+from api.services.evidence.service import ReadComparison, find_comparison
 from pipelines.documents.videos import to_time
+from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
+from warehouse.exports.table_files import to_csv
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyRow
 
@@ -24,8 +23,7 @@ MEASUREMENT_COLUMNS = (
     "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "reason",
 )  # fmt: skip
 COLUMNS = ("pair_id", "label", *MEASUREMENT_COLUMNS, "algorithm", "note", "annotated_at")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_CSV_COLUMNS = tuple(ExportColumn(name, "text") for name in COLUMNS)
 
 
 class AnnotationService:
@@ -41,7 +39,7 @@ class AnnotationService:
     def __init__(
         self,
         *,
-        read_comparison: Callable[[str], ReadOnlyRow | None],
+        read_comparison: ReadComparison,
         read_annotations: Callable[[str | None], Sequence[ReadOnlyRow]],
         append: Callable[[str, Sequence[Mapping[str, object]]], None],
         is_demo: bool,
@@ -59,7 +57,7 @@ class AnnotationService:
         Raises:
             NotFoundError: The comparison does not exist.
         """
-        self._check(comparison_id)
+        find_comparison(self._read_comparison, comparison_id)
         row = {
             "annotation_id": str(uuid4()),
             "comparison_id": comparison_id,
@@ -77,23 +75,14 @@ class AnnotationService:
         Raises:
             NotFoundError: The comparison does not exist.
         """
-        self._check(comparison_id)
+        find_comparison(self._read_comparison, comparison_id)
         return self._document(comparison_id, self._read_annotations(comparison_id))
 
     def to_csv(self) -> str:
         """Return all annotations with their measurements as CSV, for calibration."""
-        text = StringIO(newline="")
-        writer = csv.DictWriter(text, COLUMNS)
-        writer.writeheader()
-        writer.writerows(_csv_row(row) for row in self._read_annotations(None))
-        return text.getvalue()
-
-    def _check(self, comparison_id: str) -> None:
-        if not _UUID.fullmatch(comparison_id) or self._read_comparison(comparison_id) is None:
-            raise NotFoundError(
-                f"Comparison {comparison_id[:64]!r} was not found",
-                hint="Use `evidence.comparison_id` of a result",
-            )
+        rows = tuple(_csv_row(row) for row in self._read_annotations(None))
+        table = ExportTable("annotations", _CSV_COLUMNS, rows)
+        return to_csv(table, with_mark=False).decode()
 
     def _others(self, row: ReadOnlyRow) -> list[ReadOnlyRow]:
         """Return earlier annotations; the engine may or may not see the newest row already."""
@@ -122,18 +111,11 @@ def _to_document(row: ReadOnlyRow) -> AnnotationDocument:
     }
 
 
-def _csv_row(row: ReadOnlyRow) -> dict[str, object]:
-    measured = {name: row.get(name) for name in (*MEASUREMENT_COLUMNS, "algorithm")}
-    return {
+def _csv_row(row: ReadOnlyRow) -> ExportRow:
+    cells = {
+        **row,
         "pair_id": row["comparison_id"],
         "label": row["said"],
-        **measured,
-        "note": _escape_formula(row["note"]),
         "annotated_at": to_time(row["annotated_at"]),
     }
-
-
-def _escape_formula(text: str | None) -> str:
-    """Prefix text that a spreadsheet would take for a formula."""
-    text = text or ""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return tuple(cells.get(name) for name in COLUMNS)

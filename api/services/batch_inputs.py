@@ -15,7 +15,6 @@ from pipelines.captures.inputs import (
     ACCEPTED_INPUT_HINT,
     SONG_LIST_KINDS,
     InputTarget,
-    is_id,
 )
 from pipelines.captures.session import Captures
 from warehouse.records.errors import (
@@ -26,6 +25,7 @@ from warehouse.records.errors import (
     SametrackError,
     UpstreamError,
 )
+from warehouse.records.values import is_platform_id
 from warehouse.records.videos import ListedSong, ServiceSongList
 
 _KINDS: Mapping[str, Literal["playlist", "album", "artist"]] = {
@@ -99,7 +99,7 @@ def _list_link(text: str, find_target: FindTarget, sources: Sources | None) -> I
         return None
     if target.kind == "short" and target.url is not None and sources is not None:
         return target if sources.profile.is_service_short_link(target.url) else None
-    return target if target.kind in SONG_LIST_KINDS and is_id(target.id) else None
+    return target if target.kind in SONG_LIST_KINDS and is_platform_id(target.id) else None
 
 
 async def _read_or_refuse(

@@ -52,6 +52,7 @@ def to_job_document(
     return {
         "job_id": job.job_id,
         "poll_url": poll_url(job.job_id),
+        "scan_job_id": scan_job_id(scan),
         "status": job.status,
         "input": job.input,
         "music_id": job.music_id,
@@ -68,6 +69,14 @@ def to_job_document(
         "notes": [] if job.kind == DISCOVERY else notes(view or to_scan_parameters(job)),
         "is_demo_data": is_demo,
     }
+
+
+def scan_job_id(scan: ScanJob) -> str:
+    """Return the job that compared the pairs of a result: another one if its result served."""
+    job_id = scan.job.job_id
+    if scan.result is None or "kind" in scan.result:
+        return job_id
+    return scan.result.get("scan_job_id", job_id)
 
 
 def _with_z(text: str | None) -> str | None:

@@ -66,9 +66,6 @@ class JobBroadcaster:
         self._task: asyncio.Task[None] | None = None
         self._is_stopped = False
 
-    def __len__(self) -> int:
-        return len(self._watches)
-
     def follow(self, job_id: str, *, first: JobSnapshot, look: ReadJob) -> JobSubscription:
         """Subscribe to a job. The caller must call `leave` in the end.
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from warehouse.records.errors import InvalidMusicInputError
+from warehouse.records.values import is_platform_id
 
 MAX_INPUT_LENGTH = 2048
-MIN_ID_DIGITS, MAX_ID_DIGITS = 5, 30
 _DIGITS = re.compile(r"[0-9]+")
-_ID = re.compile(rf"[0-9]{{{MIN_ID_DIGITS},{MAX_ID_DIGITS}}}")
 _HANDLE = re.compile(r"@[A-Za-z0-9_.-]{2,64}")
 ACCEPTED_INPUT_HINT = (
     "Give a music id (5 to 30 digits), a share link of the track, or a link of a video that uses it"
@@ -77,11 +76,6 @@ class MusicInput:
     value: str
 
 
-def is_id(text: str) -> bool:
-    """Return True for 5 to 30 ASCII digits."""
-    return _ID.fullmatch(text) is not None
-
-
 def read_handle(text: str) -> str | None:
     """Return the public handle of an account, `@name` in lower case; None if the text is none.
 
@@ -117,10 +111,10 @@ def read_music_input(text: str, *, find_target: Callable[[str], InputTarget | No
 
 
 def _music_id(digits: str) -> MusicInput:
-    if is_id(digits):
+    if is_platform_id(digits):
         return MusicInput("music", digits)
     raise InvalidMusicInputError(
-        f"A music id has {MIN_ID_DIGITS} to {MAX_ID_DIGITS} digits, this one has {len(digits)}",
+        f"A music id has 5 to 30 digits, this one has {len(digits)}",
         hint=ACCEPTED_INPUT_HINT,
     )
 
@@ -130,11 +124,11 @@ def _from_target(target: InputTarget) -> MusicInput:
         return MusicInput("short", target.url)
     if target.kind == "music":
         return _music_id(target.id)
-    if target.kind == "service_track" and is_id(target.id):
+    if target.kind == "service_track" and is_platform_id(target.id):
         return MusicInput("service_track", target.id)
-    if target.kind == "trends" and is_id(target.id):
+    if target.kind == "trends" and is_platform_id(target.id):
         return MusicInput("trends", target.id)
-    if target.kind == "video" and is_id(target.id):
+    if target.kind == "video" and is_platform_id(target.id):
         return MusicInput("video", target.id)
     what = _KINDS.get(target.kind, "something else")
     raise InvalidMusicInputError(

@@ -13,7 +13,6 @@ from pipelines.captures.inputs import (
     MusicInput,
     describe_target,
     hint_for_target,
-    is_id,
     read_handle,
     read_music_input,
 )
@@ -27,6 +26,7 @@ from warehouse.records.errors import (
     SametrackError,
     UnresolvedIdError,
 )
+from warehouse.records.values import is_platform_id
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 LINK_TTL_S = 30 * 24 * 3600
@@ -109,7 +109,7 @@ class Resolver:
             InvalidParameterError: It leads to no hashtag.
         """
         text = _trimmed(text, InvalidParameterError, _HASHTAG_HINT)
-        if is_id(text):
+        if is_platform_id(text):
             return text
         target = self._target(text, InvalidParameterError, _HASHTAG_HINT)
         if target.kind == "hashtag":

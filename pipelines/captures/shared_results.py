@@ -16,6 +16,7 @@ from warehouse.lake.record_rows import (
     account_from_row,
     hashtag_from_row,
     track_from_row,
+    unavailable_video_from_row,
     video_from_row,
 )
 from warehouse.queries.captures import ObservationTable, read_observations, read_page_videos
@@ -28,7 +29,7 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
+from warehouse.records.videos import VideoDetail, VideoPage
 
 SharedCaptureRow = ReadOnlyRow
 _UNKNOWN: Mapping[str, type[SametrackError]] = {
@@ -45,9 +46,7 @@ def restore_value(
         SametrackError: The refusal that the capture recorded.
     """
     if capture["outcome"] == "unavailable":
-        return UnavailableVideo(
-            aweme_id=capture["entity_id"], reason="unavailable", filter_reason=capture["reason"]
-        )
+        return unavailable_video_from_row(capture)
     if capture["outcome"] != "ok":
         raise_refusal(capture)
         return None

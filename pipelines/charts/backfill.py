@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 
 from pipelines.captures.chart import ChartCaptures
@@ -21,7 +21,7 @@ from pipelines.charts.rules.backfill_plan import (
     RefusedIssue,
     find_gaps,
 )
-from pipelines.charts.rules.history import LISTED_FOR_S, Span, issues_by_day
+from pipelines.charts.rules.history import Span, issues_by_day, list_serves_until
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.engine.duckdb_engine import Engine
@@ -137,8 +137,10 @@ class Backfill:
         """Return the issues of the range, whether their list was read again, and its refusal."""
         look = partial(read_known_issues, self._engine, first=span.start, last=span.end)
         known = await asyncio.to_thread(look)
-        if known is not None and not _is_behind(known, span, now=self._clock.now()):
-            return known, False, None
+        if known is not None:
+            until = list_serves_until(span, latest=known.latest, listed_at=known.listed_at)
+            if until is None or self._clock.now() <= until:
+                return known, False, None
         try:
             await captures.issues()
         except UpstreamError as error:
@@ -244,9 +246,3 @@ class Backfill:
 
 def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:
     return issue.volid in kept and kept[issue.volid] in {None, issue.chart_date}
-
-
-def _is_behind(known: KnownIssues, span: Span, *, now: datetime) -> bool:
-    """Whether the range goes beyond the listed issues and the list is not recent."""
-    age = now - known.listed_at
-    return span.end > known.latest and age.total_seconds() > LISTED_FOR_S

@@ -119,23 +119,24 @@ def coverage_estimate_sentences(estimates: ReadOnlyDocument | None) -> list[Mess
 
 def audit_sentence(audit: ReadOnlyDocument) -> Message:
     """Describe the random audit with its limit, or why there is none."""
-    population = int(audit["population"])
+    pool = int(audit["pool"])
     if audit["reason"] is not None:
         why = NOT_AUDITED[str(audit["reason"])]
         return Message(
-            f"Random audit: {counted(population, 'video')} seen and not chosen as candidates; how "
+            f"Random audit: {counted(pool, 'video')} seen and not chosen as candidates; how "
             f"many of them carry the recording is unknown: {why.en}.",
-            f"随机抽查：有 {population:,} 个所见作品未列为候选，其中含该录音的数量未知：{why.zh}。",
+            f"随机抽查：有 {pool:,} 个所见作品未列为候选，其中含该录音的数量未知：{why.zh}。",
         )
-    share, most = float(audit["upper_share"]), int(audit["upper_count"])
-    drawn, compared, carrying = (int(audit[name]) for name in ("drawn", "compared", "carrying"))
+    share, most = float(audit["upper_bound_share"]), int(audit["upper_bound_count"])
+    drawn, compared, found = (int(audit[name]) for name in ("drawn", "compared", "found"))
+    confidence = round(100 * float(audit["confidence"]))
     return Message(
-        f"Random audit: among {counted(population, 'video')} seen and not chosen as candidates, "
-        f"at most {100 * share:.1f} % of the comparable ones ({most:,}) carry the recording (95 % "
-        f"confidence, {drawn:,} drawn, {compared:,} compared, {carrying:,} found).",
-        f"随机抽查：{population:,} 个未列为候选的所见作品中，可比对者至多 {100 * share:.1f} % "
-        f"（{most:,} 个）含该录音（置信度 95%，抽取 {drawn:,} 个，比对 {compared:,} 个，"
-        f"发现 {carrying:,} 个）。",
+        f"Random audit: among {counted(pool, 'video')} seen and not chosen as candidates, "
+        f"at most {100 * share:.1f} % of the comparable ones ({most:,}) carry the recording "
+        f"({confidence} % confidence, {drawn:,} drawn, {compared:,} compared, {found:,} found).",
+        f"随机抽查：{pool:,} 个未列为候选的所见作品中，可比对者至多 {100 * share:.1f} % "
+        f"（{most:,} 个）含该录音（置信度 {confidence}%，抽取 {drawn:,} 个，比对 "
+        f"{compared:,} 个，发现 {found:,} 个）。",
     )
 
 

@@ -216,17 +216,15 @@ class RandomAuditDocument(ClosedDocument):
     """
 
     seed: Annotated[str, Field(description="decides the draw: the id of the job")]
-    population: Annotated[Count, Field(description="videos seen that are no candidates")]
+    pool: Annotated[Count, Field(description="videos seen that are no candidates")]
     drawn: Annotated[Count, Field(description="videos drawn at random among these")]
     compared: Annotated[Count, Field(description="drawn videos whose sound was compared")]
-    carrying: Annotated[Count, Field(description="compared videos that carry the recording")]
-    upper_share: Annotated[
-        float | None,
-        Field(ge=0, le=1, description="at most this share carries it, 95 % confidence"),
+    found: Annotated[Count, Field(description="compared videos that carry the recording")]
+    upper_bound_share: Annotated[
+        float | None, Field(ge=0, le=1, description="at most this share carries it")
     ]
-    upper_count: Annotated[
-        int | None, Field(ge=0, description="at most so many carry it, 95 % confidence")
-    ]
+    upper_bound_count: Annotated[int | None, Field(ge=0, description="at most so many carry it")]
+    confidence: Annotated[float, Field(ge=0, le=1, description="how often such a limit is true")]
     reason: Annotated[NotAudited | None, Field(description="why there is no limit")]
     videos: list[AuditedVideoDocument]
     note: Annotated[str, Field(description="the audit as a sentence")]
@@ -351,6 +349,7 @@ class StoredResult(ResultFacts):
     parameters: dict[str, object]
     sources_ended_by_exhaustion: dict[Source, bool]
     mobile_emulator_used: NotRequired[bool]  # younger than some stored results
+    scan_job_id: NotRequired[str]  # of a copy: the job whose scan this is the result of
 
 
 class ScanPreview(ClosedDocument):

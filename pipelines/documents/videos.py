@@ -32,11 +32,8 @@ SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
     "audio_fingerprint_match": "关联音乐链（作品音频核验通过）",
     "verified_music_id_graph": "关联音乐链（音乐 ID 已核验）",
 }
-DETAIL_SURFACES = frozenset({"video_page", "slides_info"})
-"""Surfaces with all four exact counts; others have none or rounded ones."""
-
 DETAIL_STATISTICS = "public_video_detail_page"
-"""`statistics_source` of counts that come from a detail surface."""
+"""`statistics_source` of counts that come from the video's own public page."""
 
 
 @overload
@@ -268,7 +265,7 @@ def _addresses(url: str | None) -> ImageUrls:
 def _statistics_source(video: Video) -> str | None:
     if not video.statistics.known:
         return None
-    return DETAIL_STATISTICS if video.surface in DETAIL_SURFACES else video.surface
+    return DETAIL_STATISTICS if video.is_from_detail_page else video.surface
 
 
 def _statistics_document(statistics: Statistics) -> StatisticsDocument:

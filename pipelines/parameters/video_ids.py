@@ -1,13 +1,10 @@
 """Validate the request body of several videos: a list of ids of the allowed size."""
 
-import re
-
 from warehouse.records.errors import InvalidVideoIdsError
+from warehouse.records.values import is_platform_id
 
 WEB_VIDEO_IDS = 50
 APP_VIDEO_IDS = 10
-VIDEO_ID = "[0-9]{5,30}"
-_ID = re.compile(VIDEO_ID)
 _KINDS = {dict: "an object", str: "text", bool: "true or false", int: "a number", float: "a number"}
 
 
@@ -25,7 +22,7 @@ def read_video_ids(document: object, *, most: int) -> tuple[str, ...]:
     if not 1 <= len(document) <= most:
         raise InvalidVideoIdsError(f"The list has {len(document)} entries", hint=_hint(most))
     for place, entry in enumerate(document):
-        if not isinstance(entry, str) or not _ID.fullmatch(entry):
+        if not isinstance(entry, str) or not is_platform_id(entry):
             raise InvalidVideoIdsError(
                 f"Entry {place} of the list is not a string of 5 to 30 digits", hint=_hint(most)
             )

@@ -30,7 +30,7 @@ from pipelines.documents.videos import (
 from pipelines.scan.audit import AUDIT_SURFACE
 from pipelines.scan.marts.sql_models import summarize_accounts
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES
-from pipelines.scan.rules.coverage.audit import left_out
+from pipelines.scan.rules.coverage.audit import CONFIDENCE, left_out
 from pipelines.scan.rules.coverage.estimates import (
     ConfirmedSample,
     audited_rest,
@@ -184,12 +184,13 @@ def _audit(audit: RandomAudit | None) -> AuditPart:
         return {}
     document: RandomAuditDocument = {
         "seed": audit.seed,
-        "population": audit.population,
+        "pool": audit.population,
         "drawn": len(audit.videos),
         "compared": audit.compared,
-        "carrying": audit.carrying,
-        "upper_share": audit.bound.share if audit.bound else None,
-        "upper_count": audit.bound.count if audit.bound else None,
+        "found": audit.carrying,
+        "upper_bound_share": audit.bound.share if audit.bound else None,
+        "upper_bound_count": audit.bound.count if audit.bound else None,
+        "confidence": CONFIDENCE,
         "reason": audit.reason,
         "videos": [
             {

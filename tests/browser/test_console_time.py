@@ -111,6 +111,21 @@ def test_an_estimate_is_drawn_with_its_interval(view: View) -> None:
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
+def test_a_random_audit_is_told_with_its_limit_and_its_confidence(view: View) -> None:
+    envelope = completed(3)
+    envelope["data"]["result"]["coverage"]["audit"] = {
+        "seed": JOB_ID, "pool": 412, "drawn": 20, "compared": 19, "found": 0,
+        "upper_bound_share": 0.1424, "upper_bound_count": 58, "confidence": 0.95, "reason": None,
+        "videos": [], "note": "",
+    }  # fmt: skip
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    view.show(f"#/job/{JOB_ID}?tab=coverage")
+    expect(view.page.locator("#panel")).to_contain_text(
+        "Among 412 videos seen and not chosen as candidates, at most 14.2 % of the comparable ones "
+        "(58) carry the recording (95 % confidence, 20 drawn, 19 compared, 0 found)."
+    )
+
+
 def test_a_dark_page_is_printed_in_light_colours(view: View) -> None:
     view.page.emulate_media(color_scheme="dark")
     root = view.page.locator("html")

@@ -57,15 +57,16 @@ def test_a_pair_that_is_not_there_takes_no_note(client: TestClient, method: str)
     assert answer.status_code == 404
 
 
-def test_the_export_has_label_and_measures_and_no_formula(heard: Any) -> None:
+@pytest.mark.parametrize("mark", ["=", "＝"])
+def test_the_export_has_label_and_measures_and_no_formula(heard: Any, mark: str) -> None:
     desk = AnnotationService(
         read_comparison=heard.comparisons.get,
         read_annotations=heard.said_of,
         append=lambda _table, rows: heard.annotations.extend(rows),
         is_demo=True,
     )
-    desk.add(PAIR, "same", note='=HYPERLINK("x")', origin="cli")
+    desk.add(PAIR, "same", note=f'{mark}HYPERLINK("x")', origin="cli")
     (line,) = csv.DictReader(io.StringIO(desk.to_csv()))
     assert tuple(line) == COLUMNS
     assert (line["pair_id"], line["label"], line["score"]) == (PAIR, "same", "0.7")
-    assert line["note"].startswith("'=")
+    assert line["note"].startswith(f"'{mark}")

@@ -16,9 +16,11 @@ from api.responses.documents import Envelope
 from api.schemas.examples import read_example
 from api.schemas.extensions.evidence import ComparisonDocument
 from api.services.evidence.service import PATH
+from api.services.job_document import JOBS_PATH
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
 from pipelines.audio.features.sounds import pack_features
+from tests.documents import result
 from tests.made_sounds import made_mp3
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.records.evidence import (
@@ -30,6 +32,7 @@ from warehouse.records.evidence import (
 )
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
+SCAN = "0d0f7b1e-2f4c-4d7e-8a51-5b8f0c1d2e3f"
 HERE = f"{PATH}/{COMPARISON_ID}"
 SOUND = made_mp3(b"invented")
 TOKEN = "sesam-42-sesam-42-sesam-42"
@@ -58,7 +61,7 @@ def heard(service: Any, tmp_path: Path) -> Any:
     """The service with one comparison whose sounds were heard."""
     service.comparisons[COMPARISON_ID] = {
         "comparison_id": COMPARISON_ID,
-        "job_id": "0d0f7b1e-2f4c-4d7e-8a51-5b8f0c1d2e3f",
+        "job_id": SCAN,
         "track_music_id": "7300000000000000001",
         "reference_aweme_id": "7350000000000000001",
         "candidate_aweme_id": CANDIDATE,
@@ -196,3 +199,11 @@ def test_the_plot_speaks_the_language_that_is_asked_for(heard: Any) -> None:
         400,
         "invalid_parameter",
     )
+
+
+def test_a_job_that_a_stored_result_served_lists_the_pairs_of_its_scan(heard: Any) -> None:
+    job_id = heard.stored(result(1) | {"scan_job_id": SCAN}).job_id
+    client = heard.client()
+    listed = client.get(f"/api/v1/sametrack/jobs/{job_id}/comparisons").json()["data"]
+    assert (listed["job_id"], listed["returned_count"]) == (job_id, 1)
+    assert client.get(f"{JOBS_PATH}/{job_id}").json()["data"]["scan_job_id"] == SCAN

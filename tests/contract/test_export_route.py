@@ -19,6 +19,7 @@ from api.settings import ApiSettings
 from pipelines.platform.providers.mock.provider import open_world
 from tests.documents import result
 from tests.reads import Desk
+from warehouse.records.errors import ChartUnavailableError
 
 WORLD = open_world(11, 0.1)
 EXPORT = "/api/v1/sametrack/export"
@@ -103,6 +104,22 @@ def test_a_job_without_a_result_has_no_table(service: Any) -> None:
     started = service.client().post(JOBS_PATH, json={"input": "7300000000000000009"})
     answer = take(service, started.headers["location"], "videos", "csv")
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
+
+
+def test_an_exported_chart_says_what_is_not_collected_and_when_to_ask_again(reads: Desk) -> None:
+    ask = {
+        "source": "/api/v1/music/chartsrc/top500/history?start_date=2022-03-01&end_date=2022-03-21",
+        "table": "chart", "form": "json",
+    }  # fmt: skip
+    refusal = ChartUnavailableError("no chart", surface="chart_songs")
+    client = reads.client()
+    client.get(EXPORT, params=ask | {"source": ask["source"].replace("03-21", "03-11")})
+    reads.script.errors = {"fetch_songs": refusal}
+    answer = client.get(EXPORT, params=ask)
+    assert answer.headers["retry-after"] == "60"
+    found = answer.json()
+    assert (found["method"]["node_count"], found["method"]["collected_count"]) == ("3", "2")
+    assert found["rows"][-1]["reason"] == "chart_unavailable"
 
 
 def test_exports_need_the_token(service: Any, source: str) -> None:

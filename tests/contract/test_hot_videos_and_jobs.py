@@ -311,7 +311,15 @@ def test_a_reader_who_has_it_already_gets_304(service: Any, client: TestClient) 
     known = {"If-None-Match": first.headers["etag"]}
     again = client.get(f"{JOBS}/{job.job_id}", headers=known)
     assert (again.status_code, again.content) == (304, b"")
+    assert "retry-after" not in again.headers
     assert client.get(HOT, params={"music_id": MUSIC_ID}, headers=known).status_code == 200
+
+
+def test_a_304_of_a_job_that_goes_on_says_when_to_ask_again(client: TestClient) -> None:
+    path = ask(client).headers["location"]
+    known = {"If-None-Match": client.get(path).headers["etag"]}
+    again = client.get(path, headers=known)
+    assert (again.status_code, again.headers["retry-after"]) == (304, "1")
 
 
 def test_a_small_candidate_limit_is_noted(client: TestClient) -> None:

@@ -18,6 +18,7 @@ WEB = "/api/v1/vidplat/web/fetch_multi_video"
 APP = "/api/v1/vidplat/app/v3/fetch_multi_video"
 BOTH = pytest.mark.parametrize("path", [WEB, APP])
 ID = "7300000000000000001"
+REFUSED = "7300000000000000002"
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +50,14 @@ def test_videos_come_in_the_order_asked_each_once(client: TestClient, path: str)
 
 
 def test_what_cannot_be_read_does_not_fail_the_request(client: TestClient, reads: Desk) -> None:
-    reads.script.errors = {f"fetch_video {ID}": PageWithoutDataError("no", surface="video_page")}
-    answer = client.post(WEB, json=[ID, *shown(1)])
+    reads.script.errors = {
+        f"fetch_video {REFUSED}": PageWithoutDataError("no", surface="video_page")
+    }
+    answer = client.post(WEB, json=[REFUSED, *shown(1)])
     found = Envelope[ManyVideos].model_validate(answer.json()).data
     assert (answer.status_code, len(found["aweme_list"])) == (200, 1)
     assert [(one["aweme_id"], one["reason"]) for one in found["filter_list"]] == [
-        (ID, "upstream_page_without_data")
+        (REFUSED, "upstream_page_without_data")
     ]
 
 

@@ -93,6 +93,11 @@ def test_limits_of_query_and_body_are_those_of_the_table(
         assert parameter.maximum in {None, numeric.get("maximum")}
 
 
+def test_a_random_audit_has_the_decided_names(document: Any) -> None:
+    shown = document["components"]["schemas"]["RandomAuditDocument"]["required"]
+    assert {"pool", "drawn", "found", "upper_bound_share", "confidence"} <= set(shown)
+
+
 def test_the_examples_run_as_they_stand(document: Any, client: TestClient) -> None:
     body = document["paths"][JOBS]["post"]["requestBody"]["content"]["application/json"]["example"]
     assert client.post(JOBS, json=body).status_code == 202

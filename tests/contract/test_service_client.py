@@ -4,7 +4,7 @@ import inspect
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from inspect import Signature
 from pathlib import Path
@@ -211,6 +211,36 @@ async def test_a_wait_goes_on_while_the_service_restarts() -> None:
         assert (await twin.wait("j"))["status"] == "completed"
 
 
+async def test_polls_report_a_job_that_has_changed() -> None:
+    states = ("queued", "queued", "running", "running", "completed")
+
+    def answers() -> list[httpx2.Response]:
+        polls = [good({"job_id": "j", "status": status}) for status in states]
+        return [refusal(503, "capacity_exhausted"), *polls]
+
+    client, _, _ = answering(*answers())
+    with closing(client):
+        assert [job["status"] for job in client.watch("j")] == ["queued", "running", "completed"]
+    twin, _, _ = answering_twin(*answers())
+    async with twin:
+        assert [job["status"] async for job in twin.watch("j")] == [
+            "queued", "running", "completed",
+        ]  # fmt: skip
+
+
+def test_a_stream_that_may_be_silent_beyond_the_end_of_a_wait_is_left() -> None:
+    def lines() -> Iterator[bytes]:
+        yield b": a sign of life\n\n"
+        pytest.fail("the next one comes in ten seconds")
+
+    client, asked, _ = answering(
+        httpx2.Response(200, content=lines()), good({"job_id": "j", "status": "completed"})
+    )
+    with closing(client):
+        assert client.wait("j", timeout_s=5)["status"] == "completed"
+    assert len(asked) == 2
+
+
 @pytest.mark.parametrize("polls_before", [0, 1])
 def test_a_wait_ends_where_the_service_is_not_there_or_stays_away(polls_before: int) -> None:
     lost = httpx2.ConnectError("no", request=httpx2.Request("GET", HERE))
@@ -266,7 +296,7 @@ def test_certificates_are_loaded_for_an_encrypted_address_alone() -> None:
     assert Connection(base_url="https://scans.example").is_encrypted
 
 
-@pytest.mark.parametrize("again", [429, 503])
+@pytest.mark.parametrize("again", [429, 502, 503])
 def test_a_read_goes_again_after_the_pause_that_the_service_asks_for(again: int) -> None:
     client, asked, pauses = answering(refusal(again, "local_rate_limit", retry_after=2), good({}))
     with closing(client):
@@ -275,15 +305,21 @@ def test_a_read_goes_again_after_the_pause_that_the_service_asks_for(again: int)
 
 
 def test_a_write_never_goes_twice_unless_it_was_surely_not_carried_out() -> None:
+    writes: tuple[Callable[[Client], object], ...] = (
+        lambda client: client.create_job(MUSIC_ID),
+        lambda client: client.cancel_job("j"),
+        lambda client: client.change_watchlist("tracks", every="1d"),
+    )
     request = httpx2.Request("POST", HERE)
     for broken in (
         httpx2.ReadTimeout("lost", request=request),
         refusal(503, "capacity_exhausted", retry_after=1),
     ):
-        client, asked, _ = answering(broken, good({}))
-        with closing(client), pytest.raises((ConnectionFailedError, UnavailableError)):
-            client.create_job(MUSIC_ID)
-        assert len(asked) == 1
+        for write in writes:
+            client, asked, _ = answering(broken, good({}))
+            with closing(client), pytest.raises((ConnectionFailedError, UnavailableError)):
+                write(client)
+            assert len(asked) == 1
     for refused in (
         httpx2.ConnectError("no", request=request),
         refusal(429, "local_rate_limit", retry_after=1),

@@ -26,6 +26,7 @@ from warehouse.records.videos import (
     Music,
     Statistics,
     Track,
+    UnavailableVideo,
     Video,
 )
 
@@ -127,6 +128,16 @@ def _picked(record: object | None, names: tuple[str, ...]) -> Row:
 
 def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> Row:
     return {"capture_id": capture_id, "job_id": job_id, "data_provider": data_provider}
+
+
+def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:
+    """Build a video that is not shown from the row of its capture in `raw.captures`.
+
+    What the platform says of it in sentences is not stored.
+    """
+    return UnavailableVideo(
+        aweme_id=row["entity_id"], reason="unavailable", filter_reason=row["reason"]
+    )
 
 
 def comparison_from_row(row: ReadOnlyRow) -> Comparison:

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.record_rows import video_from_row
+from warehouse.lake.record_rows import unavailable_video_from_row, video_from_row
+from warehouse.queries.committed_rows import inline_values
 from warehouse.records.values import Row
-from warehouse.records.videos import Video
+from warehouse.records.videos import UnavailableVideo, Video
 
 ObservationTable = Literal[
     "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
@@ -26,6 +27,14 @@ _ORDER: dict[ObservationTable, str] = {
     "chart_songs": "rank",
 }
 OBSERVATION_TABLES: tuple[ObservationTable, ...] = tuple(_ORDER)
+# Of a replayed capture the first row: it has the platform's own reason.
+_LATEST_DETAILS = """
+    select entity_id, outcome, reason from raw.captures
+    where entity_id in ({ids}) and outcome in ('ok', 'unavailable') and observed_at > $since
+    qualify row_number() over (
+        partition by entity_id order by observed_at desc, committed_at
+    ) = 1
+"""
 
 
 def read_capture(engine: Engine, capture_id: str) -> Row | None:
@@ -44,6 +53,22 @@ def read_stored_captures(engine: Engine, capture_ids: Sequence[str]) -> set[str]
         ids=list(capture_ids),
     )
     return {str(row["capture_id"]) for row in found}
+
+
+def read_unavailable_videos(
+    engine: Engine, aweme_ids: Sequence[str], *, since: datetime
+) -> dict[str, UnavailableVideo]:
+    """Return those of the videos that the platform did not show when they were last read.
+
+    Reads up to `since` do not count.
+    """
+    sql, ids = inline_values(_LATEST_DETAILS, aweme_ids)
+    rows = engine.rows(sql, {**ids, "since": since})
+    return {
+        row["entity_id"]: unavailable_video_from_row(row)
+        for row in rows
+        if row["outcome"] == "unavailable"
+    }
 
 
 def read_observations(

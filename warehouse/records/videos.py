@@ -121,6 +121,11 @@ class Video:
     is_exact: bool = True
 
     @property
+    def is_from_detail_page(self) -> bool:
+        """True if it was read from its own public page, in any form that a source serves."""
+        return self.surface not in LIST_SURFACES | APP_SURFACES
+
+    @property
     def statistics_complete(self) -> bool:
         """True if all four counts were read exactly and from the video's own page."""
         is_detail = self.surface not in LIST_SURFACES

@@ -152,7 +152,7 @@ HotVideosResponse = TypedDict("HotVideosResponse", {"music_id": "str | None",
     "mobile_emulator_used": "bool", "job_id": "str", "poll_url": "str",
     "notes": "list[ResultNote]"})
 ImageUrls = TypedDict("ImageUrls", {"url_list": "list[str]"})
-JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str",
+JobDocument = TypedDict("JobDocument", {"job_id": "str", "poll_url": "str", "scan_job_id": "str",
     "status": 'Literal["queued", "running", "completed", "failed", "cancelled"]', "input": "str",
     "music_id": "str | None", "parameters": "dict[str, object]", "progress": "JobProgress",
     "result": "HotVideos | Discovery | None", "error": "ErrorDocument | None",
@@ -188,9 +188,9 @@ PostList = TypedDict("PostList", {"has_more": "bool", "platform_has_more": "bool
     "observation_history": "ObservationHistory", "coverage_complete": "Literal[False]",
     "data_provider": "str", "is_experimental": "bool", "is_demo_data": "bool",
     "aweme_list": "list[VideoDocument]", "max_cursor": "int", "local_cursor_mode": "bool"})
-RandomAuditDocument = TypedDict("RandomAuditDocument", {"seed": "str", "population": "int",
-    "drawn": "int", "compared": "int", "carrying": "int", "upper_share": "float | None",
-    "upper_count": "int | None",
+RandomAuditDocument = TypedDict("RandomAuditDocument", {"seed": "str", "pool": "int",
+    "drawn": "int", "compared": "int", "found": "int", "upper_bound_share": "float | None",
+    "upper_bound_count": "int | None", "confidence": "float",
     "reason": 'Literal["switched_off", "not_compared", "nothing_left", "no_reference", "none_comparable"] | None',
     "videos": "list[AuditedVideoDocument]", "note": "str"})
 RankedVideo = TypedDict("RankedVideo", {"aweme_id": "str", "desc": "str | None",

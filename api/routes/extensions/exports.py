@@ -32,7 +32,7 @@ from api.schemas.responses import (
 from api.services.exports.build import build_file
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName
-from api.services.job_document import to_job_document
+from api.services.job_document import scan_job_id, to_job_document
 from api.services.report import report_page
 from api.services.series import read_series
 from api.services.storage import measure_storage
@@ -82,10 +82,13 @@ class ReportQuery(QueryModel):
 async def sametrack_job_comparisons(
     request: Request, job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
 ) -> Response:
-    """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对."""
+    """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对.
+
+    Of a job that a stored result served: the pairs of the scan behind it (`scan_job_id`).
+    """
     record_parameters(request.scope, {"job_id": job_id})
-    await run_sync(scan_service.job, job_id)
-    pairs = await run_sync(evidence.pairs_of_job, job_id)
+    scan = await run_sync(scan_service.job, job_id)
+    pairs = await run_sync(evidence.pairs_of_job, scan_job_id(scan))
     data = {
         "job_id": job_id,
         "comparisons": pairs,
@@ -198,14 +201,16 @@ async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
     Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the
-    read operation are passed on unchanged.
+    read operation and its `Retry-After` are passed on unchanged.
     """
     record_parameters(request.scope, query.model_dump())
     check_source(query.source, query.table)
-    status, envelope = await fetch_source(request.app, request.scope, query.source)
-    if status != OK:
-        return JsonResponse(envelope, status_code=status)
-    make = partial(build_file, envelope, source=query.source, table=query.table, form=query.form)
+    read = await fetch_source(request.app, request.scope, query.source)
+    if read.status != OK:
+        return JsonResponse(read.envelope, status_code=read.status, headers=read.headers)
+    make = partial(
+        build_file, read.envelope, source=query.source, table=query.table, form=query.form
+    )
     file = await run_sync(partial(make, bom=query.bom))
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"', **read.headers}
     return Response(file.body, media_type=file.media_type, headers=headers)

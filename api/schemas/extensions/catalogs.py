@@ -9,6 +9,7 @@ from api.responses.errors import NOT_MODIFIED, OK
 from api.schemas.responses import (
     BODY_ERRORS,
     PARAMETER_ERRORS,
+    STORE_ERRORS,
     ResponseSpecs,
     error_responses,
     header_specs,
@@ -17,7 +18,6 @@ from pipelines.catalog.rules.importing import ProblemReason
 from pipelines.catalog.rules.planning import TrackState
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 
-_NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 _OptionalTime = Annotated[Timestamp | None, Field(description="ISO 8601, UTC; null: not yet")]
 
 
@@ -159,7 +159,7 @@ def _responses(
     names = ("ETag",) if is_read else ()
     found: ResponseSpecs = {
         OK: {"model": model, "description": description, "headers": header_specs(*names)},
-        **error_responses(*PARAMETER_ERRORS, *_NO_STORE, *types),
+        **error_responses(*PARAMETER_ERRORS, *STORE_ERRORS, *types),
     }
     if is_read:
         found[NOT_MODIFIED] = {

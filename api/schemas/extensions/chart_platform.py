@@ -11,6 +11,8 @@ from api.schemas.extensions.exports import TrackGrowth
 from api.schemas.responses import (
     BODY_ERRORS,
     PARAMETER_ERRORS,
+    STORE_ERRORS,
+    WRITE_ERRORS,
     ResponseSpecs,
     error_responses,
     header_specs,
@@ -170,7 +172,6 @@ class SongLinkUpdate(ClosedDocument):
     is_demo_data: bool
 
 
-_NO_STORE = ("profile_not_chosen", "warehouse_unavailable")
 _UNCHANGED: Document = {
     "description": "`data` matches If-None-Match",
     "headers": header_specs("ETag"),
@@ -180,7 +181,7 @@ _SONG = Envelope[ChartSongComparison]
 CHART_SONG_RESPONSES: ResponseSpecs = {
     OK: {"model": _SONG, "description": "Song", "headers": header_specs("ETag")},
     NOT_MODIFIED: _UNCHANGED,
-    **error_responses("unknown_parameter", "not_found", *_NO_STORE),
+    **error_responses("unknown_parameter", "not_found", *STORE_ERRORS),
 }
 CHART_LINKS_RESPONSES: ResponseSpecs = {
     OK: {
@@ -189,13 +190,11 @@ CHART_LINKS_RESPONSES: ResponseSpecs = {
         "headers": header_specs("ETag"),
     },
     NOT_MODIFIED: _UNCHANGED,
-    **error_responses("invalid_parameter", "unknown_parameter", *_NO_STORE),
+    **error_responses("invalid_parameter", "unknown_parameter", *STORE_ERRORS),
 }
 CHART_LINK_RESPONSES: ResponseSpecs = {
     OK: {"model": _SONG, "description": "Song with the new decision", "headers": header_specs()},
-    **error_responses(
-        *PARAMETER_ERRORS, *BODY_ERRORS, "not_found", *_NO_STORE, "capacity_exhausted"
-    ),
+    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "not_found", *WRITE_ERRORS),
 }
 CHART_JUDGE_RESPONSES: ResponseSpecs = {
     OK: {
@@ -203,5 +202,5 @@ CHART_JUDGE_RESPONSES: ResponseSpecs = {
         "description": "Counts of songs and links",
         "headers": header_specs(),
     },
-    **error_responses("unknown_parameter", *_NO_STORE),
+    **error_responses("unknown_parameter", *WRITE_ERRORS),
 }

@@ -41,7 +41,7 @@ def collect_report_evidence(
     scan_service: "EvidenceService", job: ReadOnlyDocument, *, language: "PlotLanguage" = "en"
 ) -> ReportEvidence:
     """Collect the pairs of a completed job document with its result; plots in one language."""
-    rejected = _rejected(scan_service.pairs_of_job(job["job_id"]))
+    rejected = _rejected(scan_service.pairs_of_job(job["scan_job_id"]))
     shown = rejected[:MAX_REJECTED]
     wanted = dict.fromkeys(
         evidence["comparison_id"] for evidence in (*_linked(job["result"]), *shown)

@@ -4,7 +4,6 @@ Blocks: routes run it in a thread, the command line directly. A plot is drawn fr
 nothing is decoded. Not here: HTTP, matching.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +20,7 @@ from pipelines.documents.videos import to_evidence_document
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts
-from warehouse.records.values import ReadOnlyRow
+from warehouse.records.values import ReadOnlyRow, is_own_id
 
 if TYPE_CHECKING:
     from api.services.evidence.plot_texts import PlotLanguage
@@ -30,7 +29,23 @@ if TYPE_CHECKING:
 
 PATH = "/api/v1/sametrack/comparisons"
 PlotFormat = Literal["svg", "png"]
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+type ReadComparison = Callable[[str], ReadOnlyRow | None]
+"""Returns the row of a comparison by id, None if there is none."""
+
+
+def find_comparison(read_comparison: ReadComparison, comparison_id: str) -> ReadOnlyRow:
+    """Return the row of a comparison.
+
+    Raises:
+        NotFoundError: The comparison does not exist.
+    """
+    row = read_comparison(comparison_id) if is_own_id(comparison_id) else None
+    if row is None:
+        raise NotFoundError(
+            f"Comparison {comparison_id[:64]!r} was not found",
+            hint="Use `evidence.comparison_id` of a result",
+        )
+    return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +103,7 @@ class EvidenceService:
     def __init__(
         self,
         *,
-        read_comparison: Callable[[str], ReadOnlyRow | None],
+        read_comparison: ReadComparison,
         read_comparisons: Callable[[str], Sequence[ReadOnlyRow]],
         read_captions: Callable[[Sequence[str]], Mapping[str, ReadOnlyRow]],
         read_sounds: Callable[[Sequence[str], str], Mapping[str, ReadOnlyRow]],
@@ -108,13 +123,7 @@ class EvidenceService:
         Raises:
             NotFoundError: The comparison does not exist.
         """
-        is_id = _UUID.fullmatch(comparison_id) is not None
-        row = self._read_comparison(comparison_id) if is_id else None
-        if row is None:
-            raise NotFoundError(
-                f"Comparison {comparison_id[:64]!r} was not found",
-                hint="Use `evidence.comparison_id` of a result",
-            )
+        row = find_comparison(self._read_comparison, comparison_id)
         return StoredComparison(
             comparison=comparison_from_row(row),
             job_id=row["job_id"],

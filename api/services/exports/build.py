@@ -14,7 +14,8 @@ from warehouse.records.values import ReadOnlyDocument
 _FACTS = (
     "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
     "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
-    "unique_account_count", "coverage_complete",
+    "unique_account_count", "coverage_complete", "node_count", "collected_count",
+    "not_collected_count", "requested_end_date", "end_date_cut", "issues_refreshed",
 )  # fmt: skip
 EXPORT_COVERAGE_NOTE = "Public pages as a guest sees them, never a full list of the platform."
 

@@ -5,9 +5,12 @@ and nothing leaves the process. Not here: tables, files.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 import orjson
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Scope
 
 from api.responses.envelope import RequestInfo, request_info
@@ -63,18 +66,29 @@ def _path_of(source: str) -> str:
         ) from exc
 
 
-async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> tuple[int, Document]:
-    """Return status and envelope of this service's response to `source`."""
-    status, parts = 0, bytearray()
+@dataclass(frozen=True, slots=True)
+class SourceResponse:
+    """This service's response to a source; `headers` say when to ask again, if they do."""
+
+    status: int
+    envelope: Document
+    headers: Mapping[str, str]
+
+
+async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> SourceResponse:
+    """Return this service's response to `source`."""
+    start: Message = {}
+    parts = bytearray()
 
     async def take(message: Message) -> None:
-        nonlocal status
-        status = message.get("status", status)
+        nonlocal start
+        start = message if message["type"] == "http.response.start" else start
         parts.extend(message.get("body", b""))
 
     await app(_inner_scope(scope, source), _empty_body, take)
-    envelope: Document = orjson.loads(bytes(parts))
-    return status, envelope
+    waiting = Headers(raw=start["headers"]).get("Retry-After")
+    headers = {} if waiting is None else {"Retry-After": waiting}
+    return SourceResponse(start["status"], orjson.loads(bytes(parts)), headers)
 
 
 def _inner_scope(scope: Scope, source: str) -> Scope:

@@ -101,8 +101,9 @@ _SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
 
 
 def _songs(root: ReadOnlyDocument) -> Iterable[ReadOnlyDocument]:
+    """Yield each song with its node. A node without songs is a row, too: its `reason` says why."""
     for snapshot in root["snapshots"]:
-        for song in snapshot["songs"]:
+        for song in snapshot["songs"] or [{}]:
             yield {**snapshot, **song}
 
 
@@ -156,7 +157,7 @@ _TABLES: dict[
         _column_paths(
             "target_date:text chart_date:text volid:text issue_name:text rank:whole title:text "
             "artist:text duration_s:whole:duration previous_rank:whole rank_change:whole "
-            "is_new:flag song_key:text"
+            "is_new:flag song_key:text reason:text"
         ),
         _songs,
     ),

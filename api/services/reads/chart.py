@@ -20,10 +20,10 @@ from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, ReadOutcomes
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts.rules.history import (
-    LISTED_FOR_S,
     Span,
     choose_issues,
     cut_span,
+    list_serves_until,
     next_issue_by,
     songs_of,
 )
@@ -41,10 +41,15 @@ LATE = "deadline"
 
 @dataclass(frozen=True, slots=True)
 class ChartHistoryResult:
-    """Result of a read. `retry_after` is set if a later request will return more."""
+    """Result of a read.
+
+    `retry_after` is set if a later request will return more. `until` is when a newer list may
+    change it, None if none can.
+    """
 
     document: ChartHistoryDocument
     retry_after: float | None
+    until: datetime | None
 
 
 class ChartHistoryReader:
@@ -90,18 +95,24 @@ class ChartHistoryReader:
             raise next(iter(read.errors.values()))
         if read.late:
             await run_sync(self._leave, [wanted[volid] for volid in read.late])
+        awaited_by = _next_issue_by(known, span)
         document = to_history_document(
             span,
             nodes,
             songs,
             read.errors,
             latest=known.latest,
-            next_issue_by=_next_issue_by(known, span),
+            next_issue_by=awaited_by,
             is_refreshed=trouble is None,
             data_provider=self._sources.data_provider,
             is_demo=self._sources.is_demo,
         )
-        return ChartHistoryResult(document, self._retry_after(read))
+        listed_until = list_serves_until(asked, latest=known.latest, listed_at=known.listed_at)
+        return ChartHistoryResult(
+            document,
+            self._retry_after(read, trouble),
+            min(filter(None, (listed_until, awaited_by)), default=None),
+        )
 
     async def _issues(
         self, asked: Span, reader: "_ChartReader"
@@ -111,8 +122,10 @@ class ChartHistoryReader:
             read_known_issues, self._sources.engine, first=asked.oldest_issue, last=asked.end
         )
         known = await run_sync(look)
-        if known is not None and not _is_stale(known, asked):
-            return known, None
+        if known is not None:
+            until = list_serves_until(asked, latest=known.latest, listed_at=known.listed_at)
+            if until is None or datetime.now(UTC) <= until:
+                return known, None
         try:
             await reader.list_issues()
         except UpstreamError as error:
@@ -135,10 +148,12 @@ class ChartHistoryReader:
         }
         return {volid: songs for volid, songs in checked.items() if songs is not None}
 
-    def _retry_after(self, read: ReadOutcomes[str, Songs]) -> float | None:
+    def _retry_after(
+        self, read: ReadOutcomes[str, Songs], trouble: UpstreamError | None
+    ) -> float | None:
         if read.late:
             return max(AGAIN_AFTER_S, math.ceil(len(read.late) / BACKLOG_RATE))
-        return float(self._sources.settings.negative_ttl) if read.errors else None
+        return float(self._sources.settings.negative_ttl) if read.errors or trouble else None
 
 
 def _next_issue_by(known: KnownIssues, span: Span) -> datetime | None:
@@ -238,9 +253,3 @@ async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
             reason="other_issue",
         )
     return songs
-
-
-def _is_stale(known: KnownIssues, asked: Span) -> bool:
-    """Return True if the range goes beyond the listed issues and the list is not recent."""
-    age = datetime.now(UTC) - known.listed_at
-    return asked.end > known.latest and age.total_seconds() > LISTED_FOR_S

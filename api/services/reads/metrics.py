@@ -18,6 +18,7 @@ from api.services.reads.posts import find_posts
 from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from api.services.reads.users import SURFACE, ServedProfile, fetch_profile, known_profile
+from api.services.reads.videos import lately_unavailable
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
 from warehouse.queries.videos import ListedVideo, read_listed_videos
@@ -185,9 +186,12 @@ async def _details(
         for video in candidates
         if video.create_time is None or window.holds(video.create_time)
     ]
-
+    gone = await lately_unavailable(sources, asked)
     read = partial(captures.video, max_age_s=sources.settings.video_ttl)
-    readings = await deadline.each(asked, read, parallel=MAX_PARALLEL_READS)
+    readings = await deadline.each(
+        [name for name in asked if name not in gone], read, parallel=MAX_PARALLEL_READS
+    )
+    readings.values.update(gone)
     for name, detail in readings.values.items():
         if isinstance(detail, VideoDetail):
             works.videos[name] = detail.video

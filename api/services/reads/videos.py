@@ -5,7 +5,8 @@ Decides which are read, which are returned, and why others are not. Not here: th
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from anyio.to_thread import run_sync
 
@@ -18,6 +19,7 @@ from pipelines.captures.freshness import is_fresh
 from pipelines.captures.session import DetailOrUnavailable
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
+from warehouse.queries.captures import read_unavailable_videos
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
@@ -42,11 +44,14 @@ async def read_videos(
     fresh = {name: one for name, one in listed.items() if _is_fresh(one.video, sources)}
     missing = [name for name in aweme_ids if name not in fresh]
     read: ReadOutcomes[str, DetailOrUnavailable] = ReadOutcomes()
+    gone = await lately_unavailable(sources, missing)
+    asked = [name for name in missing if name not in gone]
     used_fallback = False
-    if missing:
+    if asked:
         async with sources.users() as captures:
-            read = await deadline.each(missing, captures.video, parallel=MAX_PARALLEL_READS)
+            read = await deadline.each(asked, captures.video, parallel=MAX_PARALLEL_READS)
             used_fallback = captures.used_fallback
+    read.values.update(gone)
     _raise_request_errors(read)
     served = [(name, _served(name, listed.get(name), read)) for name in aweme_ids]
     return {
@@ -60,6 +65,17 @@ async def read_videos(
             is_demo=sources.is_demo or used_fallback,
         ),
     }
+
+
+async def lately_unavailable(
+    sources: Sources, aweme_ids: Sequence[str]
+) -> dict[str, UnavailableVideo]:
+    """Return those of the videos that the platform has just not shown, not to be read again."""
+    if not aweme_ids:
+        return {}
+    since = datetime.now(UTC) - timedelta(seconds=sources.settings.negative_ttl)
+    find = partial(read_unavailable_videos, sources.engine, aweme_ids, since=since)
+    return await run_sync(find)
 
 
 def _served(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.captures.inputs import SONG_LIST_KINDS, InputTarget, is_id
+from pipelines.captures.inputs import SONG_LIST_KINDS, InputTarget
 from pipelines.catalog.rules.importing import INPUT_COLUMNS, ImportLine, ImportProblem
 from warehouse.records.errors import (
     InputError,
@@ -11,6 +11,7 @@ from warehouse.records.errors import (
     UnreachableError,
     UpstreamError,
 )
+from warehouse.records.values import is_platform_id
 from warehouse.records.videos import ListedSong, ServiceSongList
 
 _DEADLINE = "deadline"
@@ -60,7 +61,7 @@ def expand_song_lists(
     for line in lines:
         text = line.first_of(INPUT_COLUMNS) or ""
         target = find_target(text)
-        if target is None or target.kind not in SONG_LIST_KINDS or not is_id(target.id):
+        if target is None or target.kind not in SONG_LIST_KINDS or not is_platform_id(target.id):
             expanded.append(line)
             continue
         if is_late:

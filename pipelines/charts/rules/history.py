@@ -136,6 +136,13 @@ def next_issue_by(
     return due.astimezone(UTC) if is_awaited else None
 
 
+def list_serves_until(span: Span, *, latest: date, listed_at: datetime) -> datetime | None:
+    """Return until when a list of issues serves a range; None if the range ends within it."""
+    if span.asked_end <= latest:
+        return None
+    return listed_at + timedelta(seconds=LISTED_FOR_S)
+
+
 def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[HistoryNode, ...]:
     """Return for each node the newest dated issue on or before it that is near enough."""
     dated = issues_by_day(issues)

@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import parse_qs
 
 from pipelines.platform.http.host_names import host_matches
+from warehouse.records.values import PLATFORM_ID
 
 LinkTargetKind = Literal[
     "music", "video", "user", "hashtag", "mix", "trends", "article", "live", "search", "chart",
@@ -29,13 +30,11 @@ _LINK = re.compile(
     r"(?:\?(?P<query>[A-Za-z0-9._~%$&+=:@/?\[\]-]*))?",
     re.ASCII,
 )
-_ID = re.compile(r"[0-9]{5,30}", re.ASCII)
+_ID = re.compile(PLATFORM_ID)
 _CODE = re.compile(r"[A-Za-z0-9_-]{4,64}", re.ASCII)
 SEC_UID = re.compile(r"MS4wLjABAAAA[A-Za-z0-9_-]{4,200}", re.ASCII)
 _ESCAPED_AMPERSAND = re.compile(r"&(?:amp;)+", re.IGNORECASE)  # links copied from a page's source
-_ID_SEGMENT = re.compile(
-    r"([0-9]{5,30})(?![0-9A-Za-z])", re.ASCII
-)  # punctuation may be glued to it
+_ID_SEGMENT = re.compile(f"({PLATFORM_ID})(?![0-9A-Za-z])")  # punctuation may be glued to it
 _KINDS: Mapping[str, LinkTargetKind] = {
     "video": "video",
     "note": "video",

@@ -4,7 +4,6 @@ Calls block on control store and warehouse: routes run them in a thread, the com
 Not here: HTTP, running scans.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -37,9 +36,8 @@ from warehouse.records.jobs import (
     Origin,
     keyword_subject,
 )
+from warehouse.records.values import is_own_id
 from warehouse.records.worlds import is_demo_world
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class JobStore(LostJobStore, Protocol):
@@ -326,7 +324,7 @@ class ScanService:
         return None
 
     def _find(self, job_id: str) -> Job:
-        job = self._control.job(job_id) if _UUID.fullmatch(job_id) else None
+        job = self._control.job(job_id) if is_own_id(job_id) else None
         if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
             raise JobNotFoundError("No job has this id, or its retention is over")
         if not self._is_lost(job):

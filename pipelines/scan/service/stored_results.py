@@ -30,7 +30,7 @@ def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameter
         if satisfies_request(
             document, parameters, finished_at=done.finished_at, now=now, ttl_s=ttl_s
         ):
-            _copy(runtime, job, document)
+            _copy(runtime, job, document, scan_job_id=done.job_id)
             return True
     return False
 
@@ -79,7 +79,7 @@ def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
     document = _scan_result(runtime, twin.job_id)
     if document is None:
         return False
-    _copy(runtime, job, document)
+    _copy(runtime, job, document, scan_job_id=twin.job_id)
     return True
 
 
@@ -88,11 +88,11 @@ def _scan_result(runtime: Runtime, job_id: str) -> StoredResult | None:
     return cast("StoredResult | None", read_result_document(runtime.engine, job_id))
 
 
-def _copy(runtime: Runtime, job: Job, document: StoredResult) -> None:
+def _copy(runtime: Runtime, job: Job, document: StoredResult, *, scan_job_id: str) -> None:
     row = {
         "job_id": job.job_id,
         "music_id": document["music_id"],
-        "document": pack_document(document),
+        "document": pack_document({"scan_job_id": scan_job_id, **document}),  # may be a copy, too
         "confirmed_count": document["confirmed_count"],
         "algorithm": document["algorithm"],
     }

@@ -10,6 +10,7 @@ import pytest
 from api.services.reads.chart import ChartHistoryReader, ChartHistoryResult
 from api.services.reads.chart_backlog import ChartBacklog
 from api.services.reads.deadline import Deadline
+from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
@@ -122,7 +123,7 @@ async def test_the_list_of_issues_is_read_anew_only_where_a_range_goes_beyond_it
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ask(desk)
-    monkeypatch.setattr("api.services.reads.chart.LISTED_FOR_S", 0.0)
+    monkeypatch.setattr(history, "LISTED_FOR_S", 0.0)
     await ask(desk)
     questions(desk)
     await ask(desk, str(latest_known(desk)), "2040-01-01")
@@ -133,14 +134,26 @@ async def test_a_list_that_cannot_be_read_anew_serves_as_it_is_and_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ask(desk)
-    monkeypatch.setattr("api.services.reads.chart.LISTED_FOR_S", 0.0)
+    monkeypatch.setattr(history, "LISTED_FOR_S", 0.0)
     desk.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
     latest = latest_known(desk)
     found = await ask(desk, str(latest), str(latest + timedelta(days=40)))
     assert found.document["issues_refreshed"] is False
     assert found.document["end_date_cut"] is True
+    assert found.retry_after == 60
     with pytest.raises(ForbiddenError):  # whether there is a newer issue is not known
         await ask(desk, str(latest + timedelta(days=1)), str(latest + timedelta(days=40)))
+
+
+async def test_an_answer_serves_as_long_as_the_list_behind_it_can(desk: Desk) -> None:
+    await ask(desk)
+    (listed,) = desk.rows("select max(observed_at) as moment from raw.chart_issues")
+    latest = latest_known(desk)
+    within = await ask(desk, str(latest - timedelta(days=20)), str(latest - timedelta(days=10)))
+    assert (within.retry_after, within.until) == (None, None)
+    beyond = await ask(desk, str(latest), str(latest + timedelta(days=40)))
+    assert beyond.until is not None
+    assert beyond.until <= listed["moment"] + timedelta(seconds=history.LISTED_FOR_S)
 
 
 async def test_a_start_after_the_latest_issue_is_refused(desk: Desk) -> None:

@@ -95,6 +95,19 @@ async def test_a_work_that_is_not_shown_is_filtered_with_the_platforms_word(
     assert second["aweme_id"] == NOBODY
 
 
+@pytest.mark.parametrize(("negative_ttl", "asked_count"), [(60, 1), (0, 2)])
+async def test_a_work_that_is_not_shown_is_left_alone_for_a_while(
+    tmp_path: Path, ids: list[str], negative_ttl: int, asked_count: int
+) -> None:
+    withheld = works(is_shown=False)[0].aweme_id
+    with open_reads(tmp_path, negative_ttl=negative_ttl) as desk:
+        [first] = (await read(desk, withheld, ids[0]))["filter_list"]
+        [again] = (await read(desk, withheld, ids[1]))["filter_list"]
+        asked = [one[1] for one in desk.script.asked]
+    assert asked.count(withheld) == asked_count
+    assert again["filter_reason"] == first["filter_reason"]
+
+
 async def test_a_work_that_is_refused_is_filtered_under_the_type_of_the_error(
     desk: Desk, ids: list[str]
 ) -> None:

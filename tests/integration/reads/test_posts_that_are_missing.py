@@ -1,6 +1,7 @@
 """Posts and metrics of accounts whose posts are refused, are none, or are gone from the store."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from warehouse.records.errors import (
     VerificationDemandedError,
     WarehouseUnavailableError,
 )
-from warehouse.records.videos import VideoPage
+from warehouse.records.videos import Account, VideoPage
 
 WORLD = open_world(11, 0.1)
 NOW = datetime.fromtimestamp(WORLD.now, UTC)
@@ -128,6 +129,25 @@ async def test_an_account_whose_profile_is_known_is_not_looked_up_again(
     desk.script.asked.clear()
     assert (await page(desk, silent, now=row["observed_at"]))["aweme_list"] == []
     assert [one[0] for one in desk.script.asked] == [PAGE]
+
+
+@pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
+async def test_a_profile_read_from_its_page_is_no_page_of_posts(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, is_local: bool
+) -> None:
+    fetch_account = MockProvider.fetch_account
+
+    async def from_page(provider: MockProvider, sec_uid: str) -> Reading[Account]:
+        return replace(await fetch_account(provider, sec_uid), surface="user_page")
+
+    monkeypatch.setattr(MockProvider, "fetch_account", from_page)
+    monkeypatch.setattr(ScriptedSources, "pages_posts_locally", is_local)
+    await read_user(desk.sources, FEW, now=NOW, deadline=without_end())
+    [row] = desk.rows("select surface, observed_at from raw.captures")
+    assert row["surface"] == "user_page"
+    found = await page(desk, FEW, now=row["observed_at"])
+    assert len(found["aweme_list"]) == min(3, COUNTS[FEW])
+    assert (await metrics(desk, FEW))["analyzed_count"] == COUNTS[FEW]
 
 
 async def test_a_profile_that_is_refused_does_not_refuse_an_account_without_posts(

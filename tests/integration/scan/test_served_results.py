@@ -84,9 +84,16 @@ def test_results_that_are_lost_or_not_deep_enough_are_passed_over(stores: Stores
     job = stores.running("job")
     assert not serve_stored(stores.runtime, job, KEY, WANTED)
     assert stores.result_of(job) is None
-    stores.completed("deep", document_of(60))
+    deep = stores.completed("deep", document_of(60))
     assert serve_stored(stores.runtime, job, KEY, WANTED)
-    assert stores.result_of(job) == document_of(60)
+    assert stores.result_of(job) == document_of(60) | {"scan_job_id": deep.job_id}
+
+
+def test_a_copy_of_a_copied_result_names_the_job_that_scanned(stores: Stores) -> None:
+    stores.completed("served", document_of(60) | {"scan_job_id": "the first"})
+    job = stores.running("job")
+    assert serve_stored(stores.runtime, job, KEY, WANTED)
+    assert stores.result_of(job)["scan_job_id"] == "the first"
 
 
 def test_a_result_gets_no_younger_by_being_served(stores: Stores) -> None:

@@ -225,13 +225,13 @@ def _the_random_audit_finds_what_is_true(
     carrying = {work["aweme_id"] for work in truth["works"] if work["carries_recording"]}
     pooled = {row["aweme_id"] for row in read_candidates(stage.engine, job_id)}
     drawn = {video["aweme_id"]: video["verdict"] for video in audit["videos"]}
-    assert len(drawn) == min(10, audit["population"])
+    assert len(drawn) == min(10, audit["pool"])
     assert pooled.isdisjoint(drawn)
     assert {name for name, verdict in drawn.items() if verdict == "confirmed"} <= carrying
     assert audit["compared"] > 0
     (row,) = stage.rows("select * from marts.random_audits where job_id = $id", id=job_id)
-    assert (row["drawn_count"], row["carrying_count"]) == (len(drawn), audit["carrying"])
-    assert row["upper_count"] == audit["upper_count"]
+    assert (row["drawn_count"], row["carrying_count"]) == (len(drawn), audit["found"])
+    assert row["upper_count"] == audit["upper_bound_count"]
 
 
 def _the_ledger_is_what_the_platform_counted(stage: Stage, document: dict[str, Any]) -> None:

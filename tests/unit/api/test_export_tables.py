@@ -13,7 +13,8 @@ CHART = {
     "is_demo_data": True,
     "snapshots": [
         {"target_date": "2022-03-01", "volid": "1", "chart_date": "2022-02-26", "songs": SONGS},
-        {"target_date": "2022-03-11", "volid": None, "chart_date": None, "songs": []},
+        {"target_date": "2022-03-11", "volid": None, "chart_date": None, "songs": [],
+         "reason": "no_issue_within_10_days"},
         {"target_date": "2022-03-21", "volid": "2", "chart_date": "2022-03-19",
          "songs": SONGS[:1]},
     ],
@@ -26,14 +27,15 @@ def rows_of(name: TableName, data: dict[str, Any], *columns: str) -> list[tuple[
     return [tuple(row[names.index(column)] for column in columns) for row in table.rows]
 
 
-def test_a_chart_has_a_row_per_song_with_the_day_of_its_issue() -> None:
-    found = rows_of("chart", CHART, "target_date", "volid", "rank", "title", "duration_s")
+def test_a_chart_has_a_row_per_song_and_one_for_a_node_without_songs() -> None:
+    found = rows_of("chart", CHART, "target_date", "volid", "rank", "title", "duration_s", "reason")
     assert found == [
-        ("2022-03-01", "1", 1, "a", None),
-        ("2022-03-01", "1", 2, "b", 181),
-        ("2022-03-21", "2", 1, "a", None),
+        ("2022-03-01", "1", 1, "a", None, None),
+        ("2022-03-01", "1", 2, "b", 181, None),
+        ("2022-03-11", None, None, None, None, "no_issue_within_10_days"),
+        ("2022-03-21", "2", 1, "a", None, None),
     ]
-    assert rows_of("chart", CHART, "is_demo_data") == [(True,)] * 3
+    assert rows_of("chart", CHART, "is_demo_data") == [(True,)] * 4
 
 
 def test_metrics_are_one_row() -> None:

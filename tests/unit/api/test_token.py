@@ -97,3 +97,9 @@ def test_both_settings_count_and_the_single_token_has_all_roles(tmp_path: Path) 
     book = TokenBook.of_settings(settings)
     assert [one.role for one in book.holders] == [Role.OPERATE, Role.READ]
     assert TokenBook.of_settings(ApiSettings(_env_file=None)).holders == ()
+
+
+def test_blanks_around_the_single_token_do_not_count() -> None:
+    settings = ApiSettings(_env_file=None, own_api_token=" look ")
+    assert TokenBook.of_settings(settings).find_in([(b"x-api-key", b"look")]) is not None
+    assert not ApiSettings(_env_file=None, own_api_token=" ").has_tokens

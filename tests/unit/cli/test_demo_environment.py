@@ -13,6 +13,7 @@ from api.cli.processes.demo_environment import DemoEnvironment, DemoProcessError
 
 NOTHING_FOUND: dict[str, Any] = {
     "job_id": "0a1b2c3d-1111-4222-8333-444455556666",
+    "scan_job_id": "0a1b2c3d-1111-4222-8333-444455556666",
     "result": {"aweme_list": [], "variants": {"aweme_list": []}},
 }
 

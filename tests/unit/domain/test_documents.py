@@ -49,6 +49,21 @@ def test_rounded_counts_are_kept_and_never_complete() -> None:
     assert document["statistics_complete"] is False
 
 
+@pytest.mark.parametrize(
+    ("surface", "source"),
+    [
+        ("video_page", "public_video_detail_page"),
+        ("web_video_page", "public_video_detail_page"),
+        ("music_list", "music_list"),
+        ("app_work", "app_work"),
+    ],
+)
+def test_counts_of_a_videos_own_public_page_are_told_from_others(surface: str, source: str) -> None:
+    counts = Statistics(digg_count=1, comment_count=1, collect_count=1, share_count=1)
+    video = Video(aweme_id="12345", surface=surface, observed_at=NOW, statistics=counts)
+    assert to_video_document(video)["statistics_source"] == source
+
+
 def test_an_audio_link_carries_its_evidence() -> None:
     document = to_ranked_document(
         VIDEO, link_type="audio_fingerprint_match", source_music_id="1", comparison=COMPARISON

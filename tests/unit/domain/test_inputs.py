@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.captures.inputs import MusicInput, is_id, read_handle, read_music_input
+from pipelines.captures.inputs import MusicInput, read_handle, read_music_input
 from warehouse.records.errors import InvalidMusicInputError
+from warehouse.records.values import is_platform_id
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,10 @@ def test_a_list_of_songs_is_refused_with_the_operation_that_takes_it(kind: str, 
 
 @pytest.mark.parametrize("digits", ["12345", "1" * 30])
 def test_an_id_has_five_to_thirty_digits(digits: str) -> None:
-    assert is_id(digits)
+    assert is_platform_id(digits)
     assert read(digits) == MusicInput("music", digits)
     for wrong in (digits[:4], digits + "1" * 26, digits + "x", "１２３４５"):
-        assert not is_id(wrong)
+        assert not is_platform_id(wrong)
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def to_comparison(index: int, *, segment: str = "whole") -> Comparison:
 
 
 UNUSED: Any = {}
+SCAN = "0a3c2f5e-5555-4222-8333-444455556666"
 
 
 def _variant(desc: str) -> Any:
@@ -119,7 +120,8 @@ def build_job(
         is_demo_data=demo, data_provider="public-graph", created_at="2026-11-01T00:00:00Z",
     ).to_document()  # fmt: skip
     return {
-        "job_id": "0a3c2f5e-1111-4222-8333-444455556666", "poll_url": "/x", "status": "completed",
+        "job_id": "0a3c2f5e-1111-4222-8333-444455556666", "poll_url": "/x",
+        "scan_job_id": SCAN, "status": "completed",
         "input": "7.43 复制打开看看 https://short.example/x ，快来听听！",
         "parameters": parameters.to_document(), "progress": {"requests_used": 287},
         "result": view_result(document, parameters), "error": None,

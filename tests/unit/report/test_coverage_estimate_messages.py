@@ -29,8 +29,9 @@ GIVEN: dict[str, Any] = {
     "assumption": "screens_show_any_music_id",
 }  # fmt: skip
 AUDIT: dict[str, Any] = {
-    "seed": "job", "population": 412, "drawn": 60, "compared": 59, "carrying": 0,
-    "upper_share": 0.0449, "upper_count": 18, "reason": None, "videos": [], "note": "",
+    "seed": "job", "pool": 412, "drawn": 60, "compared": 59, "found": 0,
+    "upper_bound_share": 0.0449, "upper_bound_count": 18, "confidence": 0.95, "reason": None,
+    "videos": [], "note": "",
 }  # fmt: skip
 WITHOUT: dict[str, Any] = {
     **GIVEN, "method": None, "point": None, "interval_95": None, "sample_coverage": None,

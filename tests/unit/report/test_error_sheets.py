@@ -45,6 +45,7 @@ def test_answers_state_the_figures_of_the_coverage_report() -> None:
     assert "music_list 40 (exhausted)" in str(found["3.4"])
     assert "5 confirmed, 7 estimated, 95 % interval 5 to 19" in str(found["4.2"])
     assert "Of 412 videos seen and not chosen as candidates, at most 21.8 %" in str(found["4.2"])
+    assert "(95 % confidence, 19 compared at random)" in str(found["4.2"])
     assert "could not be estimated (lists_not_read)" in str(found["2.4"])
 
 

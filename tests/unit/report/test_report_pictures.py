@@ -14,6 +14,7 @@ from api.services.evidence.report_evidence import (
 )
 from api.services.evidence.service import EvidenceService
 from api.services.report.render import render_report
+from tests.unit.report.conftest import SCAN
 
 type Build = Callable[..., dict[str, Any]]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>"a" & \'b\' <#%></title></svg>'
@@ -28,7 +29,7 @@ class FakeDesk:
         self._pairs, self._picture, self._gone = list(pairs), picture, set(gone)
 
     def pairs_of_job(self, job_id: str) -> list[dict[str, Any]]:
-        assert job_id
+        assert job_id == SCAN
         return self._pairs
 
     def picture(self, comparison_id: str, form: str, *, language: str = "en") -> bytes:

@@ -64,7 +64,7 @@ class Store:
         self,
         *ids: str,
         sequence: int | None = None,
-        cursor: int = 0,
+        cursor: int | None = 0,
         outcome: str = "ok",
         surface: str = SCREEN,
         at: datetime | None = None,
@@ -78,7 +78,7 @@ class Store:
         name = f"c{number}"
         captures.append({
             "capture_id": name, "surface": surface, "entity_id": "1", "sequence": number,
-            "outcome": outcome, "cursor_in": cursor, "cursor_out": cursor + len(ids),
+            "outcome": outcome, "cursor_in": cursor, "cursor_out": (cursor or 0) + len(ids),
             "has_more": has_more, "observed_at": moment, "committed_at": moment,
             "data_provider": "public-graph",
         })  # fmt: skip
@@ -297,6 +297,21 @@ def test_a_page_of_the_source_is_kept_as_it_came(store: Store) -> None:
     assert older is not None
     assert older.aweme_ids == ("b", "a")
     assert read_captured_page(engine, cursor=0, order="public", **asked) is None
+
+
+@pytest.mark.parametrize("sequence", [1, 5])
+def test_a_capture_that_read_no_page_is_no_page_of_the_list(store: Store, sequence: int) -> None:
+    # the page of a track, or of an account, also answers for its facts; another counter numbers it
+    store.capture("a", "b")
+    store.capture(cursor=None, sequence=sequence, surface=LIST[1])
+    union = store.page()
+    assert union is not None
+    assert (union.sequence, union.aweme_ids, union.first_screen_count) == (1, ("a", "b"), 2)
+    page = read_captured_page(
+        cast("Engine", store), surfaces=LIST, entity_id="1", cursor=0, order="public"
+    )
+    assert page is not None
+    assert page.aweme_ids == ("a", "b")
 
 
 IDS = st.lists(st.sampled_from("abcdefghijklmnop"), unique=True, max_size=8)

@@ -161,14 +161,15 @@ def _estimate(unit: str, estimate: ReadOnlyDocument) -> dict[str, object]:
 def _audit(audit: ReadOnlyDocument) -> dict[str, object]:
     if not audit:
         return {}
-    about = {"audit_population": audit["population"]}
+    about = {"audit_pool": audit["pool"]}
     if audit["reason"] is not None:
         return {**about, "audit_reason": audit["reason"]}
     return {
         **about,
-        "audit_share": f"{100 * audit['upper_share']:.1f}",
+        "audit_share": f"{100 * audit['upper_bound_share']:.1f}",
+        "audit_confidence": round(100 * audit["confidence"]),
         "audit_compared": audit["compared"],
-        "audit_carrying": audit["carrying"],
+        "audit_found": audit["found"],
     }
 
 

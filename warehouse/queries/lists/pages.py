@@ -23,13 +23,12 @@ from warehouse.records.values import Row
 # Filter on ids first, so that files without them are not opened.
 _OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
 # A replay adds a row to a capture: the newest counts. The capture was made with the first row of
-# that outcome.
+# that outcome. Without a cursor, a capture showed no page: `user_page` also answers for a profile.
 _NEWEST = f"""
     select
-        * exclude (cursor_in, committed_at),
-        coalesce(cursor_in, 0) as cursor_in,
+        * exclude (committed_at),
         min(committed_at) over (partition by surface, sequence, outcome) as made_at
-    from raw.captures as row where {_OF_LIST}
+    from raw.captures as row where {_OF_LIST} and cursor_in is not null
     qualify row_number() over (partition by surface, sequence order by row.committed_at desc) = 1
 """  # noqa: S608  # a word of this module
 _CAPTURES = f"""

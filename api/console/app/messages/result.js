@@ -51,16 +51,16 @@ addMessages({
   "coverage.answered": ["{answered} of {tried}", "{tried} 次中 {answered} 次"],
   "coverage.audit": ["Random audit", "随机抽查"],
   "coverage.audit_none": [
-    "{population} videos were seen and not chosen as candidates; how many of them carry the recording is unknown: {why}.",
-    "有 {population} 个所见作品未列为候选，其中含该录音的数量未知：{why}。",
+    "{pool} videos were seen and not chosen as candidates; how many of them carry the recording is unknown: {why}.",
+    "有 {pool} 个所见作品未列为候选，其中含该录音的数量未知：{why}。",
   ],
   "coverage.audit_note": [
     "Videos drawn at random are not ranked: the next scan draws others. A larger candidate limit makes them candidates.",
     "随机抽到的作品不计入排行，每次扫描抽取的作品不同；提高候选上限可将其列为候选。",
   ],
   "coverage.audit_sentence": [
-    "Among {population} videos seen and not chosen as candidates, at most {share} % of the comparable ones ({most}) carry the recording (95 % confidence, {drawn} drawn, {compared} compared, {carrying} found).",
-    "{population} 个未列为候选的所见作品中，可比对者至多 {share}%（{most} 个）含该录音（置信度 95%，抽取 {drawn} 个，比对 {compared} 个，发现 {carrying} 个）。",
+    "Among {pool} videos seen and not chosen as candidates, at most {share} % of the comparable ones ({most}) carry the recording ({confidence} % confidence, {drawn} drawn, {compared} compared, {found} found).",
+    "{pool} 个未列为候选的所见作品中，可比对者至多 {share}%（{most} 个）含该录音（置信度 {confidence}%，抽取 {drawn} 个，比对 {compared} 个，发现 {found} 个）。",
   ],
   "coverage.decisions": ["Choice of sources", "来源选择"],
   "coverage.end": ["complete", "已读完"],

@@ -14,9 +14,8 @@ from pipelines.scan.rules.candidate_pool import Sighting
 from warehouse.records.coverage import AuditBound, RandomAudit
 
 MOST_MISSED = Fraction(1, 20)
-"""How often a bound may be too low: one minus the confidence of 95 %."""
-
-
+"""How often a bound may be too low."""
+CONFIDENCE = float(1 - MOST_MISSED)
 CANDIDATES_PER_DRAWN = 5
 """A scan draws one video per five places in its candidate pool, so a small scan stays small."""
 

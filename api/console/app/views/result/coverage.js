@@ -26,10 +26,10 @@ function leftOut(row) {
 
 // The limit of the random audit, and the drawn videos that carry the recording after all.
 function Audit({ audit }) {
-  const carrying = audit.videos.filter((video) => video.verdict === "confirmed");
+  const found = audit.videos.filter((video) => video.verdict === "confirmed");
   return html`<h2>${t("coverage.audit")}</h2>
-    <p>${audit.reason ? t("coverage.audit_none", { population: count(audit.population), why: labelOf("not_audited", audit.reason) }) : t("coverage.audit_sentence", { population: count(audit.population), share: decimal(100 * audit.upper_share, 1), most: count(audit.upper_count), drawn: count(audit.drawn), compared: count(audit.compared), carrying: count(audit.carrying) })}</p>
-    ${carrying.length > 0 && html`<${PlainTable} rows=${carrying} keyOf=${(row) => row.aweme_id} caption=${t("coverage.audit")} columns=${[
+    <p>${audit.reason ? t("coverage.audit_none", { pool: count(audit.pool), why: labelOf("not_audited", audit.reason) }) : t("coverage.audit_sentence", { pool: count(audit.pool), share: decimal(100 * audit.upper_bound_share, 1), most: count(audit.upper_bound_count), confidence: decimal(100 * audit.confidence, 0), drawn: count(audit.drawn), compared: count(audit.compared), found: count(audit.found) })}</p>
+    ${found.length > 0 && html`<${PlainTable} rows=${found} keyOf=${(row) => row.aweme_id} caption=${t("coverage.audit")} columns=${[
       { key: "aweme_id", label: t("col.video"), class: "mono", render: (row) => row.aweme_id },
       { key: "music_id", label: t("song.music_id"), class: "mono", render: (row) => row.music_id ?? "—" },
       { key: "verdict", label: t("col.verdict"), class: "cell-words", render: (row) => labelOf("audit_verdict", row.verdict) }]} />
