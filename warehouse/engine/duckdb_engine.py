@@ -1,8 +1,8 @@
 """DuckDB over the lake: one view per table, `raw.*` or `marts.*`, over the files of the Delta log.
 
 Here: the connection, its restrictions and the views. `seen.*` are observations whose capture is
-complete; the star is views over all tables (`warehouse.models`). Queries are in `queries`. A glob
-over the folder would also read files that a compaction has replaced.
+complete and was not read again; the star is views over all tables (`warehouse.models`). Queries are
+in `queries`. A glob over the folder would also read files that a compaction has replaced.
 """
 
 import math
@@ -22,7 +22,13 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.arrow_types import like_arrow
-from warehouse.engine.mentioned_tables import CAPTURES, REPLAYED, mentions_of
+from warehouse.engine.mentioned_tables import (
+    CAPTURES,
+    IS_CURRENT,
+    REPLAYED,
+    REPLAYED_SQL,
+    mentions_of,
+)
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
@@ -43,11 +49,7 @@ from warehouse.tables import (
     Table,
 )
 
-# A replay names the capture that it has read again.
-_REPLAYED_VIEW = f"""
-    create or replace view {REPLAYED} as
-    select substr(reason, 11) as capture_id from {CAPTURES} where reason like 'replay of %'
-"""  # noqa: S608  # names of this package
+ITEMS = "raw.capture_items"  # those of a page stay with its first capture when it is replayed
 RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
 FORGET_AFTER_FILES = 500
 """Files that no table has any more, whose footers the database still keeps, before it is opened
@@ -127,7 +129,7 @@ class Engine:
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if CAPTURES in self._tables:  # every view of `seen` refers to it
             self._show(CAPTURES, _view(self._tables[CAPTURES], None, as_of))
-            self._show(REPLAYED, _REPLAYED_VIEW)
+            self._show(REPLAYED, f"create or replace view {REPLAYED} as {REPLAYED_SQL}")
 
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None, /, **named: object
@@ -441,15 +443,16 @@ def _seen_name(table: Table) -> str:
 
 
 def _seen_view(table: Table, complete_before: datetime | None) -> str:
-    """Return the SQL of a view `seen.*`: observations whose capture is complete.
+    """Return the SQL of a view `seen.*`: observations whose capture is complete and current.
 
     The row of a capture is written last, so an observation without one belongs to a capture that is
     not finished, or never will be. Rows committed before a table's `complete_before` have their
-    capture, so only later ones are checked.
+    capture, so only later ones are checked. What a replay has read again counts as it reads today.
     """
+    is_current = "true" if table.name == ITEMS else IS_CURRENT
     return (
         f"create or replace view {_seen_name(table)} as from {table.name} "
-        f"where {_is_seen(complete_before)}"
+        f"where ({_is_seen(complete_before)}) and {is_current}"
     )
 
 

@@ -17,6 +17,12 @@ _NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
 """A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
 CAPTURES = "raw.captures"
 REPLAYED = "seen.replayed"
+REPLAYED_SQL = f"""
+    select substr(reason, 11) as capture_id from {CAPTURES} where reason like 'replay of %'
+"""  # noqa: S608  # a name of this module
+"""A replay names the capture that it has read again."""
+IS_CURRENT = f"(capture_id is null or capture_id not in (from {REPLAYED}))"
+"""A reading counts until a replay has read its capture again."""
 _ANY_TABLE = re.compile(
     r"\b(query|query_table|information_schema|pg_catalog|sqlite_master|duckdb_\w+"
     r"|pragma\w*|show|describe)\b"

@@ -1,4 +1,4 @@
-"""Building of the video index: from all rows of `raw.videos`, or from those settled since.
+"""Building of the video index: from all rows of `seen.videos`, or from those settled since.
 
 It is written next to the old one and replaces it atomically, so readers need no locks. Queries of
 the index are in `lake.video_index`.
@@ -75,7 +75,7 @@ _ROWS = f"""
         (digg_count is not null)::integer as has_likes,
         epoch_us(observed_at) as observed_at, epoch_us(committed_at) as committed_at,
         json_array({_VALUES})::varchar as document, digg_count as likes
-    from {VIDEOS_TABLE}
+    from seen.videos
     where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
 """  # noqa: S608  # names of the contract
 _NEWEST = """

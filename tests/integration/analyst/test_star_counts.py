@@ -8,6 +8,7 @@ from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import account_row, track_row, video_row
 from warehouse.queries.charts.platform import read_music_videos
+from warehouse.queries.results import read_latest_videos
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
 from warehouse.records.videos import (
     Account,
@@ -123,9 +124,29 @@ def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: 
         assert likes == [7, 9]
         assert [row["follower_count"] for row in read_account_series(engine, ACCOUNT)] == [7]
         of_track = [row["digg_count"] for row in read_track_series(engine, TRACK)]
-        assert of_track == [70, 7, 9]  # the last of a time counts
+        assert of_track == [7, 9]
         of_music_id = [row["digg_count"] for row in read_music_videos(engine, [TRACK])]
         assert of_music_id == [7, 9]
+
+
+def test_what_a_replay_withdraws_is_known_nowhere(small: Any) -> None:
+    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small, "c-1", "r-1")
+    misread = counted_video(0, 70) | {"capture_id": "c-1", "music_id": TRACK}
+    unknown = {"capture_id": "r-1", "music_id": None, "digg_count": None}
+    small.lake.append("raw.videos", [misread])
+    small.lake.append("raw.videos", [misread | unknown | {"statistics_complete": False}])
+    with open_warehouse(small.home.root) as wh:
+        (video,) = wh.marts.videos.filter(f"aweme_id = '{VIDEO}'").rows()
+        assert (video["digg_count"], video["music_id"], video["observation_count"]) == (
+            None, None, 1,
+        )  # fmt: skip
+        (day,) = wh.marts.video_days.filter(f"aweme_id = '{VIDEO}'").rows()
+        assert day["digg_count"] is None
+        assert wh.marts.music_ids.rows() == []
+        assert wh.query("growth").rows() == []
+    with closing(Engine(small.lake)) as engine:
+        assert read_latest_videos(engine, [VIDEO])[VIDEO].statistics.digg_count is None
 
 
 def test_a_song_whose_step_a_replay_corrected_is_no_climber(small: Any) -> None:

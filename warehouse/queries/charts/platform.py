@@ -116,7 +116,7 @@ def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     """Return observed counts of videos confirmed for these music ids, as track or as own sound.
 
     `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
-    observations of all four counts, as in the series of a track; of one time, the newest reading.
+    observations of all four counts, as in the series of a track; of one time, the last written.
     """
     return engine.rows(
         """
