@@ -1,8 +1,8 @@
 """DuckDB over the lake: one view per table, `raw.*` or `marts.*`, over the files of the Delta log.
 
-Here: the connection, its restrictions and the views. `seen.*` are observations whose capture is
-complete and was not read again; the star is views over all tables (`warehouse.models`). Queries are
-in `queries`. A glob over the folder would also read files that a compaction has replaced.
+Here: the connection, its restrictions and the views. `seen.*` are observations that count
+(`seen_views`); the star is views over all tables (`warehouse.models`). Queries are in `queries`. A
+glob over the folder would also read files that a compaction has replaced.
 """
 
 import math
@@ -22,12 +22,17 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.arrow_types import like_arrow
-from warehouse.engine.mentioned_tables import (
+from warehouse.engine.mentioned_tables import mentions_of
+from warehouse.engine.seen_views import (
     CAPTURES,
-    IS_CURRENT,
+    ISSUES,
+    RELEASED_SONGS,
     REPLAYED,
     REPLAYED_SQL,
-    mentions_of,
+    SONGS,
+    released_songs,
+    seen_name,
+    seen_view,
 )
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
@@ -49,7 +54,6 @@ from warehouse.tables import (
     Table,
 )
 
-ITEMS = "raw.capture_items"  # those of a page stay with its first capture when it is replayed
 RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
 FORGET_AFTER_FILES = 500
 """Files that no table has any more, whose footers the database still keeps, before it is opened
@@ -344,10 +348,14 @@ class Engine:
         if listing.complete_before is not None:
             self._complete_before[table.name] = listing.complete_before
         if CAPTURES in self._tables and _has_captures(table):
-            name = _seen_name(table)
+            name = seen_name(table)
             if is_news or name not in self._views:
                 bound = None if self.as_of is not None else listing.complete_before
-                self._show(name, _seen_view(table, bound))
+                self._show(name, seen_view(table, bound))
+            if RELEASED_SONGS not in self._views and {ISSUES, SONGS} <= self._views.keys():
+                self._show(
+                    RELEASED_SONGS, f"create view {RELEASED_SONGS} as from {released_songs()}"
+                )
 
 
 @contextmanager
@@ -436,34 +444,6 @@ def _typed_nulls(table: Table) -> str:
 def _has_captures(table: Table) -> bool:
     """Return True if the rows of a table belong to captures."""
     return table.name != CAPTURES and any(column.name == "capture_id" for column in table.columns)
-
-
-def _seen_name(table: Table) -> str:
-    return f"seen.{table.name.removeprefix('raw.')}"
-
-
-def _seen_view(table: Table, complete_before: datetime | None) -> str:
-    """Return the SQL of a view `seen.*`: observations whose capture is complete and current.
-
-    The row of a capture is written last, so an observation without one belongs to a capture that is
-    not finished, or never will be. Rows committed before a table's `complete_before` have their
-    capture, so only later ones are checked. What a replay has read again counts as it reads today.
-    """
-    is_current = "true" if table.name == ITEMS else IS_CURRENT
-    return (
-        f"create or replace view {_seen_name(table)} as from {table.name} "
-        f"where ({_is_seen(complete_before)}) and {is_current}"
-    )
-
-
-def _is_seen(bound: datetime | None) -> str:
-    if bound is None:
-        return "capture_id is null or capture_id in (select capture_id from raw.captures)"
-    moment = f"timestamptz '{bound.isoformat()}'"
-    return (
-        f"capture_id is null or committed_at < {moment} or capture_id in "  # noqa: S608  # a timestamp
-        f"(select capture_id from raw.captures where committed_at >= {moment})"
-    )
 
 
 def _alias(name: str) -> str:

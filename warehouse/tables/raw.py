@@ -390,7 +390,7 @@ RAW: tuple[Table, ...] = (
                 "Which songs were at the top?",
                 """
                 select distinct volid, chart_date, title, artist
-                from seen.chart_songs
+                from seen.released_songs
                 where rank = 1
                 order by chart_date desc nulls last, volid, title, artist
                 limit 10

@@ -153,15 +153,54 @@ def test_a_song_whose_step_a_replay_corrected_is_no_climber(small: Any) -> None:
     small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
     replay(small, "c-1", "r-1")
     for capture_id, title, before in (("c-1", "misread", 30), ("r-1", "read", 3)):
-        names = [one.name for one in BY_NAME["raw.chart_songs"].columns]
-        song = dict.fromkeys(name for name in names if name != "committed_at")
-        told = {"volid": "v", "rank": 5, "title": title, "previous_rank": before}
-        read = {"capture_id": capture_id, "surface": "chart_songs", "observed_at": MONDAY}
-        small.lake.append("raw.chart_songs", [song | told | read | {"data_provider": "mock"}])
+        add_song(small, capture_id, {"title": title, "previous_rank": before})
     with open_warehouse(small.home.root) as wh:
         assert wh.query("chart-climbers").rows() == []
         assert [row["title"] for row in wh.query("chart-song").rows()] == ["read"]
         assert wh.query("chart-song", title="misread").rows() == []
+
+
+def test_songs_that_were_read_before_the_release_of_their_issue_have_no_place_in_it(
+    small: Any,
+) -> None:
+    issue = blank("raw.chart_issues") | {
+        "volid": "v", "chart_date": MONDAY.date(), "scheduled_at": MONDAY, "observed_at": MONDAY,
+        "surface": "chart_issues", "is_latest": True, "data_provider": "mock",
+    }  # fmt: skip
+    small.lake.append("raw.chart_issues", [issue])
+    small.lake.append("raw.captures", [capture("early"), capture("late"), capture("page")])
+    add_song(small, "early", {"title": "of the issue before"}, hour=-1)
+    add_song(small, "page", {"volid": None, "title": "of no known issue"}, hour=-1)
+    with open_warehouse(small.home.root) as wh:
+        assert wh.query("chart-song").rows() == []
+        assert wh.query("chart-climbers").rows() == []
+    add_song(small, "late", {"title": "of the issue"}, hour=1)
+    with open_warehouse(small.home.root) as wh:
+        (song,) = wh.query("chart-song").rows()
+        assert (song["title"], song["chart_date"]) == ("of the issue", MONDAY.date())
+        assert [row["title"] for row in wh.query("chart-climbers").rows()] == ["of the issue"]
+
+
+def blank(table: str) -> dict[str, Any]:
+    names = [one.name for one in BY_NAME[table].columns]
+    return dict.fromkeys(name for name in names if name != "committed_at")
+
+
+def capture(capture_id: str) -> dict[str, Any]:
+    return blank("raw.captures") | {
+        "capture_id": capture_id, "surface": "chart_songs", "entity_id": "v", "sequence": 1,
+        "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "mock",
+        "observed_at": MONDAY,
+    }  # fmt: skip
+
+
+def add_song(small: Any, capture_id: str, told: dict[str, Any], *, hour: int = 0) -> None:
+    song = blank("raw.chart_songs") | {
+        "volid": "v", "rank": 5, "previous_rank": 30, "capture_id": capture_id,
+        "surface": "chart_songs", "observed_at": MONDAY + timedelta(hours=hour),
+        "data_provider": "mock",
+    }  # fmt: skip
+    small.lake.append("raw.chart_songs", [song | told])
 
 
 def counted_video(day: int, likes: int) -> dict[str, Any]:
