@@ -25,11 +25,10 @@ from warehouse.engine.arrow_types import like_arrow
 from warehouse.engine.mentioned_tables import mentions_of
 from warehouse.engine.seen_views import (
     CAPTURES,
-    ISSUES,
+    RELEASED_FROM,
     RELEASED_SONGS,
     REPLAYED,
     REPLAYED_SQL,
-    SONGS,
     released_songs,
     seen_name,
     seen_view,
@@ -132,8 +131,12 @@ class Engine:
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if CAPTURES in self._tables:  # every view of `seen` refers to it
-            self._show(CAPTURES, _view(self._tables[CAPTURES], None, as_of))
-            self._show(REPLAYED, f"create or replace view {REPLAYED} as {REPLAYED_SQL}")
+            self._show(
+                {
+                    CAPTURES: _view(self._tables[CAPTURES], None, as_of),
+                    REPLAYED: f"create or replace view {REPLAYED} as {REPLAYED_SQL}",
+                }
+            )
 
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None, /, **named: object
@@ -227,8 +230,9 @@ class Engine:
                 return
             if set(self.lake.tables) >= set(TABLES):
                 self._relist(self._tables)
-                for view in STAR:
-                    self._show(view.name, f"create view {view.name} as {read_model(view)}")
+                self._show(
+                    {view.name: f"create view {view.name} as {read_model(view)}" for view in STAR}
+                )
             self._is_star_shown = True
 
     def complete_before(self, name: str) -> datetime | None:
@@ -303,8 +307,10 @@ class Engine:
                         datasets[name] = self.lake.dataset(name)
         # A new dictionary: other threads may be iterating over the old one.
         self._datasets = {**self._datasets, **datasets}
+        # At once, or another thread would read a capture without its observations.
+        self._show(self._views_of(news))
         for name, listing in news.items():
-            self._list(self._tables[name], listing)
+            self._note(name, listing)
         for name in names:
             self._looked_at[name] = look
         forgotten = self._files_read - sum(map(len, self._files.values()))
@@ -326,36 +332,45 @@ class Engine:
             self._connection = renewed
         self._files_read = sum(map(len, self._files.values()))
 
-    def _show(self, name: str, sql: str) -> None:
-        """Create views, and keep their SQL for `_reopen`."""
-        with query_errors(), self._cursor(self._mentions(sql)) as cursor:
-            cursor.execute(sql)
-        self._views[name] = sql
+    def _show(self, views: Mapping[str, str]) -> None:
+        """Create views in one transaction, and keep their SQL for `_reopen`."""
+        if not views:
+            return
+        names = frozenset().union(*map(self._mentions, views.values()))
+        with query_errors(), self._cursor(names) as cursor:
+            cursor.begin()
+            for sql in views.values():
+                cursor.execute(sql)
+            cursor.commit()
+        self._views.update(views)
 
-    def _list(self, table: Table, listing: TableListing) -> None:
-        """Create the view of a table.
+    def _views_of(self, news: Mapping[str, TableListing]) -> dict[str, str]:
+        """Return the SQL of the views that new listings of tables change, by name.
 
         An object store is read by Arrow; DuckDB would download an extension.
         """
-        source = _scan(listing)
-        if self.lake.is_remote and source is not None:
-            source = f"from {_alias(table.name)}"
-        self._show(table.name, _view(table, source, self.as_of))
-        self._files_read += len(set(listing.files) - set(self._files.get(table.name, ())))
-        self._versions[table.name] = listing.version
-        self._files[table.name] = listing.files
-        is_news = self._complete_before.get(table.name) != listing.complete_before
+        views: dict[str, str] = {}
+        for name, listing in news.items():
+            table, source = self._tables[name], _scan(listing)
+            if self.lake.is_remote and source is not None:
+                source = f"from {_alias(name)}"
+            views[name] = _view(table, source, self.as_of)
+            if CAPTURES in self._tables and _has_captures(table):
+                is_news = self._complete_before.get(name) != listing.complete_before
+                if is_news or seen_name(table) not in self._views:
+                    bound = None if self.as_of is not None else listing.complete_before
+                    views[seen_name(table)] = seen_view(table, bound)
+        if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
+            views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
+        return views
+
+    def _note(self, name: str, listing: TableListing) -> None:
+        """Remember what the views show."""
+        self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
+        self._versions[name] = listing.version
+        self._files[name] = listing.files
         if listing.complete_before is not None:
-            self._complete_before[table.name] = listing.complete_before
-        if CAPTURES in self._tables and _has_captures(table):
-            name = seen_name(table)
-            if is_news or name not in self._views:
-                bound = None if self.as_of is not None else listing.complete_before
-                self._show(name, seen_view(table, bound))
-            if RELEASED_SONGS not in self._views and {ISSUES, SONGS} <= self._views.keys():
-                self._show(
-                    RELEASED_SONGS, f"create view {RELEASED_SONGS} as from {released_songs()}"
-                )
+            self._complete_before[name] = listing.complete_before
 
 
 @contextmanager

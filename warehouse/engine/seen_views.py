@@ -9,15 +9,17 @@ from warehouse.tables import Table
 
 CAPTURES = "raw.captures"
 ITEMS = "raw.capture_items"
-ISSUES, SONGS = "raw.chart_issues", "raw.chart_songs"
 REPLAYED = "seen.replayed"
+REPLAY_OF = "replay of "
+"""Begin of the reason of a capture that reads another one again, and names it."""
 REPLAYED_SQL = f"""
-    select substr(reason, 11) as capture_id from {CAPTURES} where reason like 'replay of %'
-"""  # noqa: S608  # a name of this module
-"""A replay names the capture that it has read again."""
+    select substr(reason, {len(REPLAY_OF) + 1}) as capture_id from {CAPTURES}
+    where reason like '{REPLAY_OF}%'
+"""  # noqa: S608  # names of this module
 IS_CURRENT = f"(capture_id is null or capture_id not in (from {REPLAYED}))"
 """A reading counts until a replay has read its capture again."""
 RELEASED_SONGS = "seen.released_songs"
+RELEASED_FROM = frozenset({"seen.chart_issues", "seen.chart_songs"})
 
 
 def released_songs(which: str = "true") -> str:
