@@ -25,6 +25,7 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.seen_views import REPLAY_OF
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
 from warehouse.lake.video_index import VideoIndex
@@ -251,7 +252,7 @@ def _rewritten(
         outcome=attempt.outcome,
         request_count=0,
         question=attempt.question,
-        reason=f"replay of {capture['capture_id']}",
+        reason=REPLAY_OF + capture["capture_id"],
         http_status=attempt.http_status,
         payload=attempt.payload,
         source_path=attempt.source_path,
