@@ -6,10 +6,13 @@ from typing import Any
 
 from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.page_rows import search_page_row
 from warehouse.lake.record_rows import account_row, track_row, video_row
+from warehouse.queries.captures import read_search_union
 from warehouse.queries.charts.platform import read_music_videos
 from warehouse.queries.results import read_latest_videos
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     FollowerCountSource,
@@ -147,6 +150,28 @@ def test_what_a_replay_withdraws_is_known_nowhere(small: Any) -> None:
         assert wh.query("growth").rows() == []
     with closing(Engine(small.lake)) as engine:
         assert read_latest_videos(engine, [VIDEO])[VIDEO].statistics.digg_count is None
+
+
+def test_a_search_whose_page_was_replayed_still_shows_its_videos(small: Any) -> None:
+    item = blank("raw.capture_items") | {
+        "capture_id": "c", "position": 0, "surface": "search_stream", "entity_id": "song",
+        "sequence": 1, "aweme_id": VIDEO,
+    }  # fmt: skip
+    page = search_page_row(
+        SearchPage(videos=(), next_position=SearchPosition(), has_more=False),
+        term="song", place=SearchPosition(),
+    )  # fmt: skip
+    read = {
+        "surface": "search_stream", "observed_at": MONDAY, "job_id": None, "data_provider": "mock",
+    }  # fmt: skip
+    small.lake.append("raw.capture_items", [item])
+    for again in (capture("c"), capture("r") | {"reason": "replay of c"}):
+        page_of_it = {**page, **read, "capture_id": again["capture_id"]}
+        small.lake.append("raw.search_pages", [page_of_it])
+        small.lake.append("raw.captures", [again])
+    with closing(Engine(small.lake)) as engine:
+        assert read_search_union(engine, ["song"]) == {VIDEO: ["song"]}
+        assert len(engine.rows("select * from seen.search_pages")) == 1
 
 
 def test_a_song_whose_step_a_replay_corrected_is_no_climber(small: Any) -> None:
