@@ -12,6 +12,7 @@ ITEMS = "raw.capture_items"
 REPLAYED = "seen.replayed"
 REPLAY_OF = "replay of "
 """Begin of the reason of a capture that reads another one again, and names it."""
+REPLAYS = f"(select capture_id from {CAPTURES} where reason like '{REPLAY_OF}%')"  # noqa: S608  # names of this module
 REPLAYED_SQL = f"""
     select substr(reason, {len(REPLAY_OF) + 1}) as capture_id from {CAPTURES}
     where reason like '{REPLAY_OF}%'

@@ -132,15 +132,15 @@ def _ordering_from_index(
 ) -> VideoOrdering:
     """Answer `read_ordering` from the index.
 
-    The table is queried for videos with newer observations, and for those whose publication time
-    was observed again after `until`.
+    The table is queried for videos with newer observations, and for those that a replay corrected
+    or whose publication time was observed again after `until`.
     """
     rows = _rows_from_index(engine, indexed, aweme_ids)
     known = {
         row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], video.created)
         for row in rows
         if (video := indexed.works.get(row["aweme_id"])) is not None
-        and (video.created_since is None or video.created_since <= until)
+        and all(one is None or one <= until for one in (video.created_since, video.corrected_at))
         and (until < indexed.bound or not row["has_young"])
     }
     others = [row["aweme_id"] for row in rows if row["aweme_id"] not in known]
