@@ -390,7 +390,8 @@ RAW: tuple[Table, ...] = (
                 "Which songs were at the top?",
                 """
                 select distinct volid, chart_date, title, artist
-                from seen.released_songs
+                from seen.chart_songs
+                semi join seen.released_songs using (capture_id, rank)
                 where rank = 1
                 order by chart_date desc nulls last, volid, title, artist
                 limit 10
