@@ -122,7 +122,7 @@ def add_songs(made: Workshop) -> None:
     """One song in two issues, whose source spells its hash once in capitals."""
     for day, song_hash in ((1, "ABCDEF"), (2, "abcdef")):
         issue = {"volid": f"v{day}", "chart_date": date(2026, 9, day)}
-        song = {"capture_id": "c", "rank": 1, "title": "Song", "song_hash": song_hash}
+        song = {"capture_id": "r", "rank": 1, "title": "Song", "song_hash": song_hash}
         add(made, "raw.chart_issues", issue | {"capture_id": None}, day=day)
         add(made, "raw.chart_songs", issue | song, day=day)
 

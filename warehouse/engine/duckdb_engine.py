@@ -1,8 +1,8 @@
 """DuckDB over the lake: one view per table, `raw.*` or `marts.*`, over the files of the Delta log.
 
-Here: the connection, its restrictions and the views. `seen.*` are observations whose capture is
-complete; the star is views over all tables (`warehouse.models`). Queries are in `queries`. A glob
-over the folder would also read files that a compaction has replaced.
+Here: the connection, its restrictions and the views. `seen.*` are observations that count
+(`seen_views`); the star is views over all tables (`warehouse.models`). Queries are in `queries`. A
+glob over the folder would also read files that a compaction has replaced.
 """
 
 import math
@@ -22,7 +22,17 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.arrow_types import like_arrow
-from warehouse.engine.mentioned_tables import CAPTURES, REPLAYED, mentions_of
+from warehouse.engine.mentioned_tables import mentions_of
+from warehouse.engine.seen_views import (
+    CAPTURES,
+    RELEASED_FROM,
+    RELEASED_SONGS,
+    REPLAYED,
+    REPLAYED_SQL,
+    released_songs,
+    seen_name,
+    seen_view,
+)
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
@@ -43,11 +53,6 @@ from warehouse.tables import (
     Table,
 )
 
-# A replay names the capture that it has read again.
-_REPLAYED_VIEW = f"""
-    create or replace view {REPLAYED} as
-    select substr(reason, 11) as capture_id from {CAPTURES} where reason like 'replay of %'
-"""  # noqa: S608  # names of this package
 RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
 FORGET_AFTER_FILES = 500
 """Files that no table has any more, whose footers the database still keeps, before it is opened
@@ -126,8 +131,12 @@ class Engine:
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if CAPTURES in self._tables:  # every view of `seen` refers to it
-            self._show(CAPTURES, _view(self._tables[CAPTURES], None, as_of))
-            self._show(REPLAYED, _REPLAYED_VIEW)
+            self._show(
+                {
+                    CAPTURES: _view(self._tables[CAPTURES], None, as_of),
+                    REPLAYED: f"create or replace view {REPLAYED} as {REPLAYED_SQL}",
+                }
+            )
 
     def rows(
         self, sql: str, params: Mapping[str, object] | None = None, /, **named: object
@@ -221,8 +230,9 @@ class Engine:
                 return
             if set(self.lake.tables) >= set(TABLES):
                 self._relist(self._tables)
-                for view in STAR:
-                    self._show(view.name, f"create view {view.name} as {read_model(view)}")
+                self._show(
+                    {view.name: f"create view {view.name} as {read_model(view)}" for view in STAR}
+                )
             self._is_star_shown = True
 
     def complete_before(self, name: str) -> datetime | None:
@@ -297,8 +307,10 @@ class Engine:
                         datasets[name] = self.lake.dataset(name)
         # A new dictionary: other threads may be iterating over the old one.
         self._datasets = {**self._datasets, **datasets}
+        # At once, or another thread would read a capture without its observations.
+        self._show(self._views_of(news))
         for name, listing in news.items():
-            self._list(self._tables[name], listing)
+            self._note(name, listing)
         for name in names:
             self._looked_at[name] = look
         forgotten = self._files_read - sum(map(len, self._files.values()))
@@ -320,32 +332,45 @@ class Engine:
             self._connection = renewed
         self._files_read = sum(map(len, self._files.values()))
 
-    def _show(self, name: str, sql: str) -> None:
-        """Create views, and keep their SQL for `_reopen`."""
-        with query_errors(), self._cursor(self._mentions(sql)) as cursor:
-            cursor.execute(sql)
-        self._views[name] = sql
+    def _show(self, views: Mapping[str, str]) -> None:
+        """Create views in one transaction, and keep their SQL for `_reopen`."""
+        if not views:
+            return
+        names = frozenset().union(*map(self._mentions, views.values()))
+        with query_errors(), self._cursor(names) as cursor:
+            cursor.begin()
+            for sql in views.values():
+                cursor.execute(sql)
+            cursor.commit()
+        self._views.update(views)
 
-    def _list(self, table: Table, listing: TableListing) -> None:
-        """Create the view of a table.
+    def _views_of(self, news: Mapping[str, TableListing]) -> dict[str, str]:
+        """Return the SQL of the views that new listings of tables change, by name.
 
         An object store is read by Arrow; DuckDB would download an extension.
         """
-        source = _scan(listing)
-        if self.lake.is_remote and source is not None:
-            source = f"from {_alias(table.name)}"
-        self._show(table.name, _view(table, source, self.as_of))
-        self._files_read += len(set(listing.files) - set(self._files.get(table.name, ())))
-        self._versions[table.name] = listing.version
-        self._files[table.name] = listing.files
-        is_news = self._complete_before.get(table.name) != listing.complete_before
+        views: dict[str, str] = {}
+        for name, listing in news.items():
+            table, source = self._tables[name], _scan(listing)
+            if self.lake.is_remote and source is not None:
+                source = f"from {_alias(name)}"
+            views[name] = _view(table, source, self.as_of)
+            if CAPTURES in self._tables and _has_captures(table):
+                is_news = self._complete_before.get(name) != listing.complete_before
+                if is_news or seen_name(table) not in self._views:
+                    bound = None if self.as_of is not None else listing.complete_before
+                    views[seen_name(table)] = seen_view(table, bound)
+        if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
+            views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
+        return views
+
+    def _note(self, name: str, listing: TableListing) -> None:
+        """Remember what the views show."""
+        self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
+        self._versions[name] = listing.version
+        self._files[name] = listing.files
         if listing.complete_before is not None:
-            self._complete_before[table.name] = listing.complete_before
-        if CAPTURES in self._tables and _has_captures(table):
-            name = _seen_name(table)
-            if is_news or name not in self._views:
-                bound = None if self.as_of is not None else listing.complete_before
-                self._show(name, _seen_view(table, bound))
+            self._complete_before[name] = listing.complete_before
 
 
 @contextmanager
@@ -434,33 +459,6 @@ def _typed_nulls(table: Table) -> str:
 def _has_captures(table: Table) -> bool:
     """Return True if the rows of a table belong to captures."""
     return table.name != CAPTURES and any(column.name == "capture_id" for column in table.columns)
-
-
-def _seen_name(table: Table) -> str:
-    return f"seen.{table.name.removeprefix('raw.')}"
-
-
-def _seen_view(table: Table, complete_before: datetime | None) -> str:
-    """Return the SQL of a view `seen.*`: observations whose capture is complete.
-
-    The row of a capture is written last, so an observation without one belongs to a capture that is
-    not finished, or never will be. Rows committed before a table's `complete_before` have their
-    capture, so only later ones are checked.
-    """
-    return (
-        f"create or replace view {_seen_name(table)} as from {table.name} "
-        f"where {_is_seen(complete_before)}"
-    )
-
-
-def _is_seen(bound: datetime | None) -> str:
-    if bound is None:
-        return "capture_id is null or capture_id in (select capture_id from raw.captures)"
-    moment = f"timestamptz '{bound.isoformat()}'"
-    return (
-        f"capture_id is null or committed_at < {moment} or capture_id in "  # noqa: S608  # a timestamp
-        f"(select capture_id from raw.captures where committed_at >= {moment})"
-    )
 
 
 def _alias(name: str) -> str:

@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
+from warehouse.engine.seen_views import CAPTURES, RELEASED_FROM, RELEASED_SONGS, REPLAYED
 from warehouse.models import read_model
 from warehouse.tables import STAR, Table
 
 _NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
 """A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
-CAPTURES = "raw.captures"
-REPLAYED = "seen.replayed"
 _ANY_TABLE = re.compile(
     r"\b(query|query_table|information_schema|pg_catalog|sqlite_master|duckdb_\w+"
     r"|pragma\w*|show|describe)\b"
@@ -33,6 +32,7 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
             seen = table.name.replace("raw.", "seen.")
             reads[seen] = frozenset({table.name, CAPTURES}) & everything
     reads[REPLAYED] = frozenset({CAPTURES}) & everything
+    reads[RELEASED_SONGS] = frozenset().union(*(reads.get(name, ()) for name in RELEASED_FROM))
     for view in STAR:  # in the order of their creation: one may read those before it
         reads[view.name] = frozenset().union(*_mentioned(read_model(view), reads))
     nouns: dict[str, frozenset[str]] = {}

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
+from warehouse.queries.jobs_of_tracks import JOBS_OF_TRACKS
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import BYTES, RELATIONS, Column, Table
 
@@ -41,11 +42,7 @@ _STAR_OF_TRACK: Mapping[str, str] = {
     "marts.days": "true",
 }
 """Rows of the star that rows of a track refer to."""
-_JOBS_OF_TRACK = """
-    select job_id from marts.job_results where music_id = $track
-    union select job_id from marts.rankings where music_id = $track
-    union select job_id from marts.confirmed_videos where music_id = $track
-"""
+_JOBS_OF_TRACK = f"select job_id from {JOBS_OF_TRACKS} where track_music_id = $track"  # noqa: S608  # our text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from deltalake import CommitProperties, DeltaTable
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
+from warehouse.lake.table_turns import writing
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError, WrongWorldError
 from warehouse.tables import Table
 
@@ -27,6 +28,7 @@ COMPLETE_BEFORE = "sametrack.whole_before"
 """Every row committed before this time is known to have its capture (`maintenance.sorting`)."""
 
 _LOG_KEPT = "delta.logRetentionDuration"
+_NOTHING_KEPT = "interval 0 seconds"
 _DELTA = {
     "delta.checkpointInterval": "20",  # opening after 80 commits: 38 ms without, 5 to 11 with
     _LOG_KEPT: "interval 7 days",
@@ -62,6 +64,8 @@ def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
         opened = DeltaTable(path)
     except TableNotFoundError:
         opened = _create(path, table, world)
+    if _keeps_no_log(opened):
+        opened = _keep_log_again(path)
     check_marks(opened, table, world=world)
     if version_of(opened) < table.version:
         opened = _migrate(path, table, world)
@@ -113,12 +117,32 @@ def purge_versions(path: str, *, unnamed_hours: int) -> None:
             retention_hours=hours, enforce_retention_duration=False, dry_run=False, full=full
         )
     # The clean-up keeps every log entry that is younger than this property says.
-    opened.alter.set_table_properties({_LOG_KEPT: "interval 0 seconds"})
-    opened = DeltaTable(path)
-    # Entries can go only once a checkpoint replaces them.
-    opened.create_checkpoint()
-    opened.cleanup_metadata()
-    opened.alter.set_table_properties({_LOG_KEPT: _DELTA[_LOG_KEPT]})
+    _set_log_kept(path, _NOTHING_KEPT)
+    try:
+        opened = DeltaTable(path)
+        # Entries can go only once a checkpoint replaces them.
+        opened.create_checkpoint()
+        opened.cleanup_metadata()
+    finally:
+        _set_log_kept(path, _DELTA[_LOG_KEPT])
+
+
+def _keep_log_again(path: str) -> DeltaTable:
+    """Mend a table whose log a killed process was about to purge: else every checkpoint would."""
+    with writing(path):
+        if _keeps_no_log(DeltaTable(path)):
+            _set_log_kept(path, _DELTA[_LOG_KEPT])
+        return DeltaTable(path)
+
+
+def _keeps_no_log(opened: DeltaTable) -> bool:
+    return opened.metadata().configuration.get(_LOG_KEPT) == _NOTHING_KEPT
+
+
+def _set_log_kept(path: str, interval: str) -> None:
+    for attempt in retry_commits():
+        with attempt:
+            DeltaTable(path).alter.set_table_properties({_LOG_KEPT: interval})
 
 
 def _create(path: str, table: Table, world: str) -> DeltaTable:

@@ -306,11 +306,16 @@ class Lake:
         return self._handle(name).path
 
     def vacuum(self, name: str) -> int:
-        """Delete files that no version of the last week uses; returns how many."""
+        """Delete files that no version of the last week uses; returns how many.
+
+        Of files that no version has ever named, those that were written before that.
+        """
         handle = self._handle(name)
         with storage_errors(f"vacuuming {name}"), writing(handle.path):
             delta = DeltaTable(handle.path)
-            return len(delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False))
+            # Without `full` it only knows what was removed since the last checkpoint.
+            deleted = delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False, full=True)
+            return len(deleted)
 
     def erase(self, name: str, condition: str) -> int:
         """Delete the rows that match a condition in one commit; returns how many.

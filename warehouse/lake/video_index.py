@@ -26,7 +26,7 @@ OMITTED_COLUMNS = frozenset({"capture_id", "job_id", "data_provider"})
 COLUMNS = tuple(
     column for column in BY_NAME[VIDEOS_TABLE].columns if column.name not in OMITTED_COLUMNS
 )
-FORMAT = "1 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
+FORMAT = "2 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
 _TIMES = tuple(place for place, column in enumerate(COLUMNS) if column.type == TIME)
 _NAMES = tuple(column.name for column in COLUMNS)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,7 +34,8 @@ _ADDING = frozenset(
     {"OPTIMIZE", "SET TBLPROPERTIES", "ADD COLUMN", "VACUUM START", "VACUUM END"}
 )  # and appends; any other operation may remove a row that the index still has
 _VIDEOS_SQL = """
-    select aweme_id, first_at, created, created_since, case when ? then document end from works
+    select aweme_id, first_at, created, created_since, corrected_at, case when ? then document end
+    from works
     where aweme_id in (select value from json_each(?))
 """
 _LIKES_SQL = """
@@ -65,12 +66,14 @@ class IndexedVideo:
     `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`;
     `first_at`: time of
     its first observation; `created`: the latest publication time observed, and since when.
+    `corrected_at`: when a replay last read an observation of it again.
     """
 
     best: Row | None
     first_at: datetime
     created: int | None
     created_since: datetime | None
+    corrected_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +206,17 @@ def _about(database: sqlite3.Connection) -> IndexMetadata:
 
 
 def _to_indexed_video(
-    first_at: int, created: int | None, created_since: int | None, document: str | None
+    first_at: int,
+    created: int | None,
+    created_since: int | None,
+    corrected_at: int | None,
+    document: str | None,
 ) -> IndexedVideo:
-    since = None if created_since is None else to_moment(created_since)
+    since, corrected = (
+        None if micros is None else to_moment(micros) for micros in (created_since, corrected_at)
+    )
     best = None if document is None else _row(document)
-    return IndexedVideo(best, to_moment(first_at), created, since)
+    return IndexedVideo(best, to_moment(first_at), created, since, corrected)
 
 
 def _row(document: str) -> Row:

@@ -9,7 +9,7 @@ import shutil
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from warehouse.control import ControlStore, open_control
+from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
 from warehouse.lake.store import open_lake
@@ -69,6 +69,24 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
     return manifest
 
 
+def raise_sequences(*, control_url: str, lake_url: str, world: str) -> int:
+    """Raise the capture sequences of a control store to those of a lake; returns how many it has.
+
+    Captures in a lake that is newer than its control store have numbers that this would give again.
+
+    Raises:
+        WarehouseUnavailableError: One of them cannot be opened, read or written.
+        WrongWorldError, StoreTooNewError: One of them is of another world or a newer Sametrack.
+    """
+    with closing(Engine(open_lake(lake_url, world=world))) as engine:
+        rows = engine.rows(_SEQUENCES)
+    with closing(open_control(control_url, world=world)) as control:
+        control.raise_sequences(
+            {(str(row["surface"]), str(row["entity_id"])): int(str(row["value"])) for row in rows}
+        )
+    return len(rows)
+
+
 def read_manifest(source: Path) -> Manifest:
     """Read the manifest of a backup.
 
@@ -121,17 +139,8 @@ def _verify(source: Path, manifest: Manifest) -> None:
 def _open_all(home: Home) -> None:
     """Open the stores, which check and migrate themselves, and raise the capture sequences.
 
-    Captures written during the backup have numbers that the control store, copied earlier, would
-    use again.
+    The control store was copied first, so the lake has the captures written meanwhile.
     """
-    with closing(open_control(home.control_url, world=home.world)) as control:
-        if (home.root / LAKE).exists():
-            _raise_sequences(home, control)
-
-
-def _raise_sequences(home: Home, control: ControlStore) -> None:
-    with closing(Engine(open_lake(home.lake_url, world=home.world))) as engine:
-        rows = engine.rows(_SEQUENCES)
-    control.raise_sequences(
-        {(str(row["surface"]), str(row["entity_id"])): int(str(row["value"])) for row in rows}
-    )
+    open_control(home.control_url, world=home.world).close()
+    if (home.root / LAKE).exists():
+        raise_sequences(control_url=home.control_url, lake_url=home.lake_url, world=home.world)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.seen_views import CAPTURES, REPLAY_OF
 from warehouse.lake.store import Lake
 
 
@@ -15,8 +16,8 @@ from warehouse.lake.store import Lake
 class RetentionRule:
     """A table whose old rows are deleted once no recent row refers to their hash.
 
-    `referenced_by`: tables and columns that refer to a row of `table` by its `hash_column`. A body
-    captured again is stored once, so its own age does not show when it was last needed.
+    `referenced_by`: relations and columns that refer to a row of `table` by its `hash_column`. A
+    body captured again is stored once, so its own age does not show when it was last needed.
     """
 
     table: str
@@ -24,10 +25,12 @@ class RetentionRule:
     referenced_by: tuple[tuple[str, str], ...]
 
 
+# A replay reads a body again, not its source: it is no reason to keep the body longer.
+_READ_FROM_SOURCE = f"(from {CAPTURES} where reason is null or reason not like '{REPLAY_OF}%')"
 PAYLOADS = RetentionRule(
     "raw.payloads",
     "sha256",
-    (("raw.captures", "payload_sha256"), ("marts.surface_health", "payload_sha256")),
+    ((_READ_FROM_SOURCE, "payload_sha256"), ("marts.surface_health", "payload_sha256")),
 )
 SOUNDS = RetentionRule(
     "raw.sounds",

@@ -1,4 +1,4 @@
-"""Building of the video index: from all rows of `raw.videos`, or from those settled since.
+"""Building of the video index: from all rows of `seen.videos`, or from those settled since.
 
 It is written next to the old one and replaces it atomically, so readers need no locks. Queries of
 the index are in `lake.video_index`.
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warehouse.engine.duckdb_engine import Engine, in_files
+from warehouse.engine.seen_views import REPLAYS
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import Lake
 from warehouse.lake.video_index import (
@@ -34,7 +35,7 @@ from warehouse.tables import TIME
 ABANDONED_AFTER_S = 3600.0
 _RANK = ("is_complete", "has_likes", "observed_at", "committed_at")
 _BEST = (*_RANK, "document")
-_COLUMNS = ("aweme_id", "first_at", "created", "created_since", *_BEST)
+_COLUMNS = ("aweme_id", "first_at", "created", "created_since", "corrected_at", *_BEST)
 _SEEN = ("aweme_id", "is_complete", "observed_at", "committed_at", "likes")
 _SEE_PARAMETERS = (*_SEEN, "aweme_id", "is_complete", "committed_at")
 _TABLES = f"""
@@ -56,6 +57,9 @@ _ADD = f"""
             when excluded.created > ifnull(created, -1) then excluded.created_since
             when excluded.created = created then min(created_since, excluded.created_since)
             else created_since end,
+        corrected_at = ifnull(
+            max(corrected_at, excluded.corrected_at), ifnull(corrected_at, excluded.corrected_at)
+        ),
         {_KEPT}
 """  # noqa: S608  # names of this module
 _SEE = f"""
@@ -71,11 +75,12 @@ _ROWS = f"""
     select
         aweme_id, epoch_us(observed_at) as first_at, create_time as created,
         case when create_time is not null then epoch_us(committed_at) end as created_since,
+        case when capture_id in {REPLAYS} then epoch_us(committed_at) end as corrected_at,
         statistics_complete::integer as is_complete,
         (digg_count is not null)::integer as has_likes,
         epoch_us(observed_at) as observed_at, epoch_us(committed_at) as committed_at,
         json_array({_VALUES})::varchar as document, digg_count as likes
-    from {VIDEOS_TABLE}
+    from seen.videos
     where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
 """  # noqa: S608  # names of the contract
 _NEWEST = """

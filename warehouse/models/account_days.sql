@@ -1,7 +1,6 @@
 -- One row per account and day (UTC) on which its profile was observed.
 -- Counts are the last of the day. What was gained is against the day before with that count; of
 -- followers, with a count of the same field: another field counts other people.
--- What a replay read again is one observation.
 with
 observed as (
     select
@@ -12,9 +11,7 @@ observed as (
             filter (follower_count is not null) as follower_count_source,
         arg_max(aweme_count, (observed_at, committed_at, surface)) as aweme_count,
         arg_max(total_favorited, (observed_at, committed_at, surface)) as likes_received_count,
-        count(*) filter (
-            capture_id is null or capture_id not in (from seen.replayed)
-        ) as observation_count,
+        count(*) as observation_count,
         max(observed_at) as last_observed_at
     from seen.accounts
     group by sec_uid, day

@@ -1,6 +1,5 @@
 -- One row per account that was read or that published an observed video.
 -- Each value is the newest known one, of its profile before that of its videos.
--- What a replay read again is one observation.
 with
 profiles as (
     select
@@ -11,9 +10,7 @@ profiles as (
         arg_max(following_count, (observed_at, committed_at, surface)) as following_count,
         arg_max(aweme_count, (observed_at, committed_at, surface)) as aweme_count,
         arg_max(total_favorited, (observed_at, committed_at, surface)) as likes_received_count,
-        count(*) filter (
-            capture_id is null or capture_id not in (from seen.replayed)
-        ) as profile_observation_count,
+        count(*) as profile_observation_count,
         min(observed_at) as first_observed_at,
         max(observed_at) as last_observed_at
     from seen.accounts

@@ -1,6 +1,5 @@
 -- One row per music id that was read, used by an observed video, or scanned.
 -- Each value is the newest known one, of its own page before that of videos which use it.
--- What a replay read again is one observation.
 with
 pages as (
     select
@@ -14,9 +13,7 @@ pages as (
         arg_max(is_original_sound, (observed_at, committed_at, surface)) as is_original_sound,
         arg_max(duration_s, (observed_at, committed_at, surface)) as duration_s,
         max(created_at) as created_at,
-        count(*) filter (
-            capture_id is null or capture_id not in (from seen.replayed)
-        ) as page_observation_count,
+        count(*) as page_observation_count,
         min(observed_at) as first_observed_at,
         max(observed_at) as last_observed_at
     from seen.tracks

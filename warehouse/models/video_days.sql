@@ -1,7 +1,6 @@
 -- One row per video and day (UTC) with an observation of it.
 -- Counts are of the last observation of the day that read all four exactly: those of lists are
 -- trimmed or late. What was gained is against the day before with counts, however long ago.
--- What a replay read again is one observation.
 with
 counted as (
     -- `newest` orders by time of observation, then of writing; as one number it sorts fast
@@ -21,9 +20,7 @@ observed as (
         arg_max(comment_count, newest) filter (statistics_complete) as comment_count,
         arg_max(collect_count, newest) filter (statistics_complete) as collect_count,
         arg_max(share_count, newest) filter (statistics_complete) as share_count,
-        count(*) filter (
-            capture_id is null or capture_id not in (from seen.replayed)
-        ) as observation_count,
+        count(*) as observation_count,
         max(observed_at) as last_observed_at
     from counted
     group by aweme_id, day

@@ -1,7 +1,6 @@
 -- One row per observed video.
 -- Counts and texts are of its best observation, as in the answers of the service: the newest with
 -- all four counts exact, else the newest with likes, else the newest. Ids are the newest known.
--- What a replay read again is one observation.
 with
 ordered as (
     -- `newest` orders by time of observation, then of writing; as one number it sorts fast
@@ -44,9 +43,7 @@ observed as (
             ),
             quality
         ) as best,
-        count(*) filter (
-            capture_id is null or capture_id not in (from seen.replayed)
-        ) as observation_count,
+        count(*) as observation_count,
         coalesce(
             -- a stated time stands, also in rows of the first release, which have no other; from
             -- the year 10000 on, it is no time in seconds

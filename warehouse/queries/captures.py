@@ -223,8 +223,8 @@ def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[st
             list_distinct(list(pages.term)) as terms,
             min(pages.observed_at) as first_at,
             min_by(items.position, pages.observed_at) as place
-        from seen.search_pages as pages
-        join raw.capture_items as items using (capture_id)
+        from seen.capture_items as items
+        join raw.search_pages as pages using (capture_id)
         where pages.term in (select unnest($terms::varchar[]))
         group by items.aweme_id
         order by first_at, place, items.aweme_id

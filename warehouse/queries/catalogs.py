@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.jobs_of_tracks import JOBS_OF_TRACKS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,9 +38,11 @@ asked as (
         unnest(range(len($keys::varchar[]))) as place
 ),
 before as (
-    select track_key, min(committed_at) as previous_at
+    -- the coverage of a scan is kept for good, its result is not; a copied result has no coverage
+    select track_key, coalesce(max(coverage.committed_at), min(results.committed_at)) as previous_at
     from asked
-    join marts.job_results on job_results.job_id = previous_job_id
+    left join marts.coverage as coverage on coverage.job_id = previous_job_id
+    left join marts.job_results as results on results.job_id = previous_job_id
     group by track_key
 ),
 variants as (
@@ -125,7 +128,7 @@ order by
     genealogy.music_id
 """
 
-_TRACKS = """
+_TRACKS = f"""
 , found as (
     select
         track_key,
@@ -175,18 +178,20 @@ missing as (
         and previous_job_id in (select job_id from marts.coverage)
     group by track_key
 ),
+jobs as (
+    from {JOBS_OF_TRACKS}
+    where track_music_id in (select track_music_id from asked)
+),
 estimates as (
-    select music_id as track_music_id, unit, arg_max(row, row.committed_at) as estimate
+    select track_music_id, unit, arg_max(row, committed_at) as estimate
     from marts.coverage_estimates as row
-    join marts.job_results as results on results.job_id = row.job_id
-    where music_id in (select track_music_id from asked)
+    join jobs using (job_id)
     group by all
 ),
 audits as (
-    select music_id as track_music_id, arg_max(row, row.committed_at) as audit
+    select track_music_id, arg_max(row, committed_at) as audit
     from marts.random_audits as row
-    join marts.job_results as results on results.job_id = row.job_id
-    where music_id in (select track_music_id from asked)
+    join jobs using (job_id)
     group by all
 )
 select
@@ -229,7 +234,7 @@ left join estimates as video
     on video.track_music_id = asked.track_music_id and video.unit = 'video'
 left join audits on audits.track_music_id = asked.track_music_id
 order by place
-"""
+"""  # noqa: S608  # our text
 
 
 def read_catalog_tracks(engine: Engine, tracks: Sequence[CatalogQueryTrack]) -> "pa.Table":

@@ -13,7 +13,7 @@ MOST_OBSERVATIONS = 200_000
 def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
     """Return the observations of a video that have at least one count, oldest first.
 
-    What a replay read again is one observation. Limited to the newest `MOST_POINTS`.
+    Limited to the newest `MOST_POINTS`.
     """
     return engine.rows(
         """
@@ -23,7 +23,6 @@ def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
             from seen.videos
             where aweme_id = $id
                 and coalesce(digg_count, comment_count, collect_count, share_count) is not null
-                and (capture_id is null or capture_id not in (from seen.replayed))
             order by observed_at desc limit $most
         ) order by observed_at
         """,
@@ -35,7 +34,7 @@ def read_video_series(engine: Engine, aweme_id: str) -> list[Row]:
 def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
     """Return the observations of an account that have at least one count, oldest first.
 
-    What a replay read again is one observation. Limited to the newest `MOST_POINTS`.
+    Limited to the newest `MOST_POINTS`.
     """
     return engine.rows(
         """
@@ -45,7 +44,6 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
             from seen.accounts
             where sec_uid = $id
                 and coalesce(follower_count, total_favorited, aweme_count) is not null
-                and (capture_id is null or capture_id not in (from seen.replayed))
             order by observed_at desc limit $most
         ) order by observed_at
         """,
@@ -57,7 +55,7 @@ def read_account_series(engine: Engine, sec_uid: str) -> list[Row]:
 def read_track_series(engine: Engine, music_id: str) -> list[Row]:
     """Return complete observations of all videos confirmed for a track, oldest first.
 
-    What a replay read again comes last of its time. Limited to the newest `MOST_OBSERVATIONS`.
+    Limited to the newest `MOST_OBSERVATIONS`.
     """
     return engine.rows(
         """

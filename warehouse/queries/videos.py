@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from warehouse.engine.duckdb_engine import Engine, in_files
+from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
 from warehouse.lake.record_rows import video_from_row
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
@@ -21,29 +22,39 @@ The query for their records follows anyway and opens the same parts of the same 
 """
 _RANK = "(statistics_complete, digg_count is not null, observed_at, committed_at)"
 _IS_RECENT = "($bound::timestamptz is null or committed_at >= $bound)"
+_WAS_CURRENT = f"""(
+    capture_id is null or capture_id not in ({REPLAYED_SQL} and committed_at <= $until)
+)"""
+"""What was known at a time stays so: a page of then keeps its order when a replay corrects it."""
 _LIKES = """arg_max(digg_count, (statistics_complete, observed_at, committed_at))
-            filter (digg_count is not null and committed_at <= $until)"""
-_CREATED = "max(create_time) filter (committed_at <= $until)"
+            filter (digg_count is not null and was_current and committed_at <= $until)"""
+_CREATED = "max(create_time) filter (was_current and committed_at <= $until)"
 _BEST = f"""
     select
         aweme_id,
-        arg_max(work, {_RANK}) filter (not ({_IS_RECENT})) as best,
-        min(observed_at) filter (not ({_IS_RECENT})) as first_at,
-        max(create_time) filter (not ({_IS_RECENT})) as stated,
+        arg_max(work, {_RANK}) filter (is_current and not ({_IS_RECENT})) as best,
+        min(observed_at) filter (is_current and not ({_IS_RECENT})) as first_at,
+        max(create_time) filter (is_current and not ({_IS_RECENT})) as stated,
         bool_or({_IS_RECENT}) as has_young{{more}}
-    from (select * exclude ({", ".join(sorted(OMITTED_COLUMNS))}) from raw.videos) as work
+    from (
+        select * exclude ({", ".join(sorted(OMITTED_COLUMNS))}), {IS_CURRENT} as is_current{{was}}
+        from raw.videos
+    ) as work
     where aweme_id in ({{ids}})
     group by aweme_id
 """  # noqa: S608  # words of this module
-"""Provenance ids differ in every row: unpacking them would be an eighth of the cost."""
-_RECENT_SQL = f"select * from raw.videos where aweme_id in ({{ids}}) and {_IS_RECENT}"  # noqa: S608  # as above
+"""Provenance ids differ in every row: unpacking all of them would be an eighth of the cost."""
+_RECENT_SQL = f"""
+    select * from raw.videos where aweme_id in ({{ids}}) and {_IS_RECENT} and {IS_CURRENT}
+"""  # noqa: S608  # as above
 _HAVE_RECENT_SQL = """
     select distinct aweme_id from read_parquet({files})
     where aweme_id in ({ids}) and committed_at >= $bound
 """
 _KNOWN = f"""
     select aweme_id, {_LIKES} as likes, {_CREATED} as created
-    from raw.videos where aweme_id in ({{ids}})
+    from (select *, {_WAS_CURRENT} as was_current from raw.videos)
+    where aweme_id in ({{ids}})
     group by aweme_id
 """  # noqa: S608  # words of this module
 
@@ -83,7 +94,8 @@ def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) 
         return _ordering_from_index(engine, indexed, aweme_ids, until)
     if len(aweme_ids) <= MAX_FULL_READS:
         more = f", {_LIKES} as likes, {_CREATED} as created"
-        rows = _best(engine, aweme_ids, more=more, until=until)
+        was = f", {_WAS_CURRENT} as was_current"
+        rows = _best(engine, aweme_ids, more=more, was=was, until=until)
         return VideoOrdering(
             _sort_values(rows), _listed(engine, rows, engine.complete_before(VIDEOS_TABLE))
         )
@@ -120,15 +132,15 @@ def _ordering_from_index(
 ) -> VideoOrdering:
     """Answer `read_ordering` from the index.
 
-    The table is queried for videos with newer observations, and for those whose publication time
-    was observed again after `until`.
+    The table is queried for videos with newer observations, and for those that a replay corrected
+    or whose publication time was observed again after `until`.
     """
     rows = _rows_from_index(engine, indexed, aweme_ids)
     known = {
         row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], video.created)
         for row in rows
         if (video := indexed.works.get(row["aweme_id"])) is not None
-        and (video.created_since is None or video.created_since <= until)
+        and all(one is None or one <= until for one in (video.created_since, video.corrected_at))
         and (until < indexed.bound or not row["has_young"])
     }
     others = [row["aweme_id"] for row in rows if row["aweme_id"] not in known]
@@ -146,7 +158,7 @@ def _read_sort_values(
 
 
 def _best(
-    engine: Engine, aweme_ids: Sequence[str], *, more: str = "", **params: object
+    engine: Engine, aweme_ids: Sequence[str], *, more: str = "", was: str = "", **params: object
 ) -> list[Row]:
     """Return a row per video: its best settled observation, and whether there are recent ones.
 
@@ -155,7 +167,7 @@ def _best(
     """
     if not aweme_ids:
         return []
-    sql, ids = inline_values(_BEST.replace("{more}", more), aweme_ids)
+    sql, ids = inline_values(_BEST.replace("{more}", more).replace("{was}", was), aweme_ids)
     return engine.rows(sql, **ids, **params, bound=engine.complete_before(VIDEOS_TABLE))
 
 

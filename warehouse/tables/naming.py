@@ -6,20 +6,6 @@ view of the star has a better name, the reason says so.
 
 from collections.abc import Mapping
 
-import pyarrow as pa
-
-from warehouse.tables.column import (
-    BOOLEAN,
-    BYTES,
-    DATE,
-    FLOAT,
-    INTEGER,
-    TEXT,
-    TEXT_LIST,
-    TIME,
-    Column,
-)
-
 SCHEME = (
     "`snake_case`",
     "ids are text and end in `_id`, lists of them in `_ids`",
@@ -55,46 +41,3 @@ EXCEPTIONS: Mapping[str, str] = {
     "width": "the platform's name",
 }
 """Columns outside the scheme, with the reason."""
-
-_ENDINGS: Mapping[pa.DataType, tuple[str, ...]] = {
-    TIME: ("_at",),
-    DATE: ("_date",),
-    INTEGER: ("_count", "_gained", "_s", "_ms", "_days", "_bytes", "_hz"),
-    FLOAT: ("_s", "_days"),
-    TEXT_LIST: ("s",),
-    TEXT: ("",),
-    BYTES: ("",),
-    BOOLEAN: ("",),
-}
-_RESERVED: Mapping[str, tuple[pa.DataType, ...]] = {
-    "_at": (TIME,),
-    "_date": (DATE,),
-    "_id": (TEXT,),
-    "_ids": (TEXT_LIST,),
-    "_count": (INTEGER,),
-    "_gained": (INTEGER,),
-    "_days": (INTEGER, FLOAT),
-}
-_UNITLESS = frozenset({
-    "HTTP status", "cursor of the platform", "distance", "ordinal", "ordinal of the source",
-    "ratio", "score", "semitone", "share", "weight",
-})  # fmt: skip
-
-
-def follows_scheme(column: Column) -> bool:
-    """Return whether the name of a column says what it has to say."""
-    name = column.name
-    if name != name.lower() or name.strip("_") != name or "__" in name:
-        return False
-    if name.endswith("id") and not name.endswith("_id"):
-        return False
-    if any(column.type not in types for end, types in _RESERVED.items() if name.endswith(end)):
-        return False
-    is_boolean = name.startswith(("is_", "has_")) or "_is_" in name
-    if is_boolean or column.type == BOOLEAN:
-        return is_boolean and column.type == BOOLEAN
-    return name.endswith(_ENDINGS[column.type]) or name == "day" or _has_no_unit(column)
-
-
-def _has_no_unit(column: Column) -> bool:
-    return column.type in (INTEGER, FLOAT) and (column.unit or "").partition(",")[0] in _UNITLESS

@@ -25,8 +25,8 @@ from warehouse.tables.column import (
 RAW: tuple[Table, ...] = (
     Table(
         "raw.payloads",
-        "distinct response body, compressed",
-        ("sha256",),
+        "response body, compressed, for each process that stored it at the same time",
+        ("sha256", "committed_at"),
         (
             required("sha256", TEXT, "hash of the uncompressed body"),
             required("body", BYTES, "the body, zstd-compressed"),
@@ -39,7 +39,7 @@ RAW: tuple[Table, ...] = (
                 "How much do the bodies of a content type take?",
                 """
                 select content_type, count(*) as bodies, sum(size_bytes) as bytes
-                from raw.payloads
+                from (select distinct on (sha256) * from raw.payloads)
                 group by content_type
                 order by bytes desc, content_type
                 """,
@@ -391,6 +391,7 @@ RAW: tuple[Table, ...] = (
                 """
                 select distinct volid, chart_date, title, artist
                 from seen.chart_songs
+                semi join seen.released_songs using (capture_id, rank)
                 where rank = 1
                 order by chart_date desc nulls last, volid, title, artist
                 limit 10

@@ -3,7 +3,7 @@
 Nothing is fetched. `Replay.run` compares the stored rows with what the current parsers return for
 the same bodies. With `is_written` it appends the differences: a new capture row with the current
 parser version, no request, time and sequence of the old one and `reason` "replay of <capture_id>",
-with the observations under it. Existing rows stay; reads prefer the newer commit of an observation.
+with the observations under it. Existing rows stay, but only the newest reading of a capture counts.
 """
 
 from collections import Counter
@@ -25,8 +25,10 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.seen_views import REPLAY_OF
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
+from warehouse.lake.video_index import VideoIndex
 from warehouse.queries.captures import (
     OBSERVATION_TABLES,
     ObservationTable,
@@ -158,6 +160,7 @@ class Replay:
         return _compared(capture, stored, attempt)
 
     def _write(self, captures: list[Row], outcomes: list[_Outcome]) -> None:
+        is_written = False
         for capture, outcome in zip(captures, outcomes, strict=True):
             if outcome.attempt is None or outcome.kind not in {"changed", "now_parsed"}:
                 continue
@@ -165,6 +168,9 @@ class Replay:
                 # items of a page stay with the old capture if it had any
                 if name != "raw.capture_items" or outcome.kind == "now_parsed":
                     self._lake.append(name, rows, job_id=capture["job_id"])
+            is_written = True
+        if is_written:
+            VideoIndex(self._lake).drop()  # it cannot see that some of its rows count no longer
 
 
 def _archived_body(
@@ -246,7 +252,7 @@ def _rewritten(
         outcome=attempt.outcome,
         request_count=0,
         question=attempt.question,
-        reason=f"replay of {capture['capture_id']}",
+        reason=REPLAY_OF + capture["capture_id"],
         http_status=attempt.http_status,
         payload=attempt.payload,
         source_path=attempt.source_path,

@@ -45,6 +45,7 @@ TRACKS = [
         key="music:4", label=None, music_id=UNREAD, result_job_id=None, previous_job_id=None
     ),
 ]  # fmt: skip
+READS = (read_catalog_tracks, read_catalog_music_ids, read_catalog_videos)
 type Row = dict[str, Any]
 
 
@@ -73,7 +74,7 @@ def result(job_id: str) -> tuple[str, Row]:
 def covered(job_id: str) -> tuple[str, Row]:
     return "marts.coverage", filled(
         "marts.coverage", job_id=job_id, surface="music_list", requests=1, pages=1, items=2,
-        new_items=2, stop_reason="exhausted",
+        new_items=2, stop_reason="exhausted", committed_at=FIRST if job_id == "old" else SECOND,
     )  # fmt: skip
 
 
@@ -111,6 +112,10 @@ def engine(small: Any) -> Iterator[Engine]:
         estimate("new", "music_id", method="chao2", estimated_count=4, lower_count=3,
                  upper_count=8),
         estimate("new", "video", not_estimated_reason="one_source"),
+        ("marts.random_audits", filled(
+            "marts.random_audits", job_id="new", population_count=9, drawn_count=9,
+            compared_count=9, carrying_count=0, upper_share=0.25, committed_at=SECOND,
+        )),
     ]  # fmt: skip
     store(small, rows)
     with closing(Engine(small.lake)) as opened:
@@ -127,9 +132,17 @@ def test_a_track_has_its_counts_its_estimates_and_what_changed(engine: Engine) -
     assert (first["new_music_id_count"], first["new_video_count"]) == (1, 1)
     assert (first["missing_video_count"], first["previous_at"]) == (1, FIRST)
     assert [first[f"music_id_{name}"] for name in ("estimate", "lower", "upper")] == [4, 3, 8]
+    assert first["left_out_upper_share"] == 0.25
     assert (first["video_estimate"], first["video_not_estimated_reason"]) == (None, "one_source")
     assert (unread["track_key"], unread["confirmed_video_count"]) == ("music:4", 0)
     assert (unread["new_video_count"], unread["digg_count"]) == (None, None)
+
+
+def test_it_is_the_same_after_retention_has_deleted_the_results(small: Any, engine: Engine) -> None:
+    before = [read(engine, TRACKS).to_pylist() for read in READS]
+    small.lake.delete("marts.job_results", "job_id", ["old", "new"])
+    engine.refresh()
+    assert [read(engine, TRACKS).to_pylist() for read in READS] == before
 
 
 @pytest.mark.parametrize(

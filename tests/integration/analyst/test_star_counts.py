@@ -6,9 +6,13 @@ from typing import Any
 
 from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.page_rows import search_page_row
 from warehouse.lake.record_rows import account_row, track_row, video_row
+from warehouse.queries.captures import read_search_union
 from warehouse.queries.charts.platform import read_music_videos
+from warehouse.queries.results import read_latest_videos
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     FollowerCountSource,
@@ -123,24 +127,105 @@ def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: 
         assert likes == [7, 9]
         assert [row["follower_count"] for row in read_account_series(engine, ACCOUNT)] == [7]
         of_track = [row["digg_count"] for row in read_track_series(engine, TRACK)]
-        assert of_track == [70, 7, 9]  # the last of a time counts
+        assert of_track == [7, 9]
         of_music_id = [row["digg_count"] for row in read_music_videos(engine, [TRACK])]
         assert of_music_id == [7, 9]
+
+
+def test_what_a_replay_withdraws_is_known_nowhere(small: Any) -> None:
+    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small, "c-1", "r-1")
+    misread = counted_video(0, 70) | {"capture_id": "c-1", "music_id": TRACK}
+    unknown = {"capture_id": "r-1", "music_id": None, "digg_count": None}
+    small.lake.append("raw.videos", [misread])
+    small.lake.append("raw.videos", [misread | unknown | {"statistics_complete": False}])
+    with open_warehouse(small.home.root) as wh:
+        (video,) = wh.marts.videos.filter(f"aweme_id = '{VIDEO}'").rows()
+        assert (video["digg_count"], video["music_id"], video["observation_count"]) == (
+            None, None, 1,
+        )  # fmt: skip
+        (day,) = wh.marts.video_days.filter(f"aweme_id = '{VIDEO}'").rows()
+        assert day["digg_count"] is None
+        assert wh.marts.music_ids.rows() == []
+        assert wh.query("growth").rows() == []
+    with closing(Engine(small.lake)) as engine:
+        assert read_latest_videos(engine, [VIDEO])[VIDEO].statistics.digg_count is None
+
+
+def test_a_search_whose_page_was_replayed_still_shows_its_videos(small: Any) -> None:
+    item = blank("raw.capture_items") | {
+        "capture_id": "c", "position": 0, "surface": "search_stream", "entity_id": "song",
+        "sequence": 1, "aweme_id": VIDEO,
+    }  # fmt: skip
+    page = search_page_row(
+        SearchPage(videos=(), next_position=SearchPosition(), has_more=False),
+        term="song", place=SearchPosition(),
+    )  # fmt: skip
+    read = {
+        "surface": "search_stream", "observed_at": MONDAY, "job_id": None, "data_provider": "mock",
+    }  # fmt: skip
+    small.lake.append("raw.capture_items", [item])
+    for again in (capture("c"), capture("r") | {"reason": "replay of c"}):
+        page_of_it = {**page, **read, "capture_id": again["capture_id"]}
+        small.lake.append("raw.search_pages", [page_of_it])
+        small.lake.append("raw.captures", [again])
+    with closing(Engine(small.lake)) as engine:
+        assert read_search_union(engine, ["song"]) == {VIDEO: ["song"]}
+        assert len(engine.rows("select * from seen.search_pages")) == 1
 
 
 def test_a_song_whose_step_a_replay_corrected_is_no_climber(small: Any) -> None:
     small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
     replay(small, "c-1", "r-1")
     for capture_id, title, before in (("c-1", "misread", 30), ("r-1", "read", 3)):
-        names = [one.name for one in BY_NAME["raw.chart_songs"].columns]
-        song = dict.fromkeys(name for name in names if name != "committed_at")
-        told = {"volid": "v", "rank": 5, "title": title, "previous_rank": before}
-        read = {"capture_id": capture_id, "surface": "chart_songs", "observed_at": MONDAY}
-        small.lake.append("raw.chart_songs", [song | told | read | {"data_provider": "mock"}])
+        add_song(small, capture_id, {"title": title, "previous_rank": before})
     with open_warehouse(small.home.root) as wh:
         assert wh.query("chart-climbers").rows() == []
         assert [row["title"] for row in wh.query("chart-song").rows()] == ["read"]
         assert wh.query("chart-song", title="misread").rows() == []
+
+
+def test_songs_that_were_read_before_the_release_of_their_issue_have_no_place_in_it(
+    small: Any,
+) -> None:
+    issue = blank("raw.chart_issues") | {
+        "volid": "v", "chart_date": MONDAY.date(), "scheduled_at": MONDAY, "observed_at": MONDAY,
+        "surface": "chart_issues", "is_latest": True, "data_provider": "mock",
+    }  # fmt: skip
+    small.lake.append("raw.chart_issues", [issue])
+    small.lake.append("raw.captures", [capture("early"), capture("late"), capture("page")])
+    add_song(small, "early", {"title": "of the issue before"}, hour=-1)
+    add_song(small, "page", {"volid": None, "title": "of no known issue"}, hour=-1)
+    with open_warehouse(small.home.root) as wh:
+        assert wh.query("chart-song").rows() == []
+        assert wh.query("chart-climbers").rows() == []
+    add_song(small, "late", {"title": "of the issue"}, hour=1)
+    with open_warehouse(small.home.root) as wh:
+        (song,) = wh.query("chart-song").rows()
+        assert (song["title"], song["chart_date"]) == ("of the issue", MONDAY.date())
+        assert [row["title"] for row in wh.query("chart-climbers").rows()] == ["of the issue"]
+
+
+def blank(table: str) -> dict[str, Any]:
+    names = [one.name for one in BY_NAME[table].columns]
+    return dict.fromkeys(name for name in names if name != "committed_at")
+
+
+def capture(capture_id: str) -> dict[str, Any]:
+    return blank("raw.captures") | {
+        "capture_id": capture_id, "surface": "chart_songs", "entity_id": "v", "sequence": 1,
+        "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "mock",
+        "observed_at": MONDAY,
+    }  # fmt: skip
+
+
+def add_song(small: Any, capture_id: str, told: dict[str, Any], *, hour: int = 0) -> None:
+    song = blank("raw.chart_songs") | {
+        "volid": "v", "rank": 5, "previous_rank": 30, "capture_id": capture_id,
+        "surface": "chart_songs", "observed_at": MONDAY + timedelta(hours=hour),
+        "data_provider": "mock",
+    }  # fmt: skip
+    small.lake.append("raw.chart_songs", [song | told])
 
 
 def counted_video(day: int, likes: int) -> dict[str, Any]:

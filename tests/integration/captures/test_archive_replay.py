@@ -19,6 +19,7 @@ from pipelines.captures.replay.run import Replay
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.home.folder import open_home
+from warehouse.lake.video_index import VideoIndex
 from warehouse.queries.captures import count_archive, read_archive
 from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import StructureChangedError
@@ -158,6 +159,21 @@ def test_written_replay_stands_beside_what_was_and_is_read_first(
     assert track is not None
     assert (track.title, track.observed_at) == ("a song", SEEN_AT)
     assert kinds(replay()) == {"same": 1}
+
+
+def test_written_replay_drops_the_index_of_what_counted_before(
+    keep: Any, replay: Any, stores: Any
+) -> None:
+    keep(body())
+    index = VideoIndex(stores.lake).path
+    index.touch()
+    replay(is_written=True)
+    assert index.exists()
+    keep(body(), title="older")
+    replay()
+    assert index.exists()
+    replay(is_written=True)
+    assert not index.exists()
 
 
 def test_what_is_committed_after_a_replay_began_is_not_read_by_it(keep: Any, stores: Any) -> None:

@@ -360,3 +360,16 @@ def cached_bytes(engine: Engine) -> int:
     """What the database keeps of files that it has read."""
     sql = "select memory_usage_bytes as n from duckdb_memory() where tag = 'OBJECT_CACHE'"
     return int(engine.rows(sql)[0]["n"])
+
+
+def test_views_of_a_capture_and_of_its_items_change_at_once(folder_lake: Lake) -> None:
+    engine = Engine(folder_lake)
+    reader = engine.open_cursor()
+    folder_lake.append("raw.captures", [capture("c")])
+    folder_lake.append("raw.capture_items", items("c"))
+    Path(*folder_lake.files("raw.capture_items")).write_bytes(b"no table")
+    engine.refresh()
+    with pytest.raises(WarehouseUnavailableError):
+        engine.rows("select * from raw.captures join raw.capture_items using (capture_id)")
+    assert reader.sql("select capture_id from raw.captures").fetchall() == []
+    assert engine.rows("select capture_id from raw.captures") == [{"capture_id": "c"}]

@@ -58,6 +58,14 @@ def test_an_old_body_goes_unless_something_young_names_it(lake: Lake, engine: En
     assert len(kept(engine, "raw.captures", "capture_id")) == 3
 
 
+def test_a_replay_keeps_no_body_longer(lake: Lake, engine: Engine) -> None:
+    lake.append("raw.payloads", [body("replayed", OLD)])
+    replayed = capture("replayed", OLD)
+    again = capture("replayed", YOUNG) | {"reason": f"replay of {replayed['capture_id']}"}
+    lake.append("raw.captures", [replayed, again])
+    assert delete_expired(lake, engine, PAYLOADS, BEFORE) == 1
+
+
 def test_nothing_to_remove_makes_no_commit(lake: Lake, engine: Engine) -> None:
     lake.append("raw.payloads", [body("named", OLD)])
     lake.append("raw.captures", [capture("named", YOUNG)])

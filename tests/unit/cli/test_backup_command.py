@@ -1,5 +1,7 @@
 """`sametrack backup` and `sametrack restore` as they are called."""
 
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,9 @@ from typer.testing import CliRunner
 from api.cli.main import app
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
+from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError
+from warehouse.tables import BY_NAME
 
 WORLD = "sandbox"
 
@@ -50,6 +54,32 @@ def test_what_a_copy_does_not_hold_is_said_when_it_is_made_and_when_it_is_put_ba
     put = CliRunner().invoke(app, ["restore", str(world / "copy")], catch_exceptions=False)
     assert put.exit_code == 0
     assert "was left out Dagster's runs are in PostgreSQL" in put.output
+
+
+def test_numbers_of_captures_go_on_after_those_of_the_lake_wherever_the_stores_live(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control_url, lake_url = f"sqlite:///{world}/elsewhere.sqlite", str(world / "elsewhere")
+    names = [column.name for column in BY_NAME["raw.captures"].columns]
+    captured = dict.fromkeys(name for name in names if name != "committed_at") | {
+        "capture_id": "c", "surface": "music_list", "entity_id": "1", "sequence": 7,
+        "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "test",
+        "observed_at": datetime(2026, 11, 1, tzinfo=UTC),
+    }  # fmt: skip
+    open_lake(lake_url, world=WORLD).append("raw.captures", [captured])
+    monkeypatch.setenv("CONTROL_URL", control_url)
+    monkeypatch.setenv("LAKE_URL", lake_url)
+    raised = CliRunner().invoke(app, ["restore", "--sequences"], catch_exceptions=False)
+    assert raised.exit_code == 0
+    assert "sequences of 1 lists and entities" in raised.output
+    with closing(open_control(control_url, world=WORLD)) as control:
+        assert control.next_sequences([("music_list", "1"), ("music_list", "2")]) == [8, 1]
+
+
+@pytest.mark.parametrize("arguments", [[], ["copy", "--sequences"]])
+def test_a_backup_is_restored_or_numbers_are_raised(arguments: list[str]) -> None:
+    with pytest.raises(InvalidParameterError, match="either"):
+        CliRunner().invoke(app, ["restore", *arguments], catch_exceptions=False)
 
 
 def test_stores_that_live_elsewhere_are_not_restored_into_the_home(

@@ -1,12 +1,15 @@
 """The contract says what everything is, and the page in `docs` says the same."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from warehouse.tables import (
     BOOLEAN,
     BYTES,
+    DATE,
     FLOAT,
     INTEGER,
     RELATIONS,
@@ -17,10 +20,33 @@ from warehouse.tables import (
     Table,
 )
 from warehouse.tables.dictionary import PAGE, render_dictionary
-from warehouse.tables.naming import EXCEPTIONS, SCHEME, follows_scheme
+from warehouse.tables.naming import EXCEPTIONS, SCHEME
 from warehouse.tables.privacy import LEFT_OUT, treatment_of
 
 COLUMNS = [(table, column) for table in RELATIONS for column in table.columns]
+_ENDINGS: Mapping[pa.DataType, tuple[str, ...]] = {
+    TIME: ("_at",),
+    DATE: ("_date",),
+    INTEGER: ("_count", "_gained", "_s", "_ms", "_days", "_bytes", "_hz"),
+    FLOAT: ("_s", "_days"),
+    TEXT_LIST: ("s",),
+    TEXT: ("",),
+    BYTES: ("",),
+    BOOLEAN: ("",),
+}
+_RESERVED: Mapping[str, tuple[pa.DataType, ...]] = {
+    "_at": (TIME,),
+    "_date": (DATE,),
+    "_id": (TEXT,),
+    "_ids": (TEXT_LIST,),
+    "_count": (INTEGER,),
+    "_gained": (INTEGER,),
+    "_days": (INTEGER, FLOAT),
+}
+_UNITLESS = frozenset({
+    "HTTP status", "cursor of the platform", "distance", "ordinal", "ordinal of the source",
+    "ratio", "score", "semitone", "share", "weight",
+})  # fmt: skip
 
 
 def name_of(value: object) -> str:
@@ -57,6 +83,25 @@ def test_a_table_is_on_the_page_with_its_key(table: Table) -> None:
     section = render_dictionary([table])
     assert f"## {table.name}\n" in section
     assert all(f"`{name}`" in section for name in table.key)
+
+
+def follows_scheme(column: Column) -> bool:
+    """Return whether the name of a column says what it has to say."""
+    name = column.name
+    if name != name.lower() or name.strip("_") != name or "__" in name:
+        return False
+    if name.endswith("id") and not name.endswith("_id"):
+        return False
+    if any(column.type not in types for end, types in _RESERVED.items() if name.endswith(end)):
+        return False
+    is_boolean = name.startswith(("is_", "has_")) or "_is_" in name
+    if is_boolean or column.type == BOOLEAN:
+        return is_boolean and column.type == BOOLEAN
+    return name.endswith(_ENDINGS[column.type]) or name == "day" or _has_no_unit(column)
+
+
+def _has_no_unit(column: Column) -> bool:
+    return column.type in (INTEGER, FLOAT) and (column.unit or "").partition(",")[0] in _UNITLESS
 
 
 def test_every_column_is_named_by_the_scheme_or_an_exception_with_a_reason() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,12 @@ from warehouse.lake.page_rows import search_page_row
 from warehouse.lake.record_rows import account_row, track_row, video_row
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.erasure.account import ErasureStores, erase_account
+from warehouse.maintenance.sorting import sort_lake
 from warehouse.queries.accounts import read_marks
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
-from warehouse.records.videos import Account, Author, Music, Track, Video
+from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
+from warehouse.tables import BY_NAME
 
 GONE, STAYS = "MS4wLjABAAAAgone-0001", "MS4wLjABAAAAstays-0002"
 ORIGIN: Row = {"capture_id": None, "job_id": None, "data_provider": "mock"}
@@ -79,6 +81,25 @@ def add_search(stores: ErasureStores, number: int, term: str) -> None:
     stores.lake.append("marts.search_related", [related])
 
 
+def add_captured_video(
+    stores: ErasureStores, capture_id: str, likes: int, **captured: object
+) -> None:
+    """A video of another account, as a capture of a search for the name read it."""
+    video = Video(
+        aweme_id="7420000000000000001", surface="search_stream", observed_at=NOW,
+        author=Author(sec_uid=STAYS), statistics=Statistics(digg_count=likes),
+    )  # fmt: skip
+    columns = dict.fromkeys(column.name for column in BY_NAME["raw.captures"].columns)
+    del columns["committed_at"]
+    capture: Row = columns | {
+        "capture_id": capture_id, "surface": "search_stream", "entity_id": "林深", "sequence": 1,
+        "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "mock",
+        "observed_at": NOW,
+    } | captured  # fmt: skip
+    stores.lake.append("raw.videos", [video_row(video, **ORIGIN | {"capture_id": capture_id})])
+    stores.lake.append("raw.captures", [capture])
+
+
 def names_left(stores: ErasureStores) -> list[tuple[object, ...]]:
     """Title, artist and owner of each sound, as its own row and that of the video show them."""
     stores.engine.refresh()
@@ -123,6 +144,18 @@ def test_a_result_with_a_sound_of_a_short_name_goes_and_others_stay(
     assert erase_account(stores, GONE).results == 1
     stores.engine.refresh()
     assert stores.engine.rows("select job_id from marts.job_results") == [{"job_id": "stays"}]
+
+
+def test_what_a_search_for_its_name_showed_of_others_stays(stores: ErasureStores) -> None:
+    add_account(stores, "林深")
+    add_captured_video(stores, "misread", 9)
+    add_captured_video(stores, "read", 3, reason="replay of misread")
+    add_captured_video(stores, "other", 5, entity_id="another term")
+    assert erase_account(stores, GONE).proof.is_clean
+    sort_lake(stores.lake, now=NOW + timedelta(days=99))
+    stores.engine.refresh()
+    videos = stores.engine.rows("select capture_id, digg_count from seen.videos order by all")
+    assert [tuple(row.values()) for row in videos] == [("other", 5), (None, 3)]
 
 
 def test_searches_for_its_name_go_and_others_stay(stores: ErasureStores) -> None:

@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from tests.song_lake import SONGS, opened, songs, stored, titled
+from warehouse.lake import schema_evolution
 from warehouse.lake import store as lake_module
 from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
 from warehouse.lake.schema_evolution import purge_versions
 from warehouse.lake.store import Lake
 from warehouse.lake.table_turns import writing, writing_alone
 from warehouse.maintenance import sorting
+from warehouse.records.errors import WarehouseError
 
 HOUR_S = 3600
+LOG_KEPT = "delta.logRetentionDuration"
 WRITES: dict[str, Callable[[Lake], object]] = {
     "append": lambda lake: lake.append(SONGS, songs("9")),
     "compact": lambda lake: lake.compact(SONGS),
@@ -135,6 +138,30 @@ def test_an_address_keeps_what_may_be_about_to_be_committed_and_no_erased_row(
     assert [path.exists() for path in files] == [True, False]
     assert not any(path.exists() for path in named)
     assert stored(lake) == titled("0", "2")
+
+
+def test_a_log_that_a_killed_process_was_about_to_purge_is_kept_again(lake: Lake) -> None:
+    kept = log_kept(lake)
+    DeltaTable(lake.path(SONGS)).alter.set_table_properties({LOG_KEPT: "interval 0 seconds"})
+    opened(lake.url).append(SONGS, songs("9"))
+    assert log_kept(lake) == kept == "interval 7 days"
+
+
+def test_a_log_that_could_not_be_purged_is_kept_again(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(DeltaTable):
+        def cleanup_metadata(self) -> None:
+            raise OSError("no space left")
+
+    monkeypatch.setattr(schema_evolution, "DeltaTable", Full)
+    with pytest.raises(WarehouseError):
+        lake.forget(SONGS)
+    assert log_kept(lake) == "interval 7 days"
+
+
+def log_kept(lake: Lake) -> str | None:
+    return DeltaTable(lake.path(SONGS)).metadata().configuration.get(LOG_KEPT)
 
 
 def test_an_address_gives_no_turns_to_write(far: Lake) -> None:

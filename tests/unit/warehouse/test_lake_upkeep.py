@@ -1,6 +1,7 @@
 """What keeps a table of the lake small: compaction, vacuum, deletion, erasure."""
 
 import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -143,6 +144,38 @@ def test_vacuum_keeps_a_week_whatever_the_table_says(lake: Lake) -> None:
     _let_age(lake, {young: 167, old: 169})
     assert lake.vacuum(SONGS) == 1
     assert Path(lake.path(SONGS), young).exists()
+
+
+def test_vacuum_deletes_what_was_removed_before_the_last_checkpoint(lake: Lake) -> None:
+    for number in range(2):
+        lake.append(SONGS, songs(str(number)))
+    young, old = (Path(file) for file in lake.files(SONGS))
+    lake.compact(SONGS)
+    _let_age(lake, {young.name: 167, old.name: 169})
+    for file in (young, old):
+        _let_file_age(file, hours=200)
+    DeltaTable(lake.path(SONGS)).create_checkpoint()
+    assert opened(lake.url).vacuum(SONGS) == 1
+    assert (young.exists(), old.exists()) == (True, False)
+    assert stored(lake) == titled("0", "1")
+
+
+def test_vacuum_deletes_the_old_files_of_writers_that_died(lake: Lake) -> None:
+    lake.append(SONGS, songs("1"))
+    (stored_file,) = map(Path, lake.files(SONGS))
+    young, old = (stored_file.with_name(f"part-{name}.parquet") for name in ("young", "old"))
+    for file, hours in ((young, 1), (old, 169)):
+        file.write_bytes(stored_file.read_bytes())
+        _let_file_age(file, hours=hours)
+    _let_file_age(stored_file, hours=169)
+    assert lake.vacuum(SONGS) == 1
+    assert (young.exists(), old.exists()) == (True, False)
+    assert stored(lake) == titled("1")
+
+
+def _let_file_age(file: Path, *, hours: int) -> None:
+    moment = time.time() - hours * 3600
+    os.utime(file, (moment, moment))
 
 
 def _let_age(lake: Lake, hours: dict[str, int]) -> None:

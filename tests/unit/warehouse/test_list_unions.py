@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.seen_views import REPLAYED, REPLAYED_SQL
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES
 from warehouse.queries.lists.pages import UnionPage, read_captured_page, read_union_page
 from warehouse.queries.lists.union import ListOrder
@@ -58,6 +59,7 @@ class Store:
             full = [{column.name: row.get(column.name) for column in columns} for row in rows]
             self.connection.register("fresh", pa.Table.from_pylist(full, schema=schema))
             self.connection.execute(f"create or replace table {name} as from fresh")
+        self.connection.execute(f"create or replace view {REPLAYED} as {REPLAYED_SQL}")
         self.is_stale = False
 
     def capture(
@@ -99,7 +101,8 @@ class Store:
         captures = self.rows_of["raw.captures"]
         old = next(row for row in captures if row["sequence"] == sequence)
         again = {"capture_id": f"r{sequence}", "committed_at": at}
-        captures.append({**old, **again, **changed})
+        reason = f"replay of {old['capture_id']}"
+        captures.append({**old, **again, "reason": reason, **changed})
         videos = self.rows_of["raw.videos"]
         videos += [{**row, **again} for row in videos if row["capture_id"] == old["capture_id"]]
         self.is_stale = True
@@ -136,7 +139,7 @@ class Store:
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(config={"threads": 1}) as opened:
-        opened.execute("create schema raw")
+        opened.execute("create schema raw; create schema seen")
         yield opened
 
 

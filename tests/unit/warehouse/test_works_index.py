@@ -75,6 +75,24 @@ def test_it_tells_what_the_table_tells(
             assert _answers(engine, until) == by_index
 
 
+def test_a_reading_that_a_replay_corrected_is_not_in_it(lake: Lake, engine: Engine) -> None:
+    at = {"observed_at": BEGIN + timedelta(hours=11)}
+    misread, read = (
+        _row("4", likes, rest, None, hours) | at | {"capture_id": name}
+        for likes, rest, hours, name in ((9, 9, 11, "misread"), (3, None, 12, "read"))
+    )
+    again = _capture("read") | {"reason": "replay of misread", "committed_at": read["committed_at"]}
+    lake.append(VIDEOS_TABLE, [misread, read])
+    lake.append("raw.captures", [_capture("misread"), again])
+    engine.video_index.drop()
+    _settle(lake, hours=20)
+    by_index = {until: _answers(engine, until) for until in (11, 30)}
+    assert by_index[30][0]["4"].video.statistics.digg_count == 3
+    assert [by_index[until][1]["4"].likes for until in (11, 30)] == [9, 3]
+    engine.video_index.drop()
+    assert {until: _answers(engine, until) for until in (11, 30)} == by_index
+
+
 def test_nothing_of_an_observation_is_lost_in_it(lake: Lake, engine: Engine) -> None:
     video = Video(
         aweme_id="9", surface="video_page", observed_at=BEGIN + timedelta(hours=11, microseconds=3),

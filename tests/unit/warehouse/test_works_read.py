@@ -113,6 +113,28 @@ def test_a_stated_publication_outlasts_an_observation_that_shows_none(
     assert video.create_time == 3
 
 
+@pytest.mark.parametrize("others", [[], OTHERS], ids=["few", "many"])
+def test_a_reading_that_a_replay_corrects_counts_until_then(
+    lake: Lake, engine: Engine, others: list[str]
+) -> None:
+    lake.delete("raw.videos", "aweme_id", ["6"])
+    misread, read = f"misread{next(NUMBERS)}", f"read{next(NUMBERS)}"
+    first, second = _row("6", 9, 9, 5, 1), _row("6", 3, None, None, 1)
+    corrected = BEGIN + timedelta(hours=8)
+    lake.append("raw.videos", [{**first, "capture_id": misread}])
+    lake.append("raw.videos", [{**second, "capture_id": read, "committed_at": corrected}])
+    replayed = {"reason": f"replay of {misread}", "committed_at": corrected}
+    lake.append("raw.captures", [_capture(misread)])
+    lake.append("raw.captures", [_capture(read) | replayed])
+    engine.refresh()
+    video = read_listed_videos(engine, ["6"])["6"].video
+    assert (video.statistics.digg_count, video.statistics_complete) == (3, False)
+    assert video.create_time is None
+    for until, known in ((corrected - timedelta(hours=1), (9, 5)), (corrected, (3, None))):
+        sorted_by = read_ordering(engine, ["6", *others], until=until).known["6"]
+        assert (sorted_by.likes, sorted_by.created) == known
+
+
 def _worth(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["statistics_complete"], row["digg_count"] is not None, row["observed_at"]
 

@@ -40,17 +40,16 @@ class SheetAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorSheet:
-    """A filled sheet in one language, with the texts to show it."""
+    """A filled sheet in one language, with the texts to show it.
+
+    `answered_count`: questions that the scan answers.
+    """
 
     answers: tuple[SheetAnswer, ...]
+    answered_count: int
     note: str
     unanswered: str
     columns: Mapping[str, str]
-
-    @property
-    def answered_count(self) -> int:
-        """Questions that the scan answers."""
-        return sum(one.answer is not None for one in self.answers)
 
 
 def fill_error_sheet(result: ReadOnlyDocument, *, language: SheetLanguage = "en") -> ErrorSheet:
@@ -69,6 +68,7 @@ def fill_error_sheet(result: ReadOnlyDocument, *, language: SheetLanguage = "en"
     answered = sum(one.answer is not None for one in answers)
     return ErrorSheet(
         answers=answers,
+        answered_count=answered,
         note=texts["note"].format(answered=answered, total=len(answers)),
         unanswered=texts["unanswered"],
         columns=texts["columns"],

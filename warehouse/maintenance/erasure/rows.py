@@ -7,11 +7,12 @@ the final search in `proof`.
 from collections.abc import Iterable, Iterator
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.seen_views import CAPTURES, IS_CURRENT
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
 from warehouse.maintenance.erasure.names import AccountNames, to_pattern
 from warehouse.records.erasure import readable_forms
-from warehouse.tables import Table
+from warehouse.tables import BY_NAME, Table
 from warehouse.tables.privacy import treatment_of
 
 _AT_ONCE = 500  # ids in one condition
@@ -61,7 +62,11 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
     remove("marts.job_results", "job_id", results)
     remove("raw.scan_checkpoints", "job_id", states)
     remove("marts.annotations", "annotation_id", annotated)
-    remove("raw.captures", "reason", [f"{kind} {one}" for kind in _LINK_KINDS for one in names.ids])
+    read_again, others = _captures(engine, names)
+    for table in filter(_may_lack_capture, _tables_with_rows(lake)):
+        remove(table.name, "capture_id", read_again)
+        _free_observations(lake, table, others)
+    remove(CAPTURES, "reason", _link_reasons(names))
     for table in _tables_with_rows(lake):
         for column, values in _conditions(table, names):
             remove(table.name, column, values)
@@ -75,6 +80,32 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
 def _tables_with_rows(lake: Lake) -> list[Table]:
     """Return the tables that ever had a row."""
     return [table for table in lake.tables if lake.version(table.name) > 0]
+
+
+def _captures(engine: Engine, names: AccountNames) -> tuple[list[str], list[str]]:
+    """Return the captures to delete: those that a replay has read again, and the others."""
+    conditions = dict(_conditions(BY_NAME[CAPTURES], names)) | {"reason": _link_reasons(names)}
+    where = " or ".join(f"{name} in (select unnest(${name}::varchar[]))" for name in conditions)
+    rows = engine.rows(
+        f"select capture_id, {IS_CURRENT} as is_current from {CAPTURES} where {where}",  # noqa: S608  # columns
+        {name: sorted(values) for name, values in conditions.items()},
+    )
+    current = {str(row["capture_id"]) for row in rows if row["is_current"]}
+    return sorted({str(row["capture_id"]) for row in rows} - current), sorted(current)
+
+
+def _free_observations(lake: Lake, table: Table, captures: list[str]) -> None:
+    """Keep what captures show of other accounts: without a capture it counts too."""
+    for part in _parts(captures):
+        lake.blank(table.name, "capture_id", f"capture_id in ({part})")
+
+
+def _link_reasons(names: AccountNames) -> list[str]:
+    return [f"{kind} {one}" for kind in _LINK_KINDS for one in names.ids]
+
+
+def _may_lack_capture(table: Table) -> bool:
+    return any(column.name == "capture_id" and not column.required for column in table.columns)
 
 
 def _conditions(table: Table, names: AccountNames) -> Iterator[tuple[str, Iterable[str]]]:

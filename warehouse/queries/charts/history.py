@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.seen_views import released_songs
 from warehouse.lake.page_rows import SONG_COLUMNS, chart_song_from_row
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.values import Row
@@ -41,21 +42,6 @@ order by said.chart_date desc, volid
 """
 
 _OF_ISSUES = "volid in (select unnest($volids::varchar[]))"
-
-
-def released_songs(which: str = "true") -> str:
-    """Return the SQL of the songs of issues, without those that were read before the release.
-
-    They may be those of the issue before. `which`: a condition on the issues, to read fewer.
-    """
-    return f"""(
-        select songs.* from seen.chart_songs as songs
-        left join (
-            select volid, max_by(scheduled_at, observed_at) as scheduled_at
-            from seen.chart_issues where {which} group by volid
-        ) using (volid)
-        where {which} and (scheduled_at is null or observed_at >= scheduled_at)
-    )"""  # noqa: S608  # our text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

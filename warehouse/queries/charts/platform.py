@@ -8,20 +8,16 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts.history import released_songs
+from warehouse.engine.seen_views import released_songs
 from warehouse.records.charts import SONG_LIMIT, AudioMatch, PlatformMusic, SongLinkDecision
 from warehouse.records.values import Row
 
 _KEPT_SONGS = f"""
-    with dated as (
-        select volid, max_by(chart_date, observed_at) as listed_date from seen.chart_issues
-        where chart_date is not null group by volid
-    ),
-    kept as (
+    with kept as (
         select volid, rank, title, artist, song_hash,
                coalesce(listed_date, chart_date) as day
-        from {released_songs()} left join dated using (volid)
-        where volid is not null and rank <= $limit
+        from {released_songs()}
+        where rank <= $limit
         qualify row_number() over (
             partition by volid, rank order by observed_at desc, committed_at desc
         ) = 1
@@ -54,17 +50,9 @@ def read_stored_days(engine: Engine) -> list[date]:
     """Return the dates of the issues with songs in the lake, oldest first."""
     found = engine.rows(
         f"""
-        with kept as (
-            select volid, max(chart_date) as told_date from {released_songs()}
-            where volid is not null and rank <= $limit group by volid
-        ),
-        dated as (
-            select volid, max_by(chart_date, observed_at) as listed_date from seen.chart_issues
-            where chart_date is not null group by volid
-        )
-        select distinct coalesce(listed_date, told_date) as day
-        from kept left join dated using (volid)
-        where coalesce(listed_date, told_date) is not null
+        select distinct max(coalesce(listed_date, chart_date)) as day from {released_songs()}
+        where rank <= $limit
+        group by volid having day is not null
         order by day
         """,  # noqa: S608  # our text
         limit=SONG_LIMIT,
@@ -116,7 +104,7 @@ def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
     """Return observed counts of videos confirmed for these music ids, as track or as own sound.
 
     `music_id, aweme_id, create_time, observed_at` and the four counts, oldest first. Only
-    observations of all four counts, as in the series of a track; of one time, the newest reading.
+    observations of all four counts, as in the series of a track; of one time, the last written.
     """
     return engine.rows(
         """

@@ -1,16 +1,27 @@
 """`sametrack backup` and `sametrack restore`: copy the stores, and restore a copy."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.terminal import out, safe
 from warehouse.records.errors import InvalidParameterError
 
+if TYPE_CHECKING:
+    from pipelines.settings import Settings
+
 MEGABYTE = 1_000_000
 Destination = Annotated[Path, typer.Argument(help="New folder for the backup.")]
-Source = Annotated[Path, typer.Argument(help="Folder written by `backup`.")]
+Source = Annotated[Path | None, typer.Argument(help="Folder written by `backup`.")]
+Sequences = Annotated[
+    bool,
+    typer.Option(
+        "--sequences",
+        help="Instead of a backup, after a control store or a lake was restored by its own tools: "
+        "let the numbers of captures go on after those in the lake.",
+    ),
+]
 
 
 def backup(dest: Destination) -> None:
@@ -40,18 +51,28 @@ def backup(dest: Destination) -> None:
         out.print(f"[yellow]left out[/] {safe(reason)}")
 
 
-def restore(source: Source) -> None:
+def restore(source: Source = None, *, sequences: Sequences = False) -> None:
     """Restore a backup as the data home of the chosen profile. Never overwrites files."""
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+
+    if (source is None) is not sequences:
+        raise InvalidParameterError("Give either the folder of a backup or --sequences")
+    if source is None:
+        _raise_sequences(Settings())
+    else:
+        _restore(source, Settings())
+
+
+def _restore(source: Path, settings: "Settings") -> None:
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from warehouse.maintenance.restore import restore_backup  # noqa: PLC0415 -- loads Delta
 
-    settings = Settings()
     if settings.control_url or settings.lake_url or settings.dagster_storage_url:
         raise InvalidParameterError(
             "A backup is restored into DATA_HOME, but CONTROL_URL, LAKE_URL or "
             "DAGSTER_STORAGE_URL point elsewhere",
-            hint="unset them, or restore that store with its own tools",
+            hint="unset them; a store that lives elsewhere is restored by its own tools, and then "
+            "`sametrack restore --sequences`",
         )
     world = choose_profile(settings).name
     manifest = restore_backup(source, settings.data_home, world=world)
@@ -61,3 +82,17 @@ def restore(source: Source) -> None:
     )
     for reason in manifest.left_out:
         out.print(f"[yellow]was left out[/] {safe(reason)}")
+
+
+def _raise_sequences(settings: "Settings") -> None:
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
+    from warehouse.maintenance.restore import raise_sequences  # noqa: PLC0415 -- loads Delta
+
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    count = raise_sequences(
+        control_url=settings.control_url or home.control_url,
+        lake_url=settings.lake_url or home.lake_url,
+        world=home.world,
+    )
+    out.print(f"[green]raised[/] the sequences of {count} lists and entities to those in the lake")

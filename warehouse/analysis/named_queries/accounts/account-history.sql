@@ -6,6 +6,5 @@
 select sec_uid, observed_at, surface, nickname, follower_count, follower_count_source, aweme_count,
     total_favorited
 from seen.accounts
-where ($sec_uid is null or sec_uid = $sec_uid)
-    and (capture_id is null or capture_id not in (from seen.replayed))
+where $sec_uid is null or sec_uid = $sec_uid
 order by sec_uid, observed_at, surface

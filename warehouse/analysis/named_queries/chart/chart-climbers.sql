@@ -5,7 +5,8 @@
 -- parameter: top integer = 20: number of songs / 歌曲数
 select chart_date, volid, title, artist, previous_rank, rank, previous_rank - rank as steps
 from (
-    from seen.chart_songs
+    select * replace (coalesce(listed_date, chart_date) as chart_date)
+    from seen.released_songs
     qualify row_number() over (
         partition by volid, rank order by observed_at desc, committed_at desc, capture_id
     ) = 1

@@ -5,7 +5,8 @@
 -- parameter: title text = : part of the title; without it all songs / 标题中的文字；不填则为全部歌曲
 select chart_date, volid, rank, title, artist
 from (
-    from seen.chart_songs
+    select * replace (coalesce(listed_date, chart_date) as chart_date)
+    from seen.released_songs
     qualify row_number() over (
         partition by volid, rank order by observed_at desc, committed_at desc, capture_id
     ) = 1

@@ -1,7 +1,7 @@
 -- title: Scanned tracks
 -- title_zh: 已扫描的音乐
--- description: Each track with its title, the number of its scans and the newest result.
--- description_zh: 每首音乐的标题、扫描次数和最新结果。
+-- description: Each track with its title, its scans whose result is kept, and the newest of them.
+-- description_zh: 每首音乐的标题、结果仍保留的扫描次数和其中最新的结果。
 with titles as (
     select music_id, arg_max(title, observed_at) as title, arg_max(author, observed_at) as artist
     from seen.tracks group by music_id

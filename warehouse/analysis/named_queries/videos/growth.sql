@@ -11,7 +11,7 @@ select aweme_id,
         then arg_max(digg_count, observed_at) - arg_min(digg_count, observed_at)
     end as new_likes
 from seen.videos
-where statistics_complete and (capture_id is null or capture_id not in (from seen.replayed))
+where statistics_complete
 group by aweme_id
 order by new_likes desc nulls last, aweme_id
 limit $top
