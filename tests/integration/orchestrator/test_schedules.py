@@ -36,11 +36,11 @@ def test_these_are_all_schedules(repository: RepositoryDefinition) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_schedule_rests_by_itself_and_launches_when_it_is_tried(
-    name: str, repository: RepositoryDefinition
+    name: str, repository: RepositoryDefinition, tmp_path: Path
 ) -> None:
     schedule = repository.get_schedule_def(f"{name}_schedule")
     assert schedule.default_status == DefaultScheduleStatus.STOPPED
-    with DagsterInstance.ephemeral() as instance:
+    with DagsterInstance.local_temp(str(tmp_path)) as instance:
         context = build_schedule_context(
             instance=instance, repository_def=repository, scheduled_execution_time=NOW
         )
@@ -52,7 +52,7 @@ def test_a_schedule_rests_by_itself_and_launches_when_it_is_tried(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_setting_of_a_schedule_names_its_hours(name: str) -> None:
     assert f"{name}_every_h" in Settings.model_fields
-    for hours, cron in ((4, "*/4 * * *"), (48, "*/2 * *")):
+    for hours, cron in ((4, "*/4 * * *"), (48, "*/2 * *"), (168, "* * 1")):
         (schedule,) = [one for one in build_schedules({name: hours}) if one.name.startswith(name)]
         assert schedule.default_status == DefaultScheduleStatus.RUNNING
         assert str(schedule.cron_schedule).endswith(cron)

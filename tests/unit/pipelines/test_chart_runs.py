@@ -34,6 +34,13 @@ def instance() -> Iterator[DagsterInstance]:
 
 
 @pytest.fixture
+def instance_on_disk(tmp_path: Path) -> Iterator[DagsterInstance]:
+    """A schedule is given an instance only if another process could open it."""
+    with DagsterInstance.local_temp(str(tmp_path)) as made:
+        yield made
+
+
+@pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATA_PROVIDER", "mock")
     monkeypatch.setenv("MOCK_SIZE", "0.1")
@@ -91,13 +98,34 @@ def test_a_month_after_the_latest_issue_is_cut_to_nothing(
     ids=["young month", "later"],
 )
 def test_the_schedule_reads_on_the_month_and_a_young_ones_predecessor(
-    instance: DagsterInstance, day: int, keys: list[str]
+    instance_on_disk: DagsterInstance, day: int, keys: list[str]
 ) -> None:
-    due = datetime(2026, 3, day, 2, 10, tzinfo=UTC)
+    requests = due_requests(instance_on_disk, datetime(2026, 3, day, 2, 10, tzinfo=UTC))
+    assert [request.partition_key for request in requests] == keys
+    assert len({request.run_key for request in requests}) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("read", "keys"),
+    [
+        ("2026-01-01", ["2026-01-01", "2026-02-01", "2026-03-01"]),
+        ("2026-03-01", ["2026-03-01"]),
+        ("2022-05-01", ["2026-03-01"]),
+    ],
+    ids=["two months missed", "nothing missed", "a back-fill of long ago"],
+)
+def test_the_schedule_makes_up_for_the_months_that_it_has_missed(
+    instance_on_disk: DagsterInstance, read: str, keys: list[str]
+) -> None:
+    instance_on_disk.report_runless_asset_event(AssetMaterialization(CHART_SONGS, partition=read))
+    requests = due_requests(instance_on_disk, datetime(2026, 3, 15, 2, 10, tzinfo=UTC))
+    assert [request.partition_key for request in requests] == keys
+
+
+def due_requests(instance: DagsterInstance, due: datetime) -> list[RunRequest]:
     context = build_schedule_context(instance=instance, scheduled_execution_time=due)
     found: Any = chart_schedule(is_on=False)(context)
-    assert [request.partition_key for request in found] == keys
-    assert len({request.run_key for request in found}) == len(keys)
+    return list(found)
 
 
 def test_the_sensor_judges_once_for_each_change(instance: DagsterInstance) -> None:
