@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.doctor.probes.payload_shapes import STABLE_AFTER
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes
 from tests.stage import LOCAL
@@ -96,9 +97,12 @@ async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_m
 ) -> None:
     good = (await ward.ask("slides_info", "hashtag_info"))["hashtag_info"]  # which a work names
     _store_good_responses(ward, replace(good, key_paths=(*good.key_paths, "zz_more")))
-    found = (await ward.ask("hashtag_info"))["hashtag_info"]
+    for _ in range(STABLE_AFTER):
+        found = (await ward.ask("hashtag_info"))["hashtag_info"]
+        assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
+    later = [(await ward.ask("hashtag_info"))["hashtag_info"].outcome for _ in range(2)]
+    assert later == ["works", "works"], "the new shape has come often enough"
     _store_good_responses(ward, good)  # the warehouse is shared with the tests after this one
-    assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
 
 
 def _store_good_responses(ward: Any, health: SurfaceHealth) -> None:
