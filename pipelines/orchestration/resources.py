@@ -185,7 +185,7 @@ class CatalogResource:
             WarehouseError: The store cannot be opened.
         """
         with open_catalog_service(Settings()) as service:
-            return [status.catalog.name for status in service.listed()]
+            return service.names()
 
     def request_run(self, name: str) -> CatalogStatus:
         """Ask the workers to run a catalogue; return where it stands.
