@@ -140,6 +140,7 @@ def test_the_names_of_catalogues_are_known_without_their_tracks(
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
     url = open_home(tmp_path, "sandbox").control_url
     with closing(open_control(url, world="sandbox")) as control:
+        control.change_catalog("songs", {})
         control.import_tracks("songs", [ImportedTrack(key="music:10000", input="10000")])
     monkeypatch.delattr(CatalogRows, "catalog_tracks")
     assert CatalogResource().names() == ["songs"]

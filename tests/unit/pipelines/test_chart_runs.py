@@ -23,6 +23,8 @@ from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, C
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.chart_jobs import chart_schedule, chart_sensor
 from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.runs.scan_runs import open_instance
+from warehouse.home.folder import open_home
 
 RANGE = "dagster/asset_partition_range_"
 
@@ -36,7 +38,7 @@ def instance() -> Iterator[DagsterInstance]:
 @pytest.fixture
 def instance_on_disk(tmp_path: Path) -> Iterator[DagsterInstance]:
     """A schedule is given an instance only if another process could open it."""
-    with DagsterInstance.local_temp(str(tmp_path)) as made:
+    with open_instance(open_home(tmp_path, "sandbox")) as made:
         yield made
 
 
@@ -123,9 +125,9 @@ def test_the_schedule_makes_up_for_the_months_that_it_has_missed(
 
 
 def due_requests(instance: DagsterInstance, due: datetime) -> list[RunRequest]:
-    context = build_schedule_context(instance=instance, scheduled_execution_time=due)
-    found: Any = chart_schedule(is_on=False)(context)
-    return list(found)
+    with build_schedule_context(instance=instance, scheduled_execution_time=due) as context:
+        found: Any = chart_schedule(is_on=False)(context)
+        return list(found)
 
 
 def test_the_sensor_judges_once_for_each_change(instance: DagsterInstance) -> None:
