@@ -1,5 +1,5 @@
 """Runs of watchlists that another process holds, has not begun or takes over, and runs whose jobs
-are lost or deleted.
+are deleted.
 """
 
 from collections.abc import Iterator
