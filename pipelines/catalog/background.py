@@ -92,7 +92,7 @@ class CatalogRunner:
         )
         if run.begin():
             self._runs[name], self._requests[name] = run, request
-            self._look_ups.setdefault(name, self._new_look_ups(name))
+            self._look_ups.setdefault(name, self._new_look_ups(name)).is_over = False
 
     def _advance(self, name: str, run: CatalogRun) -> None:
         progress = run.step()

@@ -250,6 +250,18 @@ def test_a_last_look_up_that_was_made_is_not_begun_again(world: World) -> None:
     assert len(started) == 1
 
 
+def test_a_run_that_ends_during_the_last_look_up_of_another_has_its_own(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    for _ in range(2):
+        request_run(world.control, "songs")
+        work_until_over(world, runner)
+    assert len(started) == 1, "one at a time"
+    started[0].terminate()
+    runner.step()
+    assert len(started) == 2
+
+
 def test_the_look_up_of_a_removed_catalogue_is_not_begun(world: World) -> None:
     started: list[FakeLookUp] = []
     request_run(world.control, "songs")
