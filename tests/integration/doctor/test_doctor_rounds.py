@@ -159,7 +159,7 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) 
     # an account is learnt from a work
     first = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (first.outcome, first.http_status) == ("refused", 403)
-    told = (await ward.ask("user_info", circuit=long))["user_info"]
+    told = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (told.outcome, told.reason, told.request_count) == ("refused", "circuit_open", 0)
     (circuit,) = [one for one in ward.control.circuits() if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"
