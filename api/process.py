@@ -171,11 +171,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     engine = stack.enter_context(closing(Engine(lake)))
     room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
     scan_service = build_scan_service(
-        settings,
-        profile,
-        control=control,
-        open_engine=lambda: engine,
-        has_free_space=lambda: room() is None,
+        settings, profile, home, control=control, open_engine=lambda: engine
     )
     probes = {
         "control_store": lambda: _probe_control(control),

@@ -168,6 +168,7 @@ class Week:
             scan_service=build_scan_service(
                 settings,
                 choose_profile(settings),
+                stage.home,
                 control=stage.control,
                 open_engine=lambda: stage.engine,
             ),

@@ -33,6 +33,7 @@ INPUT_ERROR_TYPES = frozenset(
         "invalid_date_range",
         "invalid_video_ids",
         "job_not_found",
+        "not_found",
         "profile_not_chosen",
     }
 )

@@ -3,7 +3,6 @@
 A reason names an error class, never a path or an address.
 """
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,10 +11,8 @@ from pathlib import Path
 from api.schemas.base_models import HealthCheck, ReadinessReport, SurfaceState
 from api.schemas.extensions.doctor import DoctorReport
 from api.server.platform_health import PlatformHealth
-from warehouse.home.disk_space import why_unwritable
+from warehouse.home.disk_space import free_megabytes, why_unwritable
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
-
-MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def probe_disk(folder: Path, *, min_free_mb: int) -> Callable[[], str | None]:
     """Build a probe that fails when less than `min_free_mb` of disk space is left."""
 
     def probe() -> str | None:
-        free_mb = shutil.disk_usage(folder).free // MEGABYTE
+        free_mb = free_megabytes(folder)
         return None if free_mb >= min_free_mb else f"{free_mb} MB free, {min_free_mb} MB needed"
 
     return probe

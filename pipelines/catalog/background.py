@@ -1,7 +1,7 @@
 """Runs of catalogues that were requested: a worker makes them, a few scans at a time.
 
 A request ends when nothing is due, the day's budget is spent, or the run is cancelled. A worker
-that is killed loses nothing: another one goes on.
+that is killed loses nothing: another one goes on, with the look-up at the end of a run, too.
 """
 
 import threading
@@ -9,13 +9,22 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from uuid import uuid4
 
 import structlog
 
 from pipelines.catalog.look_ups import LookUps, look_ups
 from pipelines.catalog.open_service import open_scans
 from pipelines.catalog.run import CatalogRun, CatalogScans
-from pipelines.catalog.run_requests import requested_runs, withdraw_request
+from pipelines.catalog.run_requests import (
+    hold_look_up,
+    release_look_up,
+    request_look_up,
+    requested_look_ups,
+    requested_runs,
+    withdraw_look_up,
+    withdraw_request,
+)
 from pipelines.catalog.service import CatalogStore
 from pipelines.settings import Settings
 
@@ -50,6 +59,7 @@ class CatalogRunner:
         self._result_ttl = result_ttl
         self._runs: dict[str, CatalogRun] = {}
         self._requests: dict[str, str] = {}
+        self._owner = uuid4().hex
         self._new_look_ups = look_ups
         self._look_ups: dict[str, LookUps] = {}
 
@@ -67,8 +77,10 @@ class CatalogRunner:
                 self._advance(name, run)
             else:
                 self._end(name, run, is_over=True)
-        for look_up in self._look_ups.values():
-            look_up.advance()
+                self._look_ups.pop(name).stop()
+        self._take_look_ups(known)
+        for name in list(self._look_ups):
+            self._advance_look_ups(name)
 
     def _begin(self, name: str, request: str) -> None:
         run = CatalogRun(
@@ -80,14 +92,20 @@ class CatalogRunner:
         )
         if run.begin():
             self._runs[name], self._requests[name] = run, request
-            self._look_ups.setdefault(name, self._new_look_ups(name))
+            self._look_ups.setdefault(name, self._new_look_ups(name)).is_over = False
 
     def _advance(self, name: str, run: CatalogRun) -> None:
         progress = run.step()
         self._look_ups[name].note(progress)
-        if progress.is_over:
-            log.info("run of a catalogue ended", catalog=name, reason=progress.stop)
-            self._end(name, run, is_over=progress.stop != "taken_over")
+        if not progress.is_over:
+            return
+        log.info("run of a catalogue ended", catalog=name, reason=progress.stop)
+        if self._look_ups[name].is_over:
+            hold_look_up(self._control, name, self._owner)
+            request_look_up(self._control, name)  # before the request of the run goes
+        else:
+            self._look_ups.pop(name).stop()
+        self._end(name, run, is_over=progress.stop != "taken_over")
 
     def _end(self, name: str, run: CatalogRun, *, is_over: bool) -> None:
         del self._runs[name]
@@ -96,14 +114,37 @@ class CatalogRunner:
         if is_over:
             withdraw_request(self._control, name, request)
 
+    def _take_look_ups(self, known: set[str]) -> None:
+        """Take over the requested look-ups that no worker makes."""
+        for name in requested_look_ups(self._control):
+            if name not in known:
+                withdraw_look_up(self._control, name)
+            elif name not in self._look_ups and hold_look_up(self._control, name, self._owner):
+                self._look_ups[name] = self._new_look_ups(name)
+                self._look_ups[name].finish()
+
+    def _advance_look_ups(self, name: str) -> None:
+        """Begin what is due. A last look-up that failed is tried again once its hold has ended."""
+        of_catalog = self._look_ups[name]
+        if of_catalog.advance():
+            if of_catalog.is_over:
+                hold_look_up(self._control, name, self._owner)
+        elif of_catalog.is_over:
+            del self._look_ups[name]
+            if not of_catalog.has_failed:
+                withdraw_look_up(self._control, name)
+                release_look_up(self._control, name, self._owner)
+
     def close(self) -> None:
         """Leave what is under way to another worker."""
         for run in self._runs.values():
             run.end()
-        for look_up in self._look_ups.values():
-            look_up.stop()
+        for name, of_catalog in self._look_ups.items():
+            of_catalog.stop()
+            release_look_up(self._control, name, self._owner)
         self._runs.clear()
         self._requests.clear()
+        self._look_ups.clear()
 
 
 def run_requested_catalogs(settings: Settings, stop: threading.Event) -> None:

@@ -179,9 +179,11 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
 
 
 def look_up_sounds(
-    settings: Settings, name: str, *, on_done: Callable[[int, int], object]
+    settings: Settings, name: str, *, on_done: Callable[[int, int], object], waits: bool = False
 ) -> "MatchCounts | None":
     """Look up the sounds of a catalogue's scans; None if another process does so now.
+
+    `waits`: begin when the other process has ended, instead.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -196,7 +198,7 @@ def look_up_sounds(
     with open_catalog_service(settings) as catalogs:
         parameters = scan_parameters(catalogs.status(name).catalog.settings.parameters)
     limits = MatchThresholds(match_threshold=parameters.match_threshold)
-    with held(folder) as is_ours:
+    with held(folder, waits=waits) as is_ours:
         if not is_ours:
             return None
         with open_catalog_sounds(settings, name) as references:

@@ -6,7 +6,7 @@ look-up (`pipelines/audio/index`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -94,6 +94,15 @@ class CatalogReferenceSounds:
     def uses(self, number: int) -> Sequence[Row]:
         """Return for each of these tracks that has this reference the row that says so."""
         return self._uses.get(self.sha256(number), ())
+
+    def all_uses(self) -> set[tuple[str, str]]:
+        """Return hash and track of every reference of these tracks."""
+        return {(key, row["track_music_id"]) for key, rows in self._uses.items() for row in rows}
+
+    def first_of(self, hashes: Collection[str]) -> int:
+        """Return the lowest number of one of these references; the size of the index if of none."""
+        numbers = (number for number, key in enumerate(self._kept.keys) if key in hashes)
+        return next(numbers, self.index.count)
 
     def tracks(self, number: int) -> set[str]:
         """Return the music ids of the tracks that a reference belongs to."""

@@ -23,6 +23,7 @@ from pipelines.catalog.rules.planning import (
 )
 from pipelines.catalog.rules.settling import (
     has_outcome,
+    is_own_job,
     next_job_id,
     refused,
     settled,
@@ -273,7 +274,7 @@ class CatalogRun:
         is_over = job.status in FINAL_STATUSES
         costs_a_scan = is_ours or not is_over  # a stored result is of another, ended job
         after = submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
-        if costs_a_scan and track.charged_day != after.charged_day:
+        if costs_a_scan:
             step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
         if job.status == "cancelled":
             step.cancelled.add(track.given.key)
@@ -296,16 +297,19 @@ class CatalogRun:
 def cancel_run(name: str, *, control: CatalogStore, scans: CatalogScans) -> int:
     """Stop the run of a catalogue and cancel its jobs; return how many. Results stay.
 
-    A job that a user has asked for meanwhile has a higher priority by then, and goes on.
+    A job that another request created goes on, and so does one that a user has asked for
+    meanwhile: it has a higher priority by then.
 
     Raises:
         InvalidParameterError: There is no such catalogue.
     """
-    find_catalog(control, name)
+    catalog = find_catalog(control, name)
     stop_run(control, name)
     cancelled = 0
     for track in control.catalog_tracks(name):
-        job = None if track.job_id is None else control.job(track.job_id)
+        if track.job_id is None or not is_own_job(catalog, track):
+            continue
+        job = control.job(track.job_id)
         if job is None or job.status in FINAL_STATUSES or job.priority > PRIORITY_SCHEDULED:
             continue
         with suppress(JobNotFoundError):  # deleted meanwhile

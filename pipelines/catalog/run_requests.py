@@ -1,5 +1,5 @@
-"""Requests for a run of a catalogue, and to stop it: marks in the control store that no process
-owns.
+"""Requests for a run of a catalogue, to stop it, and for the look-up at its end: marks in the
+control store that no process owns.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,9 @@ from uuid import uuid4
 
 _TTL_S = 366 * 86_400.0  # a request ends by being met
 _STOP_TTL_S = 60.0  # a run looks for it at each step
+_HELD_S = 60.0  # how long a look-up whose worker was killed keeps another one from it
 _REQUESTED, _STOP = "catalog-requested:", "catalog-stop:"
+_LOOK_UP, _LOOKING_UP = "catalog-look-up:", "catalog-looking-up:"
 
 
 class RequestStore(Protocol):
@@ -60,3 +62,30 @@ def forget_stop(control: RequestStore, name: str) -> None:
     holder = control.lease_holder(_STOP + name)
     if holder is not None:
         control.release_lease(_STOP + name, holder)
+
+
+def request_look_up(control: RequestStore, name: str) -> None:
+    """Ask the workers to look up the sounds of a run that is over."""
+    control.acquire_lease(_LOOK_UP + name, uuid4().hex, _TTL_S)
+
+
+def requested_look_ups(control: RequestStore) -> list[str]:
+    """Return the names of the catalogues whose look-up was requested; some may be removed."""
+    return sorted(mark.removeprefix(_LOOK_UP) for mark in control.lease_holders(_LOOK_UP))
+
+
+def withdraw_look_up(control: RequestStore, name: str) -> None:
+    """Withdraw the request for a look-up that was made, or whose catalogue is gone."""
+    request = control.lease_holder(_LOOK_UP + name)
+    if request is not None:
+        control.release_lease(_LOOK_UP + name, request)
+
+
+def hold_look_up(control: RequestStore, name: str, owner: str) -> bool:
+    """Hold the requested look-up for a worker, or renew its hold; False if another one does."""
+    return control.acquire_lease(_LOOKING_UP + name, owner, _HELD_S)
+
+
+def release_look_up(control: RequestStore, name: str, owner: str) -> None:
+    """Leave the requested look-up to another worker, at once."""
+    control.release_lease(_LOOKING_UP + name, owner)

@@ -170,6 +170,10 @@ class CatalogService:
         """Return the status of each catalogue, by name."""
         return (self._status(catalog) for catalog in self._control.catalogs())
 
+    def names(self) -> list[str]:
+        """Return the names of the catalogues. No track is read."""
+        return [catalog.name for catalog in self._control.catalogs()]
+
     def status(self, name: str) -> CatalogStatus:
         """Return the status of a catalogue.
 

@@ -3,7 +3,7 @@
 A scan compares a sound with the references of its own track. Here the index proposes which other
 tracks it may carry, and the matcher decides. The next scan of such a track takes the video as a
 known candidate, and judges it by its own references. Each sound is looked up once, and again when
-the index has grown.
+the index has grown, or a reference in it belongs to one more track.
 """
 
 import fcntl
@@ -70,10 +70,10 @@ class SoundMatches:
         self._references = references
         self._limits = limits
         self._file = None if folder is None else folder / "looked-up.json"
-        self._looked_up = _read(self._file, references)
+        self._looked_up, self._uses = _read(self._file, references)
 
     def find(self, on_done: Callable[[int, int], object]) -> MatchCounts:
-        """Look up the sounds that the index has grown for; tell how many of how many are done.
+        """Look up the sounds that there are new references for; tell how many of how many are done.
 
         Stops anywhere without loss: pairs are stored before their sounds count as looked up.
 
@@ -83,6 +83,7 @@ class SoundMatches:
             WarehouseUnavailableError: The lake cannot be read or written.
         """
         self._references.add_missing(lambda *_: None)
+        self._forget_used_again()
         tracks, size = self._references.music_ids, self._references.index.count
         fetched = [
             row
@@ -111,8 +112,15 @@ class SoundMatches:
             on_done(first + len(batch), len(fetched))
         return counts
 
+    def _forget_used_again(self) -> None:
+        """Have sounds looked up again in the references that belong to another track by now."""
+        uses = self._references.all_uses()
+        first = self._references.first_of({sha256 for sha256, _ in uses - self._uses})
+        self._looked_up = {one: min(count, first) for one, count in self._looked_up.items()}
+        self._uses = uses
+
     def _compare(
-        self, fetched: Row, stored: Row, known: set[tuple[str, str]]
+        self, fetched: Row, stored: Row, known: set[tuple[str, str, str]]
     ) -> Iterator[dict[str, object]]:
         """Compare a sound with the proposed references of tracks that it has not met."""
         sound = sound_from_row(stored)
@@ -120,14 +128,14 @@ class SoundMatches:
             return
         met = set(fetched["track_music_ids"])
         for hit in self._proposed(sound):
+            pair = (sound.sha256, self._references.sha256(hit.reference))
             uses = [
                 row
                 for row in self._references.uses(hit.reference)
-                if row["track_music_id"] not in met
+                if row["track_music_id"] not in met and (*pair, row["track_music_id"]) not in known
             ]
-            pair = (sound.sha256, self._references.sha256(hit.reference))
             reference = self._references.read_sound(hit.reference)
-            if not uses or pair in known or reference is None:
+            if not uses or reference is None:
                 continue
             evidence = compare_pair(reference, sound, limits=self._limits)
             if evidence.verdict in MATCHES:
@@ -179,39 +187,46 @@ class SoundMatches:
             "version": _VERSION,
             "size": size,
             "numbering": self._references.numbering(size),
+            "uses": sorted(self._uses),
             "sounds": self._looked_up,
         }
         part.write_text(json.dumps(document))
         part.replace(self._file)
 
 
-def _read(file: Path | None, references: CatalogReferenceSounds) -> dict[str, int]:
-    """Return how many references each sound was looked up in, by its hash.
+def _read(
+    file: Path | None, references: CatalogReferenceSounds
+) -> tuple[dict[str, int], set[tuple[str, str]]]:
+    """Return how many references each sound was looked up in, by its hash, and their uses then.
 
     Empty if that is not known of this index: all sounds are then looked up again.
     """
     if file is None or not file.exists():
-        return {}
+        return {}, set()
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         log.warning("all sounds are looked up again", file=file.name, reason=str(error))
-        return {}
+        return {}, set()
     is_known = (
         stored.get("version") == _VERSION
         and references.numbering(stored["size"]) == stored["numbering"]
     )
-    found: dict[str, int] = stored["sounds"] if is_known else {}
-    return found
+    if not is_known:
+        return {}, set()
+    return stored["sounds"], {(sha256, track) for sha256, track in stored.get("uses", ())}
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[bool]:
-    """Hold the look-ups of a folder for this process; False if another one does."""
+def held(folder: Path, *, waits: bool = False) -> Iterator[bool]:
+    """Hold the look-ups of a folder for this process; False if another one does.
+
+    `waits`: until the other process has ended.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "look-up.lock").open("w") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         except BlockingIOError:
             yield False
         else:

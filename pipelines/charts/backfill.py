@@ -102,7 +102,8 @@ class Backfill:
         async with self._open_chart(self._cancelled) as captures:
             known, was_listed, unlisted = await self._list(captures, span)
             issues = list(issues_by_day(known.issues).values())
-            missing = await asyncio.to_thread(self._missing, issues)
+            released = [one for one in issues if _is_released(one, now=self._clock.now())]
+            missing = await asyncio.to_thread(self._missing, released)
             state = _BackfillState(missing_count=len(missing))
             try:
                 await self._read_all(captures, missing, state)
@@ -120,8 +121,9 @@ class Backfill:
             asked_last=span.asked_end,
             latest=known.latest,
             issue_count=len(issues),
-            known_count=len(issues) - len(missing) + state.known_count,
+            known_count=len(released) - len(missing) + state.known_count,
             new_count=state.new_count,
+            unreleased_count=len(issues) - len(released),
             refused=tuple(state.refused),
             gaps=find_gaps(days, first=span.start, last=last),
             undated_count=undated,
@@ -242,6 +244,11 @@ class Backfill:
             (one for one in issues if not _is_kept(one, kept)),
             key=lambda one: (str(one.chart_date), one.volid),
         )
+
+
+def _is_released(issue: ChartIssue, *, now: datetime) -> bool:
+    """Whether an issue has songs of its own: before, they may be those of the issue before."""
+    return issue.scheduled_at is None or issue.scheduled_at <= now
 
 
 def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:

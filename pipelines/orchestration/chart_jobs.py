@@ -4,10 +4,11 @@ Schedule and sensor are stopped unless `CHART_DAILY` is set; they can be started
 Dagster's UI. Not here: the work (`pipelines/charts`).
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from dagster import (
     AssetSelection,
+    DagsterInstance,
     DefaultScheduleStatus,
     DefaultSensorStatus,
     RunRequest,
@@ -21,7 +22,7 @@ from dagster import (
     sensor,
 )
 
-from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS
+from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS, months
 from pipelines.orchestration.assets.conclude import CONFIRMED
 
 DAILY_AT = "10 2 * * *"
@@ -29,6 +30,8 @@ DAILY_AT = "10 2 * * *"
 INTERVAL = timedelta(days=1)
 LOOKED_BACK_DAYS = 10
 """For so many days into a month the previous month is read too: the machine may have been off."""
+MADE_UP_DAYS = 92
+"""Months that were missed are made up for if an earlier one was read at most so long ago."""
 CHART_SENSOR_INTERVAL_S = 300
 
 read_chart = define_asset_job(
@@ -46,7 +49,7 @@ judge_chart = define_asset_job(
 
 
 def chart_schedule(*, is_on: bool) -> ScheduleDefinition:
-    """Return the daily schedule for new issues; early in a month it includes the previous one."""
+    """Return the daily schedule for new issues, with those that it has missed."""
 
     @schedule(
         name="chart_schedule",
@@ -57,13 +60,28 @@ def chart_schedule(*, is_on: bool) -> ScheduleDefinition:
     )
     def due(context: ScheduleEvaluationContext) -> list[RunRequest]:
         now = context.scheduled_execution_time
-        days = (now, now - timedelta(days=LOOKED_BACK_DAYS))
         return [
             RunRequest(run_key=f"chart {key} {now:%Y-%m-%d}", partition_key=key)
-            for key in sorted({f"{day:%Y-%m-01}" for day in days})
+            for key in _due_months(context.instance, now)
         ]
 
     return due
+
+
+def _due_months(instance: DagsterInstance, now: datetime) -> list[str]:
+    """Return the months from the newest that was read, which may have missed its end, to this one.
+
+    Early in a month the previous one is among them.
+    """
+    current = _month(now)
+    read = instance.get_materialized_partitions(CHART_SONGS)
+    recent = [key for key in read if _month(now - timedelta(days=MADE_UP_DAYS)) <= key]
+    first = min(_month(now - timedelta(days=LOOKED_BACK_DAYS)), max(recent, default=current))
+    return [key for key in months.get_partition_keys(now) if first <= key <= current]
+
+
+def _month(day: datetime) -> str:
+    return f"{day:%Y-%m-01}"
 
 
 def chart_sensor(*, is_on: bool) -> SensorDefinition:

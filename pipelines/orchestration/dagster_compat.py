@@ -42,6 +42,9 @@ from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 
+# The code server that launched a run, to know whether it is still there.
+from dagster._core.storage.tags import GRPC_INFO_TAG
+
 # The UI is served behind our access policy, with what a caller may do as Dagster's own permissions.
 from dagster._core.workspace.context import WorkspaceProcessContext, WorkspaceRequestContext
 from dagster._core.workspace.load_target import GrpcServerTarget
@@ -49,6 +52,7 @@ from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from sqlalchemy import func, select
 
 __all__ = [
+    "GRPC_INFO_TAG",
     "SQLITE_BUSY_TIMEOUT_SECONDS",
     "AssetCheckExecutionsTable",
     "ConfigurableClass",

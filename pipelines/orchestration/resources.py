@@ -68,7 +68,9 @@ class ScanServiceResource:
             stack.enter_context(closing(control))
             lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
             engine = stack.enter_context(closing(Engine(lake)))
-            yield build_scan_service(settings, profile, control=control, open_engine=lambda: engine)
+            yield build_scan_service(
+                settings, profile, home, control=control, open_engine=lambda: engine
+            )
 
 
 class HealthResource:
@@ -183,7 +185,7 @@ class CatalogResource:
             WarehouseError: The store cannot be opened.
         """
         with open_catalog_service(Settings()) as service:
-            return [status.catalog.name for status in service.listed()]
+            return service.names()
 
     def request_run(self, name: str) -> CatalogStatus:
         """Ask the workers to run a catalogue; return where it stands.

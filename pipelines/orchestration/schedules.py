@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.orchestration.dagster_compat import UnresolvedAssetJobDefinition
 
 _DAY_H = 24
+_WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,8 @@ def _interval(every_h: int) -> timedelta:
 
 def _cron(spec: ScheduleSpec, every_h: int) -> str:
     interval = _interval(every_h)
+    if interval == _WEEK:  # every seventh day of a month would be three days after the 29th
+        return f"{spec.minute} {spec.at} * * 1"
     if interval.days:
         return f"{spec.minute} {spec.at} */{interval.days} * *"
     return f"{spec.minute} */{every_h} * * *"

@@ -175,7 +175,8 @@ def to_hashtag_observation(info: HashtagInfo, videos: Sequence[Video]) -> WatchO
 
 
 def _ranked_video(document: LinkedVideo, rank: int) -> ObservedVideo:
-    statistics = to_statistics(document)
+    # As in `_screen`: the difference of rounded counts is noise.
+    statistics = to_statistics(document) if document["statistics_complete"] else Statistics()
     return ObservedVideo(
         aweme_id=document["aweme_id"],
         observed_at=datetime.fromisoformat(document["observed_at"]),

@@ -66,7 +66,7 @@ def build_watchlist_runner(
     return WatchlistRunner(
         control=control,
         scan_service=build_scan_service(
-            settings, profile, control=control, open_engine=lambda: engine
+            settings, profile, home, control=control, open_engine=lambda: engine
         ),
         observe=screens.observe,
         gone_videos=partial(_unavailable_videos, engine),

@@ -216,8 +216,6 @@ class WatchlistRunner:
 
     def _has_ended(self, job_id: str) -> bool:
         job = self.control.job(job_id)
-        if job is not None and job.status == "running":
-            job = self._scan_service.job(job_id).job  # ends the job if its worker is lost
         return job is None or job.status in FINAL_STATUSES
 
     def _report(self, run: WatchlistRun, check: EntryCheck) -> DigestEntry:

@@ -11,7 +11,7 @@ from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import ReportResource
 from pipelines.reports.build import RenderedReport
 from pipelines.reports.catalogue import Notebook, read_catalogue
-from warehouse.records.errors import InvalidParameterError
+from warehouse.records.errors import InvalidParameterError, NothingToReportError
 
 NAMES = {one.name for one in read_catalogue()}
 
@@ -22,6 +22,7 @@ class Printer(ReportResource):
 
     folder: Path
     unknown: frozenset[str] = frozenset()
+    unwritable: frozenset[str] = frozenset()
     asked: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
     @override
@@ -30,7 +31,9 @@ class Printer(ReportResource):
     ) -> RenderedReport:
         self.asked[report.name] = config
         if report.name in self.unknown:
-            raise InvalidParameterError("music_id: no track was seen until this moment")
+            raise NothingToReportError("music_id: no track was seen until this moment")
+        if report.name in self.unwritable:
+            raise InvalidParameterError("track.html cannot be written: No space left on device")
         page = self.folder / f"{report.name}.html"
         page.write_text(run_id)
         return RenderedReport(page=page, pdf=None, tables=(), run_id=run_id, is_demo=True)
@@ -73,6 +76,11 @@ def test_a_world_without_a_track_is_no_fault_of_a_scheduled_run(tmp_path: Path) 
     assert ended.success
     assert ended.asset_materializations_for_node("reports__track") == []
     assert len(ended.asset_materializations_for_node("reports__quality")) == 1
+
+
+def test_a_report_that_cannot_be_written_is_a_fault(tmp_path: Path) -> None:
+    ended = run(Printer(tmp_path, unwritable=frozenset({"track"})))
+    assert not ended.success
 
 
 def test_a_track_that_was_asked_for_and_is_not_there_is_a_fault(tmp_path: Path) -> None:

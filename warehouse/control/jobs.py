@@ -52,8 +52,8 @@ class JobRows:
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]:
         """Create a queued job, or join the queued or running one with the same fingerprint.
 
-        Returns the job and whether it was created. A job that is being cancelled is not joined; a
-        queued one of lower priority is raised to the new job's priority.
+        Returns the job and whether it was created. A job that is being cancelled is not joined; one
+        of lower priority is raised to the new job's priority.
         """
         values = new_values(new, self._database.now())
         draft = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
@@ -256,10 +256,13 @@ def _joinable(values: dict[str, object]) -> Executable:
 
 
 def _raise_priority(values: dict[str, object]) -> Update:
-    """Raise a queued job to the priority of the one that joins it."""
+    """Raise a job to the priority of the one that joins it.
+
+    A running one, too: its priority says whether a user waits for it.
+    """
     same_wish = JOINABLE_JOBS & (JOBS.c.fingerprint == values["fingerprint"])
-    waiting = same_wish & (JOBS.c.status == "queued") & (JOBS.c.priority < values["priority"])
-    return update(JOBS).where(waiting).values(priority=values["priority"])
+    lower = same_wish & (JOBS.c.priority < values["priority"])
+    return update(JOBS).where(lower).values(priority=values["priority"])
 
 
 def new_values(new: NewJob, now: float) -> dict[str, object]:

@@ -205,6 +205,14 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=11,
+        meaning="how many scans of a track a day was charged with",
+        statements=(
+            "alter table catalog_tracks add column charged_scans integer not null default 0",
+            "update catalog_tracks set charged_scans = 1 where charged_day is not null",
+        ),
+    ),
 )
 
 

@@ -14,6 +14,8 @@ from warehouse.records.errors import CapacityExhaustedError
 MIN_FREE_BYTES = 50 * 1024 * 1024
 """A full disk breaks more than one write, and what is running must still be able to finish."""
 
+_MEGABYTE = 1024 * 1024
+
 type FreeBytes = Callable[[str], int]
 """Returns the free bytes on the disk of a folder."""
 
@@ -21,6 +23,11 @@ type FreeBytes = Callable[[str], int]
 def free_bytes(folder: str) -> int:
     """Return the free bytes as reported by the file system."""
     return shutil.disk_usage(folder).free
+
+
+def free_megabytes(folder: Path) -> int:
+    """Return the free space on the disk of a folder, which `MIN_FREE_DISK_MB` is compared with."""
+    return free_bytes(str(folder)) // _MEGABYTE
 
 
 def why_unwritable(folder: Path) -> str | None:

@@ -95,21 +95,24 @@ def read_fetched_sounds(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
 
 def read_compared_pairs(
     engine: Engine, music_ids: Sequence[str], *, library_version: str
-) -> set[tuple[str, str]]:
-    """Return candidate and reference of the pairs in `marts.catalog_matches`.
+) -> set[tuple[str, str, str]]:
+    """Return candidate, reference and track of the pairs in `marts.catalog_matches`.
 
     Only those that the matcher judged with these versions: a later one may judge otherwise.
     """
     found = engine.rows(
         """
-        select distinct candidate_sha256, reference_sha256 from marts.catalog_matches
+        select distinct candidate_sha256, reference_sha256, track_music_id
+        from marts.catalog_matches
         where track_music_id in (select unnest($ids::varchar[]))
             and library_version = $library_version
         """,
         ids=list(music_ids),
         library_version=library_version,
     )
-    return {(row["candidate_sha256"], row["reference_sha256"]) for row in found}
+    return {
+        (row["candidate_sha256"], row["reference_sha256"], row["track_music_id"]) for row in found
+    }
 
 
 def read_known_matches(engine: Engine, track_music_id: str) -> list[Row]:

@@ -99,16 +99,32 @@ def read_last_worked(engine: Engine) -> Row:
     return {str(row["surface"]): row["observed_at"] for row in found}
 
 
-def read_good_shapes(engine: Engine) -> dict[str, list[tuple[str, ...]]]:
-    """Return the key paths of the last good responses of each surface, newest first."""
+def read_good_shapes(engine: Engine, *, stable_after: int) -> dict[str, list[tuple[str, ...]]]:
+    """Return the key paths of the last good responses of each surface, newest first.
+
+    Responses that only lack keys are good, too, once the newest `stable_after` are all such: that
+    is the platform's new shape.
+    """
     found = engine.rows(
         """
-        select surface, key_paths from marts.surface_health
-        where outcome = 'works' and len(key_paths) > 0
+        with parsed as (
+            select
+                surface, key_paths, observed_at, outcome = 'works' as has_all,
+                count_if(outcome = 'works') over (
+                    partition by surface order by observed_at desc
+                ) = 0 as is_newest
+            from marts.surface_health
+            where (outcome = 'works' or reason = 'keys_went') and len(key_paths) > 0
+        ),
+        counted as (
+            select *, count_if(is_newest) over (partition by surface) as lacking_count from parsed
+        )
+        select surface, key_paths from counted
+        where has_all or (is_newest and lacking_count >= $stable_after)
         qualify row_number() over (partition by surface order by observed_at desc) <= $kept
         order by surface, observed_at desc
         """,
-        {"kept": GOOD_RESPONSES_KEPT},
+        {"kept": GOOD_RESPONSES_KEPT, "stable_after": stable_after},
     )
     shapes: dict[str, list[tuple[str, ...]]] = {}
     for row in found:

@@ -3,6 +3,7 @@
 SametrackError
 ├── InputError
 │   ├── InvalidParameterError      InvalidMusicInputError   UnresolvedIdError
+│   │   └── NothingToReportError
 │   └── InvalidDateRangeError      InvalidInputsError       InvalidVideoIdsError
 ├── UpstreamError                  what a public surface answered instead of data
 │   ├── EmptyAnswerError           PageWithoutDataError     VerificationDemandedError
@@ -73,6 +74,10 @@ class InputError(SametrackError):
 
 class InvalidParameterError(InputError):
     """A parameter has the wrong type or is out of range."""
+
+
+class NothingToReportError(InvalidParameterError):
+    """Too little was seen until the moment of a report, whatever its parameters are."""
 
 
 class InvalidMusicInputError(InputError):

@@ -31,6 +31,7 @@ from api.cli.terminal import (
 )
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
+from warehouse.records.errors import RunCancelledError
 from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ def backfill(
     """
     span = read_span(first, last or str(datetime.now(UTC).date()))
     with _open_chart_service() as service, _stop_requests() as is_stopped, _progress() as told:
-        filled = service.fill(span, on_progress=told, cancelled=is_stopped)
+        try:
+            filled = service.fill(span, on_progress=told, cancelled=is_stopped)
+        except RunCancelledError as error:  # while the list of issues was read
+            raise typer.Exit(EXIT_INTERRUPTED) from error
         is_demo = service.is_demo
     cut_span(span, latest=filled.latest)
     _show(filled.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)

@@ -72,7 +72,7 @@ def scan(
             print_message("[dim]a stored result serves this request (--refresh reads again)[/]")
         else:
             job = _follow(client, job, is_local=is_local)
-    raise typer.Exit(_show(job, as_json=as_json))
+    raise typer.Exit(_show(job, as_json=as_json, is_elsewhere=api is not None))
 
 
 def _follow(client: JobClient, job: Document, *, is_local: bool) -> Document:
@@ -81,8 +81,8 @@ def _follow(client: JobClient, job: Document, *, is_local: bool) -> Document:
         return follow_job(client, job, display, look=supervisor.look, held=supervisor.held)
 
 
-def _show(job: Document, *, as_json: bool) -> int:
-    """Print an ended job; return the exit code."""
+def _show(job: Document, *, as_json: bool, is_elsewhere: bool) -> int:
+    """Print an ended job; return the exit code. `is_elsewhere`: it is not in the stores here."""
     if as_json:
         print_json(job)
     if job["status"] == "failed":
@@ -94,7 +94,8 @@ def _show(job: Document, *, as_json: bool) -> int:
         return EXIT_FAILED
     if not as_json:
         print_result(out, job["result"], rows=SHOWN_ROWS)
-        print_message(f"[dim]report: sametrack report {sanitize(job['job_id'])}[/]")
+        if not is_elsewhere:  # reports are made from the stores of this machine
+            print_message(f"[dim]report: sametrack report {sanitize(job['job_id'])}[/]")
     return 0
 
 

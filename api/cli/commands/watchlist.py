@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,6 +91,8 @@ def add(
     as_json: _Json = False,
 ) -> None:
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
+    if not isfinite(velocity):  # neither too small nor too large for Typer
+        exit_with_input_error(f"--velocity {velocity} is no hot score a day")
     groups = {"track": track, "account": account, "hashtag": hashtag}
     parameters = {"candidate_limit": candidate_limit, "count": count}
     plan = WatchlistPlan(
@@ -187,7 +190,7 @@ def digest(
         if run_id is not None:
             found = kept_lists.run_of(name, run_id)["digest"]
         else:
-            found = next(iter(kept_lists.digests(name, limit=200)["digests"]), None)
+            found = next(iter(kept_lists.digests(name, limit=1)["digests"]), None)
     if found is None:
         print_message("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
         raise typer.Exit(EXIT_FAILED)

@@ -24,6 +24,8 @@ from pipelines.orchestration.dagster_compat import (
     WorkspaceProcessContext,
     WorkspaceRequestContext,
 )
+from pipelines.orchestration.runs.lost_runs import end_unserved_runs
+from pipelines.orchestration.storage import dagster_server
 
 LOCATION = "sametrack"
 STOP_GRACE_S = 2
@@ -92,8 +94,14 @@ def serve_dagster_ui(
         )
 
 
-def prepare_instance() -> None:
-    """Create the files of the instance, so that processes that share it do not race to do so."""
+def prepare_instance(*, ends_lost_runs: bool = False) -> None:
+    """Create the files of the instance, so that processes that share it do not race to do so.
+
+    `ends_lost_runs`: also end the runs that a killed `sametrack up` has left. A storage on a server
+    may have runs of other machines, so it is left alone.
+    """
     with DagsterInstance.get() as instance:
         instance.get_runs_count()
         instance.all_asset_keys()
+        if ends_lost_runs and dagster_server() is None:
+            end_unserved_runs(instance)

@@ -1,7 +1,6 @@
 """Prints catalogues, imports and the states of tracks. Text from outside passes `safe`."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -9,34 +8,19 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import format_count, safe
+from pipelines.catalog.documents import to_catalog_document, to_track_document
 from pipelines.catalog.rules.planning import TrackState, state_of
 from pipelines.documents.videos import to_time
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from pipelines.catalog.service import CatalogStatus, ImportReport
-    from warehouse.records.catalog.tracks import CatalogTrack
 
 INPUT_LIMIT = 60
 MOST_PROBLEMS = 50
 _STYLES: dict[TrackState, str] = {
     "running": "cyan", "failed": "red", "fresh": "green", "stale": "yellow", "never_read": "white",
 }  # fmt: skip
-
-
-def to_import_document(report: "ImportReport") -> Document:
-    """Return an import as JSON values."""
-    outcome = report.outcome
-    return {
-        "name": report.name,
-        "is_dry_run": report.is_dry_run,
-        "track_count": report.track_count,
-        "new_count": report.new_count,
-        "updated_count": report.updated_count,
-        "duplicates": [asdict(one) for one in outcome.duplicates],
-        "problems": [asdict(one) for one in outcome.problems],
-        "lists": [asdict(one) for one in report.lists],
-    }
 
 
 def print_import(console: Console, report: "ImportReport") -> None:
@@ -77,36 +61,14 @@ def _print_rest(console: Console, count: int, what: str) -> None:
 
 def to_status_document(status: "CatalogStatus", *, tracks: Collection[TrackState]) -> Document:
     """Return a status as JSON values, with the tracks in these states."""
-    catalog = status.catalog
+    settings, now = status.catalog.settings, status.read_at
     return {
-        "name": catalog.name,
-        "settings": catalog.settings.to_document(),
-        "created_at": to_time(catalog.created_at),
-        "updated_at": to_time(catalog.updated_at),
-        "read_at": to_time(status.read_at),
-        "track_count": len(status.tracks),
-        "states": dict(status.states),
-        "due_count": len(status.due),
-        "spent_today": asdict(status.spent),
-        "same_music": {music_id: list(keys) for music_id, keys in status.same_music.items()},
-        "tracks": [_track_document(status, one) for one in status.tracks
-                   if state_of(one, catalog.settings, status.read_at) in tracks],
-    }  # fmt: skip
-
-
-def _track_document(status: "CatalogStatus", track: "CatalogTrack") -> Document:
-    job = status.jobs.get(track.given.key)
-    return {
-        **asdict(track.given),
-        "state": state_of(track, status.catalog.settings, status.read_at),
-        "music_id": track.music_id,
-        "job_id": track.job_id,
-        "stage": None if job is None else job.progress.stage,
-        "result_job_id": track.result_job_id,
-        "result_at": to_time(track.result_at),
-        "previous_job_id": track.previous_job_id,
-        "failed_at": to_time(track.failed_at),
-        "error": track.error,
+        **to_catalog_document(status),
+        "tracks": [
+            to_track_document(status, one)
+            for one in status.tracks
+            if state_of(one, settings, now) in tracks
+        ],
     }
 
 

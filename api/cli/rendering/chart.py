@@ -19,6 +19,8 @@ def print_backfill(found: ReadOnlyDocument) -> None:
         f"{found['new_count']:,} read now, {found['left_count']:,} left; "
         f"{found['requests_used']:,} requests"
     )
+    if found["unreleased_count"]:
+        out.print(f"  {found['unreleased_count']} issues are not released yet")
     for gap in found["gaps"][:_SHOWN_GAPS]:
         days = gap["day_count"]
         out.print(f"  no issue {gap['first_day']} to {gap['last_day']} ({days} d)")

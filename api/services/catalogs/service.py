@@ -5,7 +5,6 @@ or by `sametrack catalog run`.
 """
 
 from collections.abc import Collection
-from dataclasses import asdict
 from typing import cast
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
@@ -19,6 +18,11 @@ from api.schemas.extensions.catalogs import (
     CatalogTrackDocument,
     CatalogTracks,
 )
+from pipelines.catalog.documents import (
+    to_catalog_document,
+    to_import_document,
+    to_track_document,
+)
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState, state_of
 from pipelines.catalog.run import CatalogScans, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
@@ -26,9 +30,7 @@ from pipelines.catalog.service import (
     CatalogService,
     CatalogStatus,
     CatalogStore,
-    ImportReport,
 )
-from pipelines.documents.videos import to_time
 from warehouse.records.catalog.tracks import CatalogTrack
 
 PATH = "/api/v1/sametrack/catalogs"
@@ -80,7 +82,9 @@ class CatalogApi:
         after = query.cursor + len(page)
         return {
             "name": name,
-            "tracks": [to_track_document(status, track) for track in page],
+            "tracks": [
+                cast("CatalogTrackDocument", to_track_document(status, track)) for track in page
+            ],
             "returned_count": len(page),
             "total_count": len(found),
             "next_cursor": after if after < len(found) else None,
@@ -96,7 +100,8 @@ class CatalogApi:
         report = self._catalogs.import_lines(
             name, body.to_lines(), changes=body.to_changes(), dry_run=body.dry_run
         )
-        return to_import_document(report, is_demo=self._is_demo)
+        document = to_import_document(report) | {"is_demo_data": self._is_demo}
+        return cast("CatalogImport", document)
 
     def remove(self, name: str) -> CatalogRemoved:
         """Remove a catalogue.
@@ -135,75 +140,14 @@ class CatalogApi:
 
     def _document(self, status: CatalogStatus) -> CatalogDocument:
         name = status.catalog.name
-        return to_catalog_document(
-            status, is_running=is_run_requested(self._control, name), is_demo=self._is_demo
-        )
+        running = is_run_requested(self._control, name)
+        document = {
+            **to_catalog_document(status), "is_running": running, "is_demo_data": self._is_demo
+        }  # fmt: skip
+        return cast("CatalogDocument", document)
 
 
 def tracks_in(status: CatalogStatus, states: Collection[TrackState]) -> list[CatalogTrack]:
     """Return the tracks in these states, in the order of the imports."""
     settings, now = status.catalog.settings, status.read_at
     return [track for track in status.tracks if state_of(track, settings, now) in states]
-
-
-def to_catalog_document(
-    status: CatalogStatus, *, is_running: bool, is_demo: bool
-) -> CatalogDocument:
-    """Return a catalogue as JSON values, without its tracks."""
-    catalog = status.catalog
-    return cast(
-        "CatalogDocument",
-        {
-            "name": catalog.name,
-            "settings": catalog.settings.to_document(),
-            "created_at": to_time(catalog.created_at),
-            "updated_at": to_time(catalog.updated_at),
-            "read_at": to_time(status.read_at),
-            "track_count": len(status.tracks),
-            "states": dict(status.states),
-            "due_count": len(status.due),
-            "spent_today": asdict(status.spent),
-            "same_music": {music_id: list(keys) for music_id, keys in status.same_music.items()},
-            "is_running": is_running,
-            "is_demo_data": is_demo,
-        },
-    )
-
-
-def to_track_document(status: CatalogStatus, track: CatalogTrack) -> CatalogTrackDocument:
-    """Return a track of a catalogue as JSON values."""
-    job = status.jobs.get(track.given.key)
-    return cast(
-        "CatalogTrackDocument",
-        {
-            **asdict(track.given),
-            "state": state_of(track, status.catalog.settings, status.read_at),
-            "music_id": track.music_id,
-            "job_id": track.job_id,
-            "stage": None if job is None else job.progress.stage,
-            "result_job_id": track.result_job_id,
-            "result_at": to_time(track.result_at),
-            "previous_job_id": track.previous_job_id,
-            "failed_at": to_time(track.failed_at),
-            "error": track.error,
-        },
-    )
-
-
-def to_import_document(report: ImportReport, *, is_demo: bool) -> CatalogImport:
-    """Return an import as JSON values."""
-    outcome = report.outcome
-    return cast(
-        "CatalogImport",
-        {
-            "name": report.name,
-            "is_dry_run": report.is_dry_run,
-            "track_count": report.track_count,
-            "new_count": report.new_count,
-            "updated_count": report.updated_count,
-            "duplicates": [asdict(one) for one in outcome.duplicates],
-            "problems": [asdict(one) for one in outcome.problems],
-            "lists": [asdict(one) for one in report.lists],
-            "is_demo_data": is_demo,
-        },
-    )

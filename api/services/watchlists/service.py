@@ -57,7 +57,9 @@ class WatchlistStore(Protocol):
     def watchlists(self) -> list[Watchlist]: ...
     def request_run(self, name: str, *, origin: Origin) -> str | None: ...
     def watch_run(self, run_id: str) -> WatchlistRun | None: ...
-    def watch_runs(self, name: str, *, limit: int) -> list[WatchlistRun]: ...
+    def watch_runs(
+        self, name: str, *, limit: int, with_digest: bool = False
+    ) -> list[WatchlistRun]: ...
     def entry_checks(self, run_id: str) -> list[EntryCheck]: ...
 
 
@@ -192,13 +194,14 @@ class WatchlistService:
         return {"runs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
     def digests(self, name: str, *, limit: int) -> WatchDigestList:
-        """Return the digests of the newest runs, newest first.
+        """Return the newest digests, newest first.
 
         Raises:
             NotFoundError: The watchlist does not exist.
         """
         self._find(name)
-        found = [run.digest for run in self._store.watch_runs(name, limit=limit) if run.digest]
+        runs = self._store.watch_runs(name, limit=limit, with_digest=True)
+        found = [run.digest for run in runs if run.digest]
         return {"digests": found, "returned_count": len(found), "is_demo_data": self._is_demo}
 
     def check(self, plan: WatchlistPlan) -> str:

@@ -25,7 +25,7 @@ _DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaySpending:
-    """What the scans submitted on a day (UTC) have cost so far."""
+    """What the scans submitted on a day (UTC) have cost so far; `tracks` is how many there were."""
 
     tracks: int = 0
     requests: int = 0
@@ -113,4 +113,7 @@ def count_states(
 def ended_spending(tracks: Iterable[CatalogTrack], now: datetime) -> DaySpending:
     """Return what ended scans have cost today; the requests of running ones are not in it."""
     today = [track for track in tracks if track.charged_day == day_number(now)]
-    return DaySpending(tracks=len(today), requests=sum(one.charged_requests for one in today))
+    return DaySpending(
+        tracks=sum(one.charged_scans for one in today),
+        requests=sum(one.charged_requests for one in today),
+    )

@@ -16,8 +16,17 @@ def next_job_id(catalog: Catalog, track: CatalogTrack) -> str:
     It follows from the row, so a run that was killed between creating the job and storing its id
     finds the same job again. A catalogue that was removed and imported anew begins with new ids.
     """
+    return _job_id(catalog, track, track.submission_count)
+
+
+def is_own_job(catalog: Catalog, track: CatalogTrack) -> bool:
+    """Whether the job of a track was created for it, and not joined or found stored."""
+    return track.job_id == _job_id(catalog, track, track.submission_count - 1)
+
+
+def _job_id(catalog: Catalog, track: CatalogTrack, submission: int) -> str:
     name = f"{catalog.name} {catalog.created_at.timestamp()} {track.given.key}"
-    return str(uuid5(NAMESPACE_URL, f"catalog {name} {track.submission_count}"))
+    return str(uuid5(NAMESPACE_URL, f"catalog {name} {submission}"))
 
 
 def submitted(track: CatalogTrack, job: Job, *, now: datetime, costs_a_scan: bool) -> CatalogTrack:
@@ -26,8 +35,9 @@ def submitted(track: CatalogTrack, job: Job, *, now: datetime, costs_a_scan: boo
     if not costs_a_scan:
         return following
     today = day_number(now)
-    kept = track.charged_requests if track.charged_day == today else 0
-    return replace(following, charged_day=today, charged_requests=kept)
+    if track.charged_day != today:
+        following = replace(following, charged_day=today, charged_requests=0, charged_scans=0)
+    return replace(following, charged_scans=following.charged_scans + 1)
 
 
 def refused(track: CatalogTrack, error: SametrackError, *, now: datetime) -> CatalogTrack:

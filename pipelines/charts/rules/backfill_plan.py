@@ -58,6 +58,7 @@ class BackfillResult:
         issue_count: Issues that the chart lists for these days.
         known_count: Of them, already in the lake or read by another process meanwhile.
         new_count: Of them, read by this run.
+        unreleased_count: Of them, those that are listed before their release, and not read.
         refused: Of them, those that could not be read.
         gaps: Days without an issue.
         undated_count: Issues without a date, which belong to no range.
@@ -74,6 +75,7 @@ class BackfillResult:
     issue_count: int
     known_count: int
     new_count: int
+    unreleased_count: int
     refused: tuple[RefusedIssue, ...]
     gaps: tuple[Gap, ...]
     undated_count: int
@@ -89,8 +91,8 @@ class BackfillResult:
 
     @property
     def left_count(self) -> int:
-        """Number of issues left for another run."""
-        return self.issue_count - self.known_count - self.new_count
+        """Number of released issues left for another run."""
+        return self.issue_count - self.known_count - self.new_count - self.unreleased_count
 
     def to_document(self) -> Document:
         """Return plain JSON values, for the command line."""
@@ -103,6 +105,7 @@ class BackfillResult:
             "issue_count": self.issue_count,
             "known_count": self.known_count,
             "new_count": self.new_count,
+            "unreleased_count": self.unreleased_count,
             "left_count": self.left_count,
             "refused": [
                 {

@@ -17,10 +17,9 @@ import httpx2
 
 from pipelines.doctor.check_results import CheckResult, CheckState
 from warehouse.extras import EXTRAS, missing_libraries
-from warehouse.home.disk_space import why_unwritable
+from warehouse.home.disk_space import free_megabytes, why_unwritable
 
 LOOPBACK = "127.0.0.1"
-MEGABYTE = 1024 * 1024
 OLDEST_PYTHON = (3, 12)
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _VERSION_S = 8.0
@@ -73,7 +72,7 @@ def check_chromium(chosen: Path | None, *, is_needed: bool) -> CheckResult:
 def check_disk(folder: Path, *, min_free_mb: int) -> CheckResult:
     """Check free space and write access of `folder`, or of its nearest existing parent."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
-    free_mb = shutil.disk_usage(there).free // MEGABYTE
+    free_mb = free_megabytes(there)
     says = f"{free_mb:,} MB free"
     if free_mb < min_free_mb:
         advice = "free some space, choose another DATA_HOME, or lower MIN_FREE_DISK_MB"

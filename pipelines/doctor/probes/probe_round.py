@@ -15,7 +15,7 @@ from pipelines.doctor.probes.canaries import (
     add_observed_ids,
     add_sandbox_ids,
 )
-from pipelines.doctor.probes.payload_shapes import key_paths
+from pipelines.doctor.probes.payload_shapes import STABLE_AFTER, key_paths
 from pipelines.doctor.probes.payloads import decode_payload
 from pipelines.doctor.probes.probe_runner import (
     LIMITS,
@@ -133,7 +133,9 @@ def read_shapes(
     warehouse: OpenWarehouse, surfaces: Sequence[str]
 ) -> Mapping[str, Sequence[Sequence[str]]]:
     """Return the shapes of good payloads per surface, newest first; from captures if unprobed."""
-    shapes: dict[str, Sequence[Sequence[str]]] = dict(read_good_shapes(warehouse.engine))
+    shapes: dict[str, Sequence[Sequence[str]]] = dict(
+        read_good_shapes(warehouse.engine, stable_after=STABLE_AFTER)
+    )
     without = [surface for surface in surfaces if surface not in shapes]
     for surface, packed in read_good_bodies(warehouse.engine, without).items():
         paths = key_paths(decode_payload(unpack_bytes(packed), surface=surface))

@@ -123,6 +123,7 @@ def _metadata(filled: BackfillResult) -> dict[str, MetadataValue]:
         "issues_seen": filled.issue_count,
         "issues_new": filled.new_count,
         "issues_known_before": filled.known_count,
+        "issues_unreleased": filled.unreleased_count,
         "issues_refused": len(filled.refused),
         "gap_days": sum(gap.day_count for gap in filled.gaps),
         "issues_without_a_day": filled.undated_count,

@@ -26,7 +26,7 @@ from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.resources import ReportResource
 from pipelines.reports.catalogue import Notebook, read_catalogue
-from warehouse.records.errors import InvalidParameterError
+from warehouse.records.errors import NothingToReportError
 
 if TYPE_CHECKING:
     from pipelines.reports.build import RenderedReport
@@ -78,7 +78,7 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         usual = {one.name: one.default for one in notebook.parameters}
         try:
             made = reports.make(notebook, config, run_id=context.run.run_id)
-        except InvalidParameterError as error:
+        except NothingToReportError as error:
             if any(config[name] != value for name, value in usual.items()) or config["as_of"]:
                 raise
             # With default parameters there may be no data yet: not an error of a scheduled run.

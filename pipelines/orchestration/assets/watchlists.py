@@ -102,10 +102,9 @@ def watch_digests(
 
 
 def _open_run(watcher: WatchlistRunner, name: str) -> str | None:
-    return next(
-        (run.run_id for run in watcher.control.watch_runs(name, limit=1) if run.ended_at is None),
-        None,
-    )
+    """Return the open run of a watchlist that no process holds; newer ones may be skipped."""
+    runs = watcher.control.unheld_watch_runs()
+    return next((run.run_id for run in runs if run.watchlist == name), None)
 
 
 def _metadata(run: WatchlistRun, digest: Document) -> dict[str, MetadataValue]:

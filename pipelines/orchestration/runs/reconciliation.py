@@ -27,6 +27,7 @@ from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
 SETTLED_AFTER = timedelta(seconds=10)
 """The run of a job that has just ended may be about to report its end itself."""
 GOES_ON = "The run was lost; the job goes on from its last checkpoint in another run"
+PROCESS_GONE = "No process executes this run any more"
 MOST_AT_ONCE = 100
 _OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
 _ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
@@ -90,7 +91,7 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
         _report_success(instance, run)
     else:
         error = (job.error if job is not None else None) or {}
-        why = error.get("detail") or "No process executes this run any more"
+        why = error.get("detail") or PROCESS_GONE
         instance.report_run_failed(run, message=str(why))
 
 

@@ -52,6 +52,9 @@ WRITTEN_OUTSIDE_RUNS = (
 )
 """The tables that not only runs append to."""
 
+_OF_OTHER_RUNS = frozenset({"raw.chart_issues", "raw.chart_songs", "marts.surface_health"})
+"""Of them, those that runs without a job write, too: their commits do not say so."""
+
 EVERY_S = 45.0
 """Less than the minute that is promised: reporting takes time too."""
 
@@ -157,9 +160,12 @@ class CatalogReporter:
         """Return the appends outside of jobs that are newer than the last materialization."""
         reported = _reported_version(event)
         since = max(self.compared.get(name, 0), reported or 0, version - MOST_COMMITS)
-        # A run states no version, but reports after its last commit.
+        # A run states no version, but reports after its last commit. Of a table that only runs of
+        # jobs write, their commits are known by their job, where the last comparison is known.
+        is_of_run = event is not None and reported is None
+        is_by_time = is_of_run and (name in _OF_OTHER_RUNS or name not in self.compared)
         # Dagster's times are in seconds, those of a Delta log in milliseconds.
-        after_ms = event.timestamp * 1000 if event is not None and reported is None else 0
+        after_ms = event.timestamp * 1000 if event is not None and is_by_time else 0
         return [
             commit
             for commit in self.lake.log_since(name, since)

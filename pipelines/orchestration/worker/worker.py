@@ -48,7 +48,7 @@ from pipelines.scan.runtime import open_control_store
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
-from warehouse.home.disk_space import free_bytes
+from warehouse.home.disk_space import free_megabytes
 from warehouse.home.folder import open_home
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, JobStatus
@@ -71,7 +71,6 @@ THREAD_WAIT_S = 5.0
 """What a thread of the worker leaves undone at the end, the next worker finds again."""
 
 SPACE_EVERY_S = 5.0
-_MEGABYTE = 1024 * 1024
 PROCESS_GONE = "The process that ran this scan ended unexpectedly"
 _LOST_PROCESS = (ProcessExpired, BrokenPoolError, CancelledError)
 
@@ -430,5 +429,5 @@ def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
         control=control,
         instance=stack.enter_context(open_instance(home)),
         runs=runs,
-        has_space=lambda: free_bytes(str(home.root)) >= settings.min_free_disk_mb * _MEGABYTE,
+        has_space=lambda: free_megabytes(home.root) >= settings.min_free_disk_mb,
     )

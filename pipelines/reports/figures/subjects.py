@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from pipelines.documents.html_pages import plain_text
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.errors import InvalidParameterError
+from warehouse.records.errors import InvalidParameterError, NothingToReportError
 
 MOST_TRACKS = 6
 """There are as many colours, dashes and shapes."""
@@ -93,7 +93,7 @@ def choose_tracks(engine: Engine, music_ids: str | int) -> list[ReportSubject]:
         _choose(known, one, what="track", parameter="music_ids") for one in dict.fromkeys(wanted)
     ] or known[:3]
     if not 2 <= len(chosen) <= MOST_TRACKS:  # noqa: PLR2004  # a comparison has two sides
-        raise InvalidParameterError(
+        raise (InvalidParameterError if wanted else NothingToReportError)(
             f"music_ids: a comparison needs 2 to {MOST_TRACKS} scanned tracks, "
             f"there are {len(chosen)}"
         )
@@ -134,7 +134,7 @@ def _choose(
     by_id = {one.id: one for one in known}
     wanted = str(wanted).strip()
     if not known:
-        raise InvalidParameterError(f"{parameter}: no {what} was seen until this moment")
+        raise NothingToReportError(f"{parameter}: no {what} was seen until this moment")
     if not wanted:
         return known[0]
     if wanted in by_id:

@@ -1,6 +1,5 @@
 """Build the scan service from the settings, for every process that submits scans."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
@@ -18,12 +17,11 @@ from pipelines.scan.service.result_cache import ResultCache
 from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
-from warehouse.home.folder import open_home
+from warehouse.home.disk_space import free_megabytes
+from warehouse.home.folder import Home, open_home
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
-
-_MEGABYTE = 1024 * 1024
 
 
 @contextmanager
@@ -50,26 +48,18 @@ def open_scan_service(settings: Settings) -> Iterator[ScanService]:
             lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
             return stack.enter_context(closing(Engine(lake)))
 
-        yield build_scan_service(
-            settings,
-            profile,
-            control=control,
-            open_engine=open_engine,
-            has_free_space=lambda: (
-                shutil.disk_usage(home.root).free >= settings.min_free_disk_mb * _MEGABYTE
-            ),
-        )
+        yield build_scan_service(settings, profile, home, control=control, open_engine=open_engine)
 
 
 def build_scan_service(
     settings: Settings,
     profile: PlatformProfile,
+    home: Home,
     *,
     control: ControlStore,
     open_engine: "Callable[[], Engine]",
-    has_free_space: Callable[[], bool] = lambda: True,
 ) -> ScanService:
-    """Build the service over open stores."""
+    """Build the service over open stores. It accepts no scan while the disk is nearly full."""
     world = ScanConfig(
         name=profile.name,
         provider=music_provider_name(settings),
@@ -84,7 +74,7 @@ def build_scan_service(
         control=control,
         results=ResultCache(lambda job_id: _read_result(open_engine(), job_id)),
         world=world,
-        has_free_space=has_free_space,
+        has_free_space=lambda: free_megabytes(home.root) >= settings.min_free_disk_mb,
     )
 
 

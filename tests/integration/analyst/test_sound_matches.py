@@ -112,6 +112,34 @@ def test_a_sound_is_looked_up_again_only_when_the_index_has_grown(
         assert (grown.sounds, grown.matches) == (4, 1)
 
 
+def test_a_sound_carries_each_track_that_shares_the_reference(small: Any, tmp_path: Path) -> None:
+    two_tracks(small)
+    with closing(Engine(small.lake)) as engine:
+        assert look_up(engine, tmp_path).matches == 1
+        store(small, [compared("33", "m", reference="other")])
+        engine.refresh()
+        assert look_up(engine, tmp_path).matches == 1, "another track has the reference now"
+        engine.refresh()
+        for music_id in (OTHER, "33"):
+            (known,) = read_known_matches(engine, music_id)
+            assert known["candidate_aweme_id"] == "copy"
+        assert look_up(engine, tmp_path) == MatchCounts()
+
+
+def test_a_track_that_comes_back_meets_the_sounds_of_meanwhile(small: Any, tmp_path: Path) -> None:
+    two_tracks(small)
+    with closing(Engine(small.lake)) as engine:
+        assert look_up(engine, tmp_path).matches == 1
+        without = [one for one in TRACKS if one.music_id != OTHER]
+        store(small, [compared(BOATS, "late", reference="boats"), sound("late", 2)])
+        engine.refresh()
+        assert look_up(engine, tmp_path, without).matches == 0
+        assert look_up(engine, tmp_path).matches == 1
+        engine.refresh()
+        known = read_known_matches(engine, OTHER)
+        assert {one["candidate_aweme_id"] for one in known} == {"copy", "late"}
+
+
 def test_references_of_earlier_scans_do_not_hide_the_present_one(
     small: Any, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -23,6 +24,7 @@ from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResul
 from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 from tests.children import child
+from tests.fake_clock import FakeClock
 from tests.reads import Desk, open_reads
 from tests.stage import PATIENCE_S, Stage, open_stage
 from warehouse.records.charts import ChartPage
@@ -278,6 +280,21 @@ async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads
     reads.script.errors = {}
     again = await scripted(reads, ("2022-02-05", "2022-02-15"))
     assert (again.new_count, again.left_count) == (1, 0)
+
+
+async def test_an_issue_that_is_listed_before_its_release_is_read_after_it(reads: Desk) -> None:
+    await scripted(reads, ("2022-01-01", "2022-01-02"))
+    (listed,) = reads.rows("select * from raw.chart_issues where chart_date = date '2022-02-10'")
+    again = {name: value for name, value in listed.items() if name != "committed_at"}
+    release = datetime.now(UTC) + timedelta(hours=1)
+    row = {**again, "observed_at": datetime.now(UTC), "scheduled_at": release}
+    reads.engine.lake.append("raw.chart_issues", [row])
+    reads.engine.refresh()
+    day = ("2022-02-10", "2022-02-10")
+    early = await scripted(reads, day)
+    assert (early.new_count, early.unreleased_count, early.left_count) == (0, 1, 0)
+    late = await scripted(reads, day, clock=FakeClock(release, is_held=True))
+    assert (late.new_count, late.unreleased_count, late.left_count) == (1, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,14 @@ RESULT: dict[str, Any] = {
 }
 
 
+def test_a_scan_of_another_machine_names_no_report_of_this_one(job_api: Any) -> None:
+    job_api.answers = [(200, JOB | {"status": "completed", "result": RESULT})]
+    done = runner.invoke(app, ["scan", "text", "--api", job_api.url])
+    assert done.exit_code == 0, done.output
+    assert "a stored result serves this request" in done.stderr
+    assert "sametrack report" not in done.output
+
+
 def test_parameters_are_sent_only_when_given(job_api: Any) -> None:
     job_api.answers = [(200, JOB | {"status": "completed", "result": RESULT})]
     answer = runner.invoke(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.doctor.probes.payload_shapes import STABLE_AFTER
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes
 from tests.stage import LOCAL
@@ -96,9 +97,12 @@ async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_m
 ) -> None:
     good = (await ward.ask("slides_info", "hashtag_info"))["hashtag_info"]  # which a work names
     _store_good_responses(ward, replace(good, key_paths=(*good.key_paths, "zz_more")))
-    found = (await ward.ask("hashtag_info"))["hashtag_info"]
+    for _ in range(STABLE_AFTER):
+        found = (await ward.ask("hashtag_info"))["hashtag_info"]
+        assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
+    later = [(await ward.ask("hashtag_info"))["hashtag_info"].outcome for _ in range(2)]
+    assert later == ["works", "works"], "the new shape has come often enough"
     _store_good_responses(ward, good)  # the warehouse is shared with the tests after this one
-    assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
 
 
 def _store_good_responses(ward: Any, health: SurfaceHealth) -> None:
@@ -155,7 +159,7 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) 
     # an account is learnt from a work
     first = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (first.outcome, first.http_status) == ("refused", 403)
-    told = (await ward.ask("user_info", circuit=long))["user_info"]
+    told = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (told.outcome, told.reason, told.request_count) == ("refused", "circuit_open", 0)
     (circuit,) = [one for one in ward.control.circuits() if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"

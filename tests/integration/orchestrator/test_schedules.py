@@ -1,6 +1,7 @@
 """Every schedule can be tried with one click, and what it launches runs without being told more."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.schedules import SCHEDULES, build_schedules
 from pipelines.orchestration.worker.maintenance import open_selected_home
 from pipelines.settings import Settings
+from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
 NAMES = [rhythm.name for rhythm in SCHEDULES]
@@ -30,20 +32,26 @@ def repository() -> RepositoryDefinition:
     return build_definitions().get_repository_def()
 
 
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterInstance]:
+    """One on disk: the context of a schedule opens it once more."""
+    with open_instance(open_home(tmp_path_factory.mktemp("home"), "sandbox")) as opened:
+        yield opened
+
+
 def test_these_are_all_schedules(repository: RepositoryDefinition) -> None:
     assert {one.name for one in repository.schedule_defs} == {f"{name}_schedule" for name in ALL}
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_schedule_rests_by_itself_and_launches_when_it_is_tried(
-    name: str, repository: RepositoryDefinition
+    name: str, repository: RepositoryDefinition, instance: DagsterInstance
 ) -> None:
     schedule = repository.get_schedule_def(f"{name}_schedule")
     assert schedule.default_status == DefaultScheduleStatus.STOPPED
-    with DagsterInstance.ephemeral() as instance:
-        context = build_schedule_context(
-            instance=instance, repository_def=repository, scheduled_execution_time=NOW
-        )
+    with build_schedule_context(
+        instance=instance, repository_def=repository, scheduled_execution_time=NOW
+    ) as context:
         requests = schedule.evaluate_tick(context).run_requests
     assert requests
     assert not any(request.run_config for request in requests)
@@ -52,7 +60,7 @@ def test_a_schedule_rests_by_itself_and_launches_when_it_is_tried(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_setting_of_a_schedule_names_its_hours(name: str) -> None:
     assert f"{name}_every_h" in Settings.model_fields
-    for hours, cron in ((4, "*/4 * * *"), (48, "*/2 * *")):
+    for hours, cron in ((4, "*/4 * * *"), (48, "*/2 * *"), (168, "* * 1")):
         (schedule,) = [one for one in build_schedules({name: hours}) if one.name.startswith(name)]
         assert schedule.default_status == DefaultScheduleStatus.RUNNING
         assert str(schedule.cron_schedule).endswith(cron)

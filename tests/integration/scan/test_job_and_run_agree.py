@@ -6,17 +6,21 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from socket import AF_UNIX, socket
 from typing import Any
 
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
+from pipelines.orchestration.dagster_compat import GRPC_INFO_TAG
+from pipelines.orchestration.runs.lost_runs import end_unserved_runs
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
     end_run,
 )
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.sensors import WATCH_RUN_TAG
 from pipelines.orchestration.worker.heartbeats import LOOKS
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import (
@@ -180,6 +184,38 @@ def test_a_run_whose_job_is_gone_is_ended_and_one_at_work_is_not(house: Any) -> 
     house.pass_by(RECONCILE_EVERY_S + 1)
     assert house.run_status(left.run_id) == DagsterRunStatus.FAILURE
     assert house.run_status(job_id) == DagsterRunStatus.STARTED
+
+
+def test_what_a_gone_code_server_ran_is_ended_and_what_a_live_one_runs_is_not(
+    house: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket is short
+
+    def under_way(server: str | None, **tags: str) -> str:
+        info = {} if server is None else {GRPC_INFO_TAG: f'{{"socket": "{server}"}}'}
+        run = house.instance.create_run_for_job(
+            empty_scan, tags=tags | info, status=DagsterRunStatus.STARTED
+        )
+        return str(run.run_id)
+
+    with socket(AF_UNIX) as server:
+        server.bind("live.sock")
+        server.listen()
+        lost = under_way("gone.sock")
+        others = [
+            under_way("live.sock"), under_way(None), under_way("gone.sock", **{ORIGIN_TAG: "api"})
+        ]  # fmt: skip
+        assert end_unserved_runs(house.instance) == [lost]
+    assert house.run_status(lost) == DagsterRunStatus.FAILURE
+    assert {house.run_status(one) for one in others} == {DagsterRunStatus.STARTED}
+
+
+def test_no_number_of_local_scans_keeps_other_runs_waiting(house: Any) -> None:
+    queue = house.instance.get_concurrency_config().run_queue_config
+    assert queue.max_concurrent_runs == -1, "no limit over all runs"
+    assert {limit["key"] for limit in queue.tag_concurrency_limits} == {
+        "dagster/backfill", WATCH_RUN_TAG
+    }  # fmt: skip
 
 
 def test_a_scan_that_does_not_stop_is_ended_by_force(house: Any) -> None:

@@ -99,7 +99,7 @@ def test_a_row_is_stored_whole(control: ControlStore) -> None:
     control.import_tracks("songs", [FIRST])
     track = CatalogTrack(
         given=FIRST, position=0, submission_count=2, job_id="b", charged_day=20_000,
-        charged_requests=7, music_id="12345", result_job_id="a", result_at=START,
+        charged_requests=7, charged_scans=3, music_id="12345", result_job_id="a", result_at=START,
         previous_job_id="0", failed_at=datetime(2026, 3, 2, tzinfo=UTC), error={"type": "x"},
     )  # fmt: skip
     assert control.update_catalog_track("songs", track, job_before=None)

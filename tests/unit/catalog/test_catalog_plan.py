@@ -103,9 +103,9 @@ def test_nothing_due_is_a_reason_even_if_the_budget_is_spent() -> None:
 
 
 def test_only_scans_submitted_today_count() -> None:
-    today = replace(track(0), charged_day=day_number(NOW), charged_requests=30)
-    before = replace(track(1), charged_day=day_number(NOW) - 1, charged_requests=500)
-    assert ended_spending([today, before, track(2)], NOW) == DaySpending(tracks=1, requests=30)
+    today = replace(track(0), charged_day=day_number(NOW), charged_scans=2, charged_requests=30)
+    before = replace(today, charged_day=day_number(NOW) - 1)
+    assert ended_spending([today, before, track(2)], NOW) == DaySpending(tracks=2, requests=30)
 
 
 AGES = st.none() | st.floats(min_value=0, max_value=30)

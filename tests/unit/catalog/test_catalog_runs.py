@@ -237,6 +237,15 @@ def test_a_budget_of_scans_ends_the_run_and_the_next_day_goes_on(world: World) -
     assert world.inputs() == ["20000", "10000", "30000", "40000"]
 
 
+def test_a_budget_of_scans_counts_each_scan_of_a_track(world: World) -> None:
+    world.settings(fresh_days=0.05, tracks_per_day=7)
+    assert world.finish().stop == "nothing_due"
+    world.clock.advance(0.1 * DAY_S)
+    progress = world.finish()
+    assert (progress.stop, progress.spent.tracks) == ("track_budget", 7)
+    assert len(world.inputs()) == 7
+
+
 def test_a_budget_of_requests_counts_the_scans_under_way(world: World) -> None:
     world.settings(requests_per_day=15)
     run = world.run(at_once=1)
@@ -318,14 +327,31 @@ def test_cancelling_stops_the_run_and_its_jobs_and_the_next_run_goes_on(world: W
     assert world.inputs() == ["20000", "10000", "20000", "10000", "30000", "40000", "50000"]
 
 
-def test_a_job_that_a_user_has_joined_is_not_cancelled(world: World) -> None:
+@pytest.mark.parametrize("is_running", [False, True])
+def test_a_job_that_a_user_has_joined_is_not_cancelled(world: World, is_running: bool) -> None:
     world.run().step()
-    joining = NewJob(
-        kind="scan", input="x", target="x", music_id=None, fingerprint="20000", scan_key=None,
-        parameters={}, origin="console", priority=PRIORITY_INTERACTIVE,
-    )  # fmt: skip
-    world.control.create_or_join(joining)
+    if is_running:
+        assert [world.control.claim("worker") for _ in range(2)]
+    joined, created = world.control.create_or_join(same_scan("20000", PRIORITY_INTERACTIVE))
+    assert (joined.status == "running", created) == (is_running, False)
     assert cancel_run("songs", control=world.control, scans=world.scans) == 1
+    assert not world.control.is_cancel_requested(joined.job_id)
+
+
+def test_a_job_that_a_watchlist_has_created_is_not_cancelled(world: World) -> None:
+    joined, _ = world.control.create_or_join(same_scan("20000", PRIORITY_SCHEDULED))
+    world.run().step()
+    assert world.tracks()["20000"].job_id == joined.job_id
+    assert cancel_run("songs", control=world.control, scans=world.scans) == 1
+    assert not world.control.is_cancel_requested(joined.job_id)
+
+
+def same_scan(text: str, priority: int) -> NewJob:
+    """The request of a scan that equals one of the catalogue."""
+    return NewJob(
+        kind="scan", input=text, target=text, music_id=None, fingerprint=text, scan_key=None,
+        parameters={}, origin="console", priority=priority,
+    )  # fmt: skip
 
 
 def test_a_job_that_is_gone_leaves_its_track_due(world: World) -> None:

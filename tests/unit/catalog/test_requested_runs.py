@@ -27,12 +27,16 @@ class FakeLookUp:
     """A look-up that a test ends."""
 
     is_running: bool = True
+    exitcode: int | None = 0
 
     def is_alive(self) -> bool:
         return self.is_running
 
     def terminate(self) -> None:
         self.is_running = False
+
+    def fail(self) -> None:
+        self.is_running, self.exitcode = False, 1
 
 
 @pytest.fixture
@@ -194,6 +198,94 @@ def test_a_stopped_worker_ends_the_look_up(world: World) -> None:
     work_until_over(world, runner)
     runner.close()
     assert [one.is_running for one in started] == [False]
+
+
+def look_ups_begun(world: World) -> list[FakeLookUp]:
+    """The look-ups that another worker begins, within a minute after the last hold on one."""
+    begun: list[FakeLookUp] = []
+    other = runner_of(world, begun)
+    other.step()
+    assert begun == [], "one worker at a time"
+    world.clock.advance(LEASE_S + 1)
+    other.step()
+    return begun
+
+
+def test_the_last_look_up_of_a_killed_worker_is_begun_again_by_another_one(world: World) -> None:
+    started: list[FakeLookUp] = []
+    request_run(world.control, "songs")
+    work_until_over(world, runner_of(world, started))  # and never again
+    assert len(look_ups_begun(world)) == 1
+
+
+def test_a_last_look_up_that_fails_is_begun_again(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    request_run(world.control, "songs")
+    work_until_over(world, runner)
+    started[0].fail()
+    runner.step()
+    assert len(look_ups_begun(world)) == 1
+
+
+def test_a_stopped_worker_leaves_its_last_look_up_to_the_others_at_once(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    request_run(world.control, "songs")
+    work_until_over(world, runner)
+    runner.close()
+    runner_of(world, started).step()
+    assert [one.is_running for one in started] == [False, True]
+
+
+def test_a_last_look_up_that_was_made_is_not_begun_again(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    request_run(world.control, "songs")
+    work_until_over(world, runner)
+    started[0].terminate()
+    runner.step()
+    world.clock.advance(LEASE_S + 1)
+    runner_of(world, started).step()
+    assert len(started) == 1
+
+
+def test_a_run_that_ends_during_the_last_look_up_of_another_has_its_own(world: World) -> None:
+    started: list[FakeLookUp] = []
+    runner = runner_of(world, started)
+    for _ in range(2):
+        request_run(world.control, "songs")
+        work_until_over(world, runner)
+    assert len(started) == 1, "one at a time"
+    started[0].terminate()
+    runner.step()
+    assert len(started) == 2
+
+
+def test_the_look_up_of_a_removed_catalogue_is_not_begun(world: World) -> None:
+    started: list[FakeLookUp] = []
+    request_run(world.control, "songs")
+    work_until_over(world, runner_of(world, started))
+    world.control.delete_catalog("songs")
+    world.clock.advance(LEASE_S + 1)
+    runner_of(world, started).step()
+    world.control.change_catalog("songs", {})
+    runner_of(world, started).step()
+    assert len(started) == 1
+
+
+def test_a_run_that_ends_no_track_looks_up_what_an_interrupted_one_has_left() -> None:
+    started: list[FakeLookUp] = []
+
+    def start() -> FakeLookUp:
+        started.append(FakeLookUp(is_running=False))
+        return started[-1]
+
+    look_ups = LookUps(start)
+    for _ in range(3):
+        look_ups.note(ended(0, is_over=True))
+        look_ups.advance()
+    assert len(started) == 1
 
 
 def ended(count: int, *, is_over: bool = False) -> CatalogProgress:

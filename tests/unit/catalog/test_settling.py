@@ -48,12 +48,12 @@ def test_a_later_result_forgets_the_failure_and_keeps_the_result_before() -> Non
     failed = scanned("failed", replace(TRACK, result_job_id="before", result_at=NOW - HOUR))
     done = scanned("completed", failed)
     assert (done.failed_at, done.error, done.previous_job_id) == (None, None, "before")
-    assert done.charged_requests == 80
+    assert (done.charged_scans, done.charged_requests) == (2, 80)
 
 
 def test_a_cancelled_job_and_a_deleted_one_leave_the_track_as_it_was() -> None:
     assert replace(scanned("cancelled"), charged_requests=0) == replace(
-        TRACK, submission_count=1, charged_day=day_number(NOW)
+        TRACK, submission_count=1, charged_day=day_number(NOW), charged_scans=1
     )
     running = replace(TRACK, job_id="a")
     assert settled(running, None, now=NOW, is_charged=True) == TRACK
@@ -74,10 +74,11 @@ def test_a_stored_result_costs_nothing_and_coming_again_is_no_change() -> None:
 
 def test_a_new_day_begins_with_nothing_spent() -> None:
     later = submitted(
-        replace(TRACK, charged_day=day_number(NOW), charged_requests=40),
+        replace(TRACK, charged_day=day_number(NOW), charged_scans=3, charged_requests=40),
         job("queued"), now=NOW + timedelta(days=1), costs_a_scan=True,
     )  # fmt: skip
     assert (later.charged_day, later.charged_requests) == (day_number(NOW) + 1, 0)
+    assert later.charged_scans == 1
 
 
 def test_the_next_job_id_follows_from_the_row() -> None:

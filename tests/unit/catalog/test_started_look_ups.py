@@ -38,6 +38,8 @@ class Process:
     def start(self) -> None:
         self.target(*self.args)
 
+    exitcode: int | None = 0
+
     def is_alive(self) -> bool:
         return False
 
@@ -56,9 +58,14 @@ class Machine:
         self.begun.append(Process(**parts))
         return self.begun[-1]
 
-    def look_up(self, settings: Settings, name: str, *, on_done: Callable[..., object]) -> object:
+    def look_up(
+        self, settings: Settings, name: str, *, on_done: Callable[..., object], waits: bool
+    ) -> object:
+        assert waits, "another process may have begun before the last sounds were there"
         on_done(1, 2)  # nobody watches
         self.looked_up.append((settings, name))
+        if isinstance(self.counts, Exception):
+            raise self.counts
         return self.counts
 
     def run(self) -> list[Any]:
@@ -98,5 +105,7 @@ def test_what_was_looked_up_is_said(machine: Machine) -> None:
     }  # fmt: skip
 
 
-def test_a_look_up_that_another_process_makes_says_nothing(machine: Machine) -> None:
-    assert machine.run() == []
+def test_a_look_up_that_would_fail_each_time_says_so_and_is_no_failure(machine: Machine) -> None:
+    machine.counts = ValueError("more references than an index holds")
+    [line] = machine.run()
+    assert (line["log_level"], line["catalog"]) == ("error", "songs")

@@ -64,6 +64,7 @@ def filled(**fields: Any) -> dict[str, Any]:
     return {
         "first_day": "2025-09-24", "last_day": "2026-01-01", "is_cut": False, "ending": "refused",
         "issue_count": 1_210, "known_count": 1, "new_count": 2, "left_count": 1_207,
+        "unreleased_count": 0,
         "requests_used": 9, "gaps": [], "undated_count": 0, "refused": [], "error": None, **fields,
     }  # fmt: skip
 
@@ -82,10 +83,13 @@ def test_a_back_fill_names_what_it_could_not_read(capsys: pytest.CaptureFixture[
     ]
     refused = [{"error_type": "upstream_forbidden", "chart_date": "2025-12-01", "volid": "[9]"}]
     fault = {"type": "upstream_rate_limited", "detail": "too many requests"}
-    chart.print_backfill(filled(gaps=gaps, undated_count=3, refused=refused, error=fault))
+    chart.print_backfill(
+        filled(gaps=gaps, undated_count=3, unreleased_count=1, refused=refused, error=fault)
+    )
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2025-09-24 to 2026-01-01: refused"
     assert lines[1] == ("1,210 issues: 1 already stored, 2 read now, 1,207 left; 9 requests")
+    assert lines[2] == "  1 issues are not released yet"
     assert sum("no issue 2025-10-" in line for line in lines) == 12
     assert lines[-4:] == [
         "  and 2 more gaps; --json lists all",

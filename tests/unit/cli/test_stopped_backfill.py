@@ -17,6 +17,7 @@ from pipelines.charts.rules.backfill_plan import (
     BackfillResult,
 )
 from pipelines.charts.rules.history import Span
+from warehouse.records.errors import RunCancelledError
 from warehouse.records.values import Document
 
 type Told = Callable[[BackfillProgress], None]
@@ -31,6 +32,7 @@ class Service:
         self.reads = 100
         self.signals = 0
         self.error: Document | None = None
+        self.is_listing = False
         self.seen_requests: list[bool] = []
 
     def fill(
@@ -41,12 +43,15 @@ class Service:
         for number in range(1, self.reads + 1):
             on_progress(_at(number))
         self.seen_requests = [cancelled(), cancelled()]
+        if self.is_listing and cancelled():
+            raise RunCancelledError("cancellation was requested")
         is_complete = self.reads == 100 and self.error is None
         ending: BackfillEnding = "completed" if is_complete else "refused"
         return BackfillResult(
             first=DAY, last=DAY, asked_last=DAY, latest=DAY, issue_count=100, known_count=0,
-            new_count=self.reads, refused=(), gaps=(), undated_count=0, was_listed=True,
-            requests_used=self.reads, ending="cancelled" if cancelled() else ending,
+            new_count=self.reads, unreleased_count=0, refused=(), gaps=(), undated_count=0,
+            was_listed=True, requests_used=self.reads,
+            ending="cancelled" if cancelled() else ending,
             error=self.error,
         )  # fmt: skip
 
@@ -113,6 +118,16 @@ def test_one_signal_asks_to_stop_and_what_was_read_is_shown(
     assert stopped.stderr.count("stopping: everything read so far is kept") == 1
     assert "7 read now" in stopped.stdout
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_a_signal_while_the_list_of_issues_is_read_ends_the_command_alike(
+    run: Callable[[], Result], service: Service
+) -> None:
+    service.signals, service.reads, service.is_listing = 1, 0, True
+    stopped = run()
+    assert stopped.exit_code == 130
+    assert "stopping: everything read so far is kept" in stopped.stderr
+    assert stopped.stdout == ""
 
 
 def test_a_second_signal_does_not_wait(run: Callable[[], Result], service: Service) -> None:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.cli.commands.watchlist import app
+from api.cli.terminal import INPUT_ERROR_TYPES
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, SametrackError
@@ -59,6 +60,13 @@ def test_every_threshold_can_be_said_on_the_command_line(run: Run) -> None:
     given = ("--velocity", "5", "--rank-change", "2", "--no-new-music-id", "--json")
     made = shown(run("add", "songs", "--track", "7300000000000000001", *given))
     assert made["thresholds"] == {"velocity": 5.0, "rank_change": 2, "new_music_id": False}
+
+
+def test_a_threshold_that_no_video_reaches_is_refused(run: Run) -> None:
+    failed = run("add", "songs", "--track", "7300000000000000001", "--velocity", "inf")
+    assert failed.exit_code == 2
+    assert "--velocity inf is no hot score a day" in failed.output
+    assert shown(run("list", "--json"))["watchlists"] == []
 
 
 def test_a_file_is_applied_once_and_says_what_changed(run: Run) -> None:
@@ -119,6 +127,7 @@ def test_a_watchlist_is_added_switched_and_removed(run: Run) -> None:
     gone = run("remove", "songs")
     assert isinstance(gone.exception, SametrackError)
     assert gone.exception.type == "not_found"
+    assert gone.exception.type in INPUT_ERROR_TYPES, "the command ends with status 2"
 
 
 def test_nothing_to_look_at_is_refused(run: Run) -> None:
@@ -146,6 +155,17 @@ def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:
     assert listed["status"] == "waiting"
     assert "waiting" in run("runs", "songs").output
     assert run("digest", "songs").exit_code == 1
+
+
+def test_no_scan_is_submitted_while_the_disk_is_nearly_full(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("apply", "lists.yaml", file=FILE)
+    monkeypatch.setenv("MIN_FREE_DISK_MB", str(2**40))
+    failed = run("run", "songs", "--wait", "--json")
+    entries = json.loads(failed.stdout)["entries"]
+    assert [entry["error"]["type"] for entry in entries] == ["capacity_exhausted"] * 2
+    assert failed.exit_code == 1
 
 
 def test_a_run_that_could_check_nothing_ends_with_status_1(run: Run, home: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,8 +15,10 @@ from api.cli.terminal import out
 from tests.documents import MUSIC_ID
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
+from warehouse.records.watchlists import DueRun
 
 type Run = Callable[..., Result]
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 FAULT: dict[str, object] = {"type": "upstream_empty", "detail": "nothing came", "hint": None}
 
 
@@ -80,3 +83,13 @@ def test_a_digest_is_shown_for_a_person_and_a_program_by_its_run_or_the_newest(r
     waiting = run("digest", "songs", started["run_id"])
     assert waiting.exit_code == 1
     assert "no digest yet" in waiting.stderr
+
+
+def test_the_newest_digest_is_found_behind_any_number_of_skipped_runs(
+    run: Run, worker: Worker
+) -> None:
+    ended = json.loads(run("run", "songs", "--wait", "--json").stdout)
+    run("run", "songs")  # its scan waits for a worker meanwhile
+    for minute in range(201):
+        worker.control.take_due("songs", DueRun(due_at=LATER + timedelta(minutes=minute)))
+    assert json.loads(run("digest", "songs", "--json").stdout) == ended["digest"]

@@ -86,7 +86,7 @@ def test_a_surface_that_was_never_probed_is_compared_with_its_last_capture(
         return {name: pack_bytes(bodies[name]) for name in asked if name in bodies}
 
     monkeypatch.setattr(
-        probe_round, "read_good_shapes", lambda _: {"music_list": [("aweme_list",)]}
+        probe_round, "read_good_shapes", lambda _, **__: {"music_list": [("aweme_list",)]}
     )
     monkeypatch.setattr(probe_round, "read_good_bodies", good_bodies)
     warehouse = cast("OpenWarehouse", cast("Any", SimpleNamespace(engine=None)))

@@ -19,7 +19,10 @@ from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService, CatalogStatus
 from pipelines.orchestration.catalog_runs import catalog_partitions
 from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.resources import CatalogResource
 from warehouse.control import ControlStore, open_control
+from warehouse.control.catalog.rows import CatalogRows
+from warehouse.home.folder import open_home
 from warehouse.records.catalog.tracks import ImportedTrack
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.videos import ServiceSongList
@@ -128,3 +131,16 @@ def test_a_catalogue_removed_meanwhile_fails_its_run(
 def test_without_a_profile_the_sensor_says_so(instance: DagsterInstance) -> None:
     found = look(NoProfile(), instance)
     assert isinstance(found, SkipReason)
+
+
+def test_the_names_of_catalogues_are_known_without_their_tracks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROFILE", "sandbox")
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    url = open_home(tmp_path, "sandbox").control_url
+    with closing(open_control(url, world="sandbox")) as control:
+        control.change_catalog("songs", {})
+        control.import_tracks("songs", [ImportedTrack(key="music:10000", input="10000")])
+    monkeypatch.delattr(CatalogRows, "catalog_tracks")
+    assert CatalogResource().names() == ["songs"]

@@ -181,6 +181,21 @@ def test_what_a_run_has_reported_itself_is_not_reported_again(stage: Stage) -> N
     assert stage.catalog.reports("raw.chart_songs") == [{"issues_new": 1}]
 
 
+def test_a_refresh_just_before_a_scan_reports_the_table_is_reported_too(stage: Stage) -> None:
+    reporter = stage.reporter()
+    reporter.step()
+    stage.lake.write("raw.tracks", rows=2)
+    stage.lake.write("raw.tracks", job_id="job")
+    for commit in stage.lake.commits["raw.tracks"]:
+        commit["timestamp"] = 1  # Dagster stamps events itself
+    event = AssetMaterialization(["raw", "tracks"], metadata={"requests": 1})
+    stage.catalog.instance.report_runless_asset_event(event)
+    stage.clock.advance(EVERY_S)
+    reporter.step()
+    reported = stage.catalog.reports("raw.tracks")[1:]
+    assert [one["rows_added"] for one in reported] == [2]
+
+
 def test_a_new_worker_goes_on_where_the_catalog_ends(stage: Stage) -> None:
     stage.lake.write(VIDEOS)
     first = stage.reporter("first")

@@ -23,6 +23,8 @@ from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, C
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.chart_jobs import chart_schedule, chart_sensor
 from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.runs.scan_runs import open_instance
+from warehouse.home.folder import open_home
 
 RANGE = "dagster/asset_partition_range_"
 
@@ -30,6 +32,13 @@ RANGE = "dagster/asset_partition_range_"
 @pytest.fixture
 def instance() -> Iterator[DagsterInstance]:
     with DagsterInstance.ephemeral() as made:
+        yield made
+
+
+@pytest.fixture
+def instance_on_disk(tmp_path: Path) -> Iterator[DagsterInstance]:
+    """A schedule is given an instance only if another process could open it."""
+    with open_instance(open_home(tmp_path, "sandbox")) as made:
         yield made
 
 
@@ -91,13 +100,34 @@ def test_a_month_after_the_latest_issue_is_cut_to_nothing(
     ids=["young month", "later"],
 )
 def test_the_schedule_reads_on_the_month_and_a_young_ones_predecessor(
-    instance: DagsterInstance, day: int, keys: list[str]
+    instance_on_disk: DagsterInstance, day: int, keys: list[str]
 ) -> None:
-    due = datetime(2026, 3, day, 2, 10, tzinfo=UTC)
-    context = build_schedule_context(instance=instance, scheduled_execution_time=due)
-    found: Any = chart_schedule(is_on=False)(context)
-    assert [request.partition_key for request in found] == keys
-    assert len({request.run_key for request in found}) == len(keys)
+    requests = due_requests(instance_on_disk, datetime(2026, 3, day, 2, 10, tzinfo=UTC))
+    assert [request.partition_key for request in requests] == keys
+    assert len({request.run_key for request in requests}) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("read", "keys"),
+    [
+        ("2026-01-01", ["2026-01-01", "2026-02-01", "2026-03-01"]),
+        ("2026-03-01", ["2026-03-01"]),
+        ("2022-05-01", ["2026-03-01"]),
+    ],
+    ids=["two months missed", "nothing missed", "a back-fill of long ago"],
+)
+def test_the_schedule_makes_up_for_the_months_that_it_has_missed(
+    instance_on_disk: DagsterInstance, read: str, keys: list[str]
+) -> None:
+    instance_on_disk.report_runless_asset_event(AssetMaterialization(CHART_SONGS, partition=read))
+    requests = due_requests(instance_on_disk, datetime(2026, 3, 15, 2, 10, tzinfo=UTC))
+    assert [request.partition_key for request in requests] == keys
+
+
+def due_requests(instance: DagsterInstance, due: datetime) -> list[RunRequest]:
+    with build_schedule_context(instance=instance, scheduled_execution_time=due) as context:
+        found: Any = chart_schedule(is_on=False)(context)
+        return list(found)
 
 
 def test_the_sensor_judges_once_for_each_change(instance: DagsterInstance) -> None:

@@ -150,6 +150,22 @@ def test_one_click_runs_a_watchlist_outside_its_rhythm(
     assert not launch(watches, instance, click).success
 
 
+def test_one_click_concludes_an_open_run_behind_a_skipped_one(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    watches.desk.is_slow = True
+    look(watches, instance)
+    begin = RunRequest(job_name="run_watchlist", partition_key=PLAN.name)
+    assert launch(watches, instance, begin).success
+    watches.clock.now += SIX_HOURS
+    look(watches, instance)
+    runs = watches.watcher.control.watch_runs(PLAN.name, limit=9)
+    assert [run.status for run in runs] == ["skipped", "waiting"]
+    watches.desk.work()
+    click = RunRequest(job_name="conclude_watchlist", partition_key=PLAN.name)
+    assert launch(watches, instance, click).success
+
+
 def test_what_cannot_be_concluded_yet_is_no_digest(
     watches: Watches, instance: DagsterInstance
 ) -> None:

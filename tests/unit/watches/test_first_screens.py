@@ -12,8 +12,13 @@ import pytest
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
 from pipelines.watchlists import profile_checks
-from pipelines.watchlists.observations import to_account_observation, to_hashtag_observation
+from pipelines.watchlists.observations import (
+    to_account_observation,
+    to_hashtag_observation,
+    to_track_observation,
+)
 from pipelines.watchlists.profile_checks import EntryChecker
+from tests.watching import TRACKS, Clock, Songs
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ForbiddenError, UpstreamError
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
@@ -111,6 +116,18 @@ def test_a_screen_that_is_empty_shows_no_videos(entry: WatchlistEntry) -> None:
 def test_a_long_description_is_cut(text: str | None, title: str | None) -> None:
     seen = to_account_observation(ACCOUNT, [replace(VIDEO, desc=text)])
     assert [work.title for work in seen.works] == [title]
+
+
+def test_rounded_counts_of_a_scan_are_unknown() -> None:
+    result = Songs(Clock()).result(TRACKS[0])
+    rounded, exact = result["ranked"][:2]
+    rounded["statistics_complete"], result["ranked"] = False, [rounded, exact]
+    seen = to_track_observation(result, top=10, gone={})
+    shown = {work.aweme_id: work for work in seen.works}
+    assert shown[rounded["aweme_id"]].statistics == Statistics()
+    assert shown[rounded["aweme_id"]].rank is None
+    assert shown[exact["aweme_id"]].statistics.digg_count == 80_000
+    assert seen.figures["hot_score_sum"] is None
 
 
 def test_rounded_counts_are_unknown() -> None:

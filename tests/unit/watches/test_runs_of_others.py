@@ -1,16 +1,15 @@
 """Runs of watchlists that another process holds, has not begun or takes over, and runs whose jobs
-are lost or deleted.
+are deleted.
 """
 
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, override
+from typing import Any
 
 import pytest
 
-from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
@@ -19,18 +18,6 @@ from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.watchlists import WatchlistRun
 
 OTHER = "another process"
-
-
-class Recovering(FakeDesk):
-    """A service that ends a job whose worker is lost when it is asked about it."""
-
-    @override
-    def job(self, job_id: str) -> ScanJob:
-        found = super().job(job_id).job
-        if found.status == "running":
-            lost: dict[str, object] = {"type": "internal", "detail": "lost", "hint": None}
-            self.control.finish(job_id, "failed", error=lost)
-        return super().job(job_id)
 
 
 class Recipient:
@@ -58,7 +45,7 @@ def control(tmp_path: Path, clock: Clock) -> Iterator[ControlStore]:
 
 @pytest.fixture
 def desk(control: ControlStore, clock: Clock) -> FakeDesk:
-    return Recovering(control, Songs(clock))
+    return FakeDesk(control, Songs(clock))
 
 
 @pytest.fixture
@@ -120,23 +107,6 @@ def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
     assert (run.status, run.digest, run.ended_at) == ("waiting", None, None)
     assert recipient.notified == []
     assert control.end_run(run_id, OTHER, status="completed", outcome="5 of 5", digest={})
-
-
-def test_a_job_whose_worker_is_lost_does_not_hold_its_run_up(
-    watcher: WatchlistRunner, control: ControlStore, desk: FakeDesk, clock: Clock
-) -> None:
-    desk.is_slow = True
-    run_id = due_run(watcher, clock)
-    watcher.begin(run_id)
-    lost = control.claim("worker")
-    assert lost is not None
-    assert watcher.conclude(run_id) is None
-    desk.work()
-    run = watcher.conclude(run_id)
-    assert run is not None
-    assert run.digest is not None
-    errors = {one["input"]: one["error"] for one in run.digest["entries"] if one["error"]}
-    assert {name: error["detail"] for name, error in errors.items()} == {lost.input: "lost"}
 
 
 def test_a_job_that_was_deleted_fails_its_entry_alone(

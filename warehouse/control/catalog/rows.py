@@ -167,6 +167,7 @@ def _given_columns(track: ImportedTrack) -> dict[str, object]:
         "columns": _json(track.columns),
         "submission_count": 0,
         "charged_requests": 0,
+        "charged_scans": 0,
     }
 
 
@@ -206,6 +207,7 @@ def _to_track(row: Row[Any]) -> CatalogTrack:
         job_id=row.job_id,
         charged_day=row.charged_day,
         charged_requests=row.charged_requests,
+        charged_scans=row.charged_scans,
         music_id=row.music_id,
         result_job_id=row.result_job_id,
         result_at=_to_time(row.result_at),

@@ -39,14 +39,16 @@ class WatchlistRunRows:
             row = connection.execute(query).mappings().first()
         return None if row is None else _to_run(row)
 
-    def watch_runs(self, name: str, *, limit: int) -> list[WatchlistRun]:
-        """Return the newest runs of a watchlist, newest first."""
+    def watch_runs(self, name: str, *, limit: int, with_digest: bool = False) -> list[WatchlistRun]:
+        """Return the newest runs of a watchlist, newest first; or the newest that have a digest."""
         query = (
             select(WATCHLIST_RUNS)
             .where(WATCHLIST_RUNS.c.watchlist == name)
             .order_by(WATCHLIST_RUNS.c.due_at.desc(), WATCHLIST_RUNS.c.run_id)
             .limit(limit)
         )
+        if with_digest:
+            query = query.where(WATCHLIST_RUNS.c.digest.is_not(None))
         with self._database.reading() as connection:
             return [_to_run(row) for row in connection.execute(query).mappings()]
 

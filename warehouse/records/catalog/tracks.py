@@ -76,6 +76,7 @@ class CatalogTrack:
         job_id: The job under way; None between two.
         charged_day: Day since 1970 (UTC) of the newest submission that cost a scan.
         charged_requests: Requests of the ended scans that were submitted on that day.
+        charged_scans: How many scans were submitted on that day.
         music_id: The music id that the input was resolved to; None before the first result.
         result_job_id: The job of the newest result.
         result_at: When that job ended.
@@ -90,6 +91,7 @@ class CatalogTrack:
     job_id: str | None = None
     charged_day: int | None = None
     charged_requests: int = 0
+    charged_scans: int = 0
     music_id: str | None = None
     result_job_id: str | None = None
     result_at: datetime | None = None

@@ -12,7 +12,6 @@ from api.cli.rendering.catalogs import (
     print_catalogs,
     print_import,
     print_status,
-    to_import_document,
     to_status_document,
 )
 from api.cli.terminal import (
@@ -23,6 +22,7 @@ from api.cli.terminal import (
     print_message,
     safe,
 )
+from pipelines.catalog.documents import to_import_document
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
 
 if TYPE_CHECKING:

@@ -104,13 +104,17 @@ def dagster_ui(
         str | None, typer.Option(help="HOST:PORT of the code server, instead of a socket.")
     ] = None,
     prepare: Annotated[bool, typer.Option("--prepare", help="Only create its files.")] = False,
+    end_lost_runs: Annotated[
+        bool,
+        typer.Option("--end-lost-runs", help="With --prepare: end runs that lost their processes."),
+    ] = False,
 ) -> None:
     """Serve the Dagster UI behind the access policy (started by `sametrack up`)."""
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
     from api.settings import ApiSettings, is_loopback  # noqa: PLC0415 -- loads pydantic
 
     if prepare or (socket is None and code_server is None):
-        ui.prepare_instance()
+        ui.prepare_instance(ends_lost_runs=end_lost_runs)
         return
     settings = ApiSettings()
     if not settings.has_tokens and not is_loopback(host):

@@ -226,10 +226,12 @@ def _write_workspace(plan: UpConfig) -> None:
 
 
 def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
-    """Create the Dagster storage once: five processes at a time would find it locked."""
-    child = process_group.start(
-        _program(plan, "prepare", sametrack_command("dagster-ui", "--prepare"))
-    )
+    """Create the Dagster storage once, since five processes at a time would find it locked.
+
+    Runs that a kill left without a process are ended before a code server starts others.
+    """
+    command = sametrack_command("dagster-ui", "--prepare", "--end-lost-runs")
+    child = process_group.start(_program(plan, "prepare", command))
     code = child.process.wait()
     if code != 0:
         exit_with_input_error(
