@@ -300,7 +300,13 @@ def test_the_same_observations_are_read_again_when_they_are_asked_for_again(view
 
     def series(route: Route) -> None:
         asked.append(route.request.url)
-        data = {"kind": "video", "id": "73", "name": None, "measures": [], "points": []}
+        data: dict[str, Any] = {
+            "kind": "video",
+            "id": "73",
+            "name": None,
+            "measures": [],
+            "points": [],
+        }
         route.fulfill(json=read_example("history") | {"data": data})
 
     view.page.route("**/series/video/73", series)

@@ -40,15 +40,15 @@ export function Ranking({ job, query, viewed }) {
         <${SelectField} label=${t("filter.link")} value=${filter.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => choose({ link: value })} />
         <${SelectField} label=${t("filter.music")} value=${filter.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => choose({ music: value })} />
         <${TextField} label=${t("filter.account")} value=${filter.account} onInput=${(value) => choose({ account: value }, replaceAddress)} />`}>
-      <div class="row apart"><div class="row"><${ViralField} view=${view} change=${change} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
+      <div class="row apart"><div class="row"><${ViralField} viewed=${viewed} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
       <div class="row"><${MoreRows} viewed=${viewed} shown=${result.returned_count} most=${result.confirmed_count} /><${ColumnChoice} columns=${allColumns()} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${source} table="videos" label=${isPart ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div><//>
     <${ErrorNote} error=${error} />
     ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.sort_by} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { sort_by: order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ viral_only: false }, { link: "", music: "", account: "" })}>${t("filter.clear")}</button><//>`}</div>`;
 }
 
-// Whether only viral videos are shown, and from how many likes a video is one.
-export function ViralField({ view, change }) {
-  return html`<${CheckField} label=${t("filter.viral")} hint=${t("filter.viral_from", { number: count(view.viral_threshold) })} value=${view.viral_only} onChange=${(isOnly) => change({ viral_only: isOnly })} />`;
+// Whether only viral videos are shown; from how many likes a video is one, if that is not as the scan was asked for.
+export function ViralField({ viewed: { view, own, change } }) {
+  return html`<${CheckField} label=${t("filter.viral")} hint=${view.viral_threshold !== own.viral_threshold && t("filter.viral_from", { number: count(view.viral_threshold) })} value=${view.viral_only} onChange=${(isOnly) => change({ viral_only: isOnly })} />`;
 }
 
 // Asks for more rows if the view may have left some out: `shown` rows of a list that has up to `most`.

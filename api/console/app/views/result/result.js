@@ -132,7 +132,7 @@ function Variants({ viewed }) {
     { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` },
   ];
   return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${source} table="variants" /></div>
-    <div class="row"><${ViralField} view=${view} change=${change} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(videos.length), all: count(variants.count) })}</span><${MoreRows} viewed=${viewed} shown=${videos.length} most=${variants.count} /></div>
+    <div class="row"><${ViralField} viewed=${viewed} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(videos.length), all: count(variants.count) })}</span><${MoreRows} viewed=${viewed} shown=${videos.length} most=${variants.count} /></div>
     <${ErrorNote} error=${error} />
     ${videos.length ? html`<${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${view.isByBirth ? BORN : view.sort_by} onOrder=${(order) => change({ isByBirth: order === BORN && !view.isByBirth })} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search" />`}`;
 }

@@ -30,11 +30,13 @@ function viewOf(query, own) {
   };
 }
 
-// The result of a job as an address views it: {result, view, source, error, change}. The service ranks it; `source`
-// is where from. `change(part, more)` goes to another view, with further parts of the address.
+// The result of a job as an address views it: {result, view, own, source, error, change}. The service ranks it;
+// `source` is where from. `own`: the parameters of the job. `change(part, more)` goes to another view, with further
+// parts of the address.
 export function useView(job, query) {
-  const view = viewOf(query, job.parameters);
-  const asked = Object.fromEntries(Object.values(PARTS).filter((name) => view[name] !== job.parameters[name]).map((name) => [name, view[name]]));
+  const own = job.parameters;
+  const view = viewOf(query, own);
+  const asked = Object.fromEntries(Object.values(PARTS).filter((name) => view[name] !== own[name]).map((name) => [name, view[name]]));
   const isOwn = !Object.keys(asked).length;
   const source = address(`${PATHS.jobList}/${job.job_id}/ranking`, asked);
   const [other, setOther] = useState(null); // the result in another view than that of the job
@@ -51,7 +53,7 @@ export function useView(job, query) {
   }, [source]);
   const change = (part, more) => {
     const next = { ...view, ...part };
-    go(["job", job.job_id], { ...query, ...more, ...viewParts(next, job.parameters), ...(next.isByBirth && { sort: BORN }) });
+    go(["job", job.job_id], { ...query, ...more, ...viewParts(next, own), ...(next.isByBirth && { sort: BORN }) });
   };
-  return { result: other ?? job.result, view, source, error, change };
+  return { result: other ?? job.result, view, own, source, error, change };
 }
