@@ -99,11 +99,14 @@ def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(view: View, j
     view.page.route("**/excerpt/candidate*", lambda route: held.append(route))  # noqa: PLW0108 -- Playwright marks it
     view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
     row = view.page.locator("#panel tr.data").first
-    for name in ("Play the excerpt", "Stop", "Play the excerpt"):
-        row.get_by_role("button", name=name).click()
-    view.page.wait_for_function("document.querySelector('[aria-pressed=true] svg')")
-    for route in [held[0], *held[1:]]:
-        with view.page.expect_event("requestfinished"):
+    for _ in range(2):
+        with view.page.expect_request("**/excerpt/candidate*"):
+            row.get_by_role("button", name="Play the excerpt").click()
+        row.get_by_role("button", name="Stop").click()
+    with view.page.expect_request("**/excerpt/candidate*"):
+        row.get_by_role("button", name="Play the excerpt").click()
+    for route in held:
+        with view.page.expect_response("**/excerpt/candidate*"):
             route.fulfill(body=b"RIFF", content_type="audio/wav")
     view.page.wait_for_function("window.heard.length > 0")
     settle(view)
