@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pipelines.reports.catalogue import NOTEBOOKS
-from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop, to_row
+from tests.lake_rows import to_row
+from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
