@@ -56,12 +56,6 @@ def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> No
     assert "quality, track" in (caught.value.hint or "")
 
 
-def test_without_the_repository_there_are_no_reports_and_that_is_said(tmp_path: Path) -> None:
-    assert read_catalogue(tmp_path / "notebooks") == ()
-    with pytest.raises(InvalidParameterError, match="not installed"):
-        find_report("track", folder=tmp_path)
-
-
 def test_what_cannot_be_made_is_told_before_a_kernel_starts(workshop: Any) -> None:
     settings = workshop.settings.model_copy(update={"chromium_path": Path("/nowhere/chromium")})
     steps: list[str] = []
