@@ -96,7 +96,9 @@ def _build(
 ) -> tuple[RenderedReport, str]:
     """Run the notebook and write its tables and its page; return them and the page's HTML."""
     run_id = asked.run_id or str(uuid4())
-    lake = lake_root(settings.lake_url) if settings.lake_url else ""  # the kernel's folder is another
+    lake = (
+        lake_root(settings.lake_url) if settings.lake_url else ""
+    )  # the kernel's folder is another
     with TemporaryDirectory(prefix="sametrack-report-") as draft:
         places = {"home": str(home.root), "lake": lake, "tables": draft}
         given = dict(asked.parameters) | places

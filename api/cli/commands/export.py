@@ -28,7 +28,9 @@ def export(
         ExportFileFormat | None,
         typer.Option("--format", help="Default: by the ending of FILE, else csv."),
     ] = None,
-    job: Annotated[str | None, typer.Option(metavar="ID", help="Only rows of this job; a beginning will do.")] = None,
+    job: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only rows of this job; a beginning will do.")
+    ] = None,
     track: Annotated[
         str | None, typer.Option(metavar="ID", help="Only rows of this music id.")
     ] = None,

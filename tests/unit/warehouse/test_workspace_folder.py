@@ -57,7 +57,12 @@ def test_the_env_file_of_the_workspace_counts_inside_it(
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("", ""), ("lake", "{workspace}/lake"), ("/else/lake", "/else/lake"), ("s3://a/b", "s3://a/b")],
+    [
+        ("", ""),
+        ("lake", "{workspace}/lake"),
+        ("/else/lake", "/else/lake"),
+        ("s3://a/b", "s3://a/b"),
+    ],
 )
 def test_a_relative_lake_is_in_the_workspace(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, written: str, meant: str
