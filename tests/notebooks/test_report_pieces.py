@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.reports.build import ReportRequest, build_report
-from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
+from pipelines.reports.catalogue import find_report, parse_parameters
 from pipelines.reports.figures import headlines, plots, subjects, thresholds, tracks
 from pipelines.reports.figures.display import show_table
 from pipelines.reports.figures.header import ReportFacts, show_facts

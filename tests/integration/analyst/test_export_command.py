@@ -80,12 +80,12 @@ def test_videos_and_sounds_of_a_track_are_those_of_what_it_confirmed_and_compare
     small: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     small.add_works(SEC_UID, nickname="A nickname", desc="no video names the track")
-    columns: dict[str, object] = {
+    columns: dict[str, Any] = {
         "music_id": TRACK, "aweme_id": "7410000000000000001", "job_id": JOB,
         "link_type": "audio_fingerprint_match", "source_music_id": "7", "algorithm": "a",
     }  # fmt: skip
     small.lake.append("marts.confirmed_videos", [to_row("marts.confirmed_videos", **columns)])
-    pair = {"track_music_id": TRACK, "job_id": JOB, "candidate_sha256": "heard"}
+    pair: dict[str, Any] = {"track_music_id": TRACK, "job_id": JOB, "candidate_sha256": "heard"}
     small.lake.append("marts.audio_comparisons", [to_row("marts.audio_comparisons", **pair)])
     sounds = [to_row("raw.sounds", sound_sha256=name) for name in ("heard", "of others")]
     small.lake.append("raw.sounds", sounds)
