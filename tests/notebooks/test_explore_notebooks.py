@@ -6,7 +6,6 @@ matplotlib takes longer than a notebook. `make soak` runs each by plain papermil
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -122,16 +121,6 @@ def kinds(cells: list[Any]) -> set[str]:
 
 def test_each_has_its_answers_here() -> None:
     assert list(SAYS) == list(SAYS_OF_NOTHING) == NAMES
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_times_are_drawn_in_utc_wherever_the_machine_is(name: str) -> None:
-    source = "\n".join(
-        cell.source for cell in load_notebook_node(str(FOLDER / f"{name}.ipynb")).cells
-    )
-    axes = re.findall(r'alt\.X\("\w+:T"\).*', source)
-    assert [axis for axis in axes if '.scale(type="utc")' not in axis] == []
-    assert re.findall(r'"(?:year|month|day|hours)\w*\(', source) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -159,7 +159,7 @@ def read_batches(
     names = ", ".join(f'"{column.name}"' for column in extract.columns)
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
-    sql = f"select {names} {_source(extract)} order by {listed}"  # the contract's names; values are parameters
+    sql = f"select {names} {_source(extract)} order by {listed}"
     engine.show_star()
     with engine.reading(sql, extract.params) as reader:
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
