@@ -128,9 +128,9 @@ def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
 
 
 def _find_job(engine: Engine, beginning: str) -> str:
-    engine.show_star()
-    tables = (one.table.name for one in choose_extracts(ALL_TABLES, ExportScope(job_id=beginning)))
-    ids = " union ".join(f"select job_id from {name}" for name in tables)  # noqa: S608  # names of the contract
+    of_jobs = choose_extracts(ALL_TABLES, ExportScope(job_id=beginning))
+    stored = (one.table.name for one in of_jobs if not one.table.is_view)
+    ids = " union ".join(f"select job_id from {name}" for name in stored)  # noqa: S608  # names of the contract
     found = [
         str(row["job_id"])
         for row in engine.rows(
