@@ -278,3 +278,18 @@ def test_accounts_of_one_name_have_a_bar_each(home: Path) -> None:
     found = run(home, "explore/spread_over_accounts_and_hashtags.ipynb", music_id=TRACK)
     assert list(found["accounts"]["nickname"]) == [SAME_NAME] * 2
     assert found["drawn"]["account"].is_unique
+
+
+def test_videos_without_a_known_author_are_of_no_account(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(home, "explore/spread_over_accounts_and_hashtags.ipynb", music_id=UNSCANNED)
+    assert "1 confirmed videos of 0 accounts." in capsys.readouterr().out
+
+
+def test_a_comparison_says_how_many_likes_are_in_no_sum(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = run(home, "explore/compare_tracks.ipynb", tracks=",".join(TRACKS[:2]))
+    assert list(found["compared"]["videos_with_likes"]) == [4, 4]
+    assert "which are in no sum: 1." in capsys.readouterr().out
