@@ -26,7 +26,7 @@ from tests.contract import test_evidence_routes as routes
 from tests.unit.audio.test_cross_check import STRAIGHT
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.records.errors import ProfileNotChosenError
-from warehouse.records.evidence import MatchThresholds, find_excerpts
+from warehouse.records.evidence import MatchThresholds, PairEvidence, find_excerpts
 
 type Run = Callable[..., Result]
 PAIR = routes.COMPARISON_ID
@@ -118,6 +118,18 @@ def test_a_comparison_that_is_measured_as_before_says_so(run: Run, heard: Any) -
     assert "written" not in shown.stdout
     document = json.loads(run("explain", PAIR, "--json").stdout)
     assert document["measured_again"] == {"is_equal": True, "deviations": {}}
+
+
+def test_where_nothing_was_measured_nothing_is_said_to_be_measured_again(
+    run: Run, heard: Any
+) -> None:
+    unmeasured = PairEvidence(verdict="not_comparable", reason="candidate_decoder_timed_out")
+    heard.comparisons[PAIR] |= asdict(unmeasured)
+    shown = run("explain", PAIR)
+    assert shown.exit_code == 0, shown.output
+    assert "not_comparable  candidate_decoder_timed_out" in shown.stdout
+    assert "measured again" not in shown.output
+    assert json.loads(run("explain", PAIR, "--json").stdout)["measured_again"] is None
 
 
 def test_a_comparison_that_is_measured_otherwise_names_what_differs(
