@@ -52,13 +52,14 @@ class SearchedRange:
         speed: Smallest and largest speed searched (tempo and pitch together); 1.0 is unchanged.
         tempo: Smallest and largest tempo searched at the same pitch.
         semitones: Smallest and largest pitch shift searched at the same tempo.
-        tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts.
+        tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts;
+            twice 1.0 if a single change explained enough.
         min_overlap_s: Shortest common stretch that counts for a confirmation and for edits, in
             seconds.
         reference_s: Seconds of the reference that were used, from its start.
         candidate_s: Seconds of the candidate that were used, from its start.
         min_excerpt_s: Shortest common stretch searched in the unchanged sounds, in seconds; None if
-            none shorter than `min_overlap_s` was.
+            none shorter than `min_overlap_s` was, as where a match was found before.
     """
 
     speed: tuple[float, float]
@@ -138,7 +139,21 @@ def variant_kind(pair: PairEvidence) -> VariantKind:
 _ROUNDING_SEMITONES = 0.01  # evidence holds speeds of four digits and thousandths of a semitone
 
 
-_TOLERANCE = 1e-9  # a distance equal to the limit passes despite rounding
+LOWER_IS_BETTER: frozenset[MeasureName] = frozenset({"chroma_distance", "mfcc_distance"})
+_TOLERANCE, _TOLERANCE_S = 1e-9, 0.005  # lengths are whole frames: 43 of them, 1.997 s, are 2 s
+
+
+def meets_limit(name: MeasureName, value: float, limit: float) -> bool:
+    """Whether a measure meets its limit; one that is equal to it does, despite rounding."""
+    if name in LOWER_IS_BETTER:
+        return value <= limit + _TOLERANCE
+    return value >= limit - (_TOLERANCE_S if name == "overlap_s" else _TOLERANCE)
+
+
+def least_overlap_s(overlap_s: float | None, local_overlap_s: float) -> float:
+    """Return the least overlap of a local match, in seconds: an excerpt may be shorter."""
+    is_excerpt = overlap_s is not None and overlap_s < local_overlap_s
+    return EXCERPT_OVERLAP_S if is_excerpt else local_overlap_s
 
 
 def meets_rule(
@@ -156,9 +171,9 @@ def meets_rule(
         allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
     chroma, mfcc, overlap = allowed
     return (
-        chroma_distance <= chroma + _TOLERANCE
-        and mfcc_distance <= mfcc + _TOLERANCE
-        and overlap_s >= overlap - _TOLERANCE
+        meets_limit("chroma_distance", chroma_distance, chroma)
+        and meets_limit("mfcc_distance", mfcc_distance, mfcc)
+        and meets_limit("overlap_s", overlap_s, overlap)
     )
 
 

@@ -133,7 +133,10 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
     )
     document = {
         "evidence": asdict(explanation.evidence) | {"limits": asdict(limits)},
-        "measures": [asdict(one) | {"is_met": one.is_met} for one in explanation.measures],
+        "measures": [
+            asdict(one) | {"lower_is_better": one.lower_is_better, "is_met": one.is_met}
+            for one in explanation.measures
+        ],
         "algorithm": ALGORITHM,
     }
     check = check_files(reference, candidate) if with_librosa else None
