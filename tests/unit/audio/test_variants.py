@@ -197,7 +197,7 @@ def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
 ) -> None:
     other, fast = hear(band.track(2)), hear(band.resampled(song, 1.1))
     seconds = round(reference.duration_s, 1)
-    for candidate in (other, fast):
+    for candidate, with_pitch, excerpt_s in ((other, (0.66, 1.5), 2), (fast, (1, 1), None)):
         searched = compare_pair(reference, candidate, limits=LIMITS).searched
         assert searched is not None
         assert (searched.speed, searched.tempo, searched.semitones) == (
@@ -205,7 +205,7 @@ def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
             (0.5, 2),
             (-9, 12),
         )
-        assert searched.tempo_with_pitch == (0.66, 1.5)
+        assert (searched.tempo_with_pitch, searched.min_excerpt_s) == (with_pitch, excerpt_s)
         assert (searched.reference_s, searched.min_overlap_s) == (seconds, 5.5)
         assert searched.candidate_s == round(candidate.duration_s, 1)
 
