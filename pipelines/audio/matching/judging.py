@@ -161,16 +161,19 @@ def judge_edits(reference: Features, candidate: Features, limits: MatchThreshold
     """
     single = best_hypothesis(reference, candidate)
     joint = best_joint_hypothesis(reference, candidate, single)
-    evidence = joint and _judge_hypothesis(reference, candidate, limits, joint)
+    evidence = _judge_hypothesis(reference, candidate, limits, joint)
     if evidence is None or evidence.verdict != "variant":
-        evidence = single and _judge_hypothesis(reference, candidate, limits, single)
+        evidence = _judge_hypothesis(reference, candidate, limits, single)
     return JudgedEdits(evidence=evidence, has_tried_both=not explains_enough(single))
 
 
 def _judge_hypothesis(
-    reference: Features, candidate: Features, limits: MatchThresholds, found: ScoredHypothesis
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    found: ScoredHypothesis | None,
 ) -> PairEvidence | None:
-    if found.share < _LEAST_SHARE:
+    if found is None or found.share < _LEAST_SHARE:
         return None
     hypothesis = found.hypothesis
     undone = undo(candidate, hypothesis)
