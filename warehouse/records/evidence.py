@@ -79,8 +79,11 @@ class PairEvidence:
     Distances are 1 - correlation (0 identical, about 1 unrelated), times are seconds, `score` is
     between 0 and 1. `speed` is candidate speed over reference speed and `semitones` the pitch shift
     of the candidate; 1.0 and 0.0 mean the pair was compared unshifted. None means not measured.
-    `observation` is the likely explanation of a rejected pair, or None. `searched` is None for
-    pairs that were not compared, and for those of earlier releases, which did not record it.
+    `peak_agreement` is the share of spectral peaks that agree beyond chance, -1 to 1; where the
+    distances meet the limits it is weighted by phases and tones, so 0 may be shared peaks of
+    different tones. `observation` is the likely explanation of a rejected pair, or None. `searched`
+    is None for pairs that were not compared, and for those of earlier releases, which did not
+    record it.
     """
 
     verdict: Verdict
