@@ -211,7 +211,11 @@ class DecoderPool:
         ]
 
     async def measure(self, path: Path) -> SoundMeasurement:
-        """Measure one file. An undecodable file gives `NotComparable`; it never raises."""
+        """Measure one file. An undecodable file gives `NotComparable`.
+
+        Raises:
+            OSError: No child can be started.
+        """
         return await asyncio.wrap_future(self.submit(path))
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
@@ -237,7 +241,7 @@ class DecoderPool:
         try:
             answer, encoded = self._ready_child().ask(path, "cut", stretch)
         except (TimeoutError, _ChildGoneError):
-            self._replace_child()
+            self._drop_child()
             return None
         return None if "reason" in answer else encoded
 
@@ -259,13 +263,13 @@ class DecoderPool:
                 self._children.add(child)
         return child
 
-    def _replace_child(self) -> None:
+    def _drop_child(self) -> None:
+        """End this thread's child; the next file that needs one starts another."""
         child: _DecoderChild = self._mine.child
         self._mine.child = None
         with self._lock:
             self._children.discard(child)
         child.stop()
-        self._own_child()
 
     def _measure(self, path: Path) -> SoundMeasurement:
         return _to_sound(*self._asked(path, "measure"))
@@ -277,20 +281,20 @@ class DecoderPool:
         return DecodedSamples(np.frombuffer(samples, np.float32), answer["sample_rate_hz"])
 
     def _asked(self, path: Path, task: Task) -> tuple[DecoderReply, bytes]:
-        """Return the child's reply; a child that is gone or too slow is replaced."""
+        """Return the child's reply; a child that is gone or too slow is dropped."""
         try:
             return self._ready_child().ask(path, task)
         except TimeoutError:
-            self._replace_child()
+            self._drop_child()
             return DecoderReply(sha256=None, reason="decoder_timed_out"), b""
         except _ChildGoneError:
-            self._replace_child()
+            self._drop_child()
             return DecoderReply(sha256=None, reason="decoder_crashed"), b""
 
     def _ready_child(self) -> _DecoderChild:
         """Return this thread's child; replace one that died while idle, so no file is blamed."""
         if self._own_child().process.poll() is not None:
-            self._replace_child()
+            self._drop_child()
         child = self._own_child()
         child.wait_until_ready()
         return child

@@ -120,6 +120,7 @@ async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -
         os.kill(pids(pool)[0], signal.SIGSTOP)
         clock.meanwhile = lambda: PATIENT.wall_s + 1
         stopped = await pool.measure(sounds / "song.mp3")
+        assert pids(pool) == []  # another starts with the next file: none does for a pool that ends
         after = await pool.measure(sounds / "song.mp3")
     assert stopped == NotComparable(sha256=None, reason="decoder_timed_out")
     assert isinstance(after, MeasuredSound)
