@@ -19,6 +19,8 @@ ReferenceSource = Literal["platform", "music_service"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 MATCHES: frozenset[str] = frozenset({"confirmed", "variant"})
 """Verdicts of a pair that carries the same recording, changed or not."""
+STRENGTH: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
+"""Which verdict of several pairs counts: the strongest."""
 MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
 RejectionLabel = Literal["likely_cover", "likely_reversed", "shared_voice", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
@@ -100,6 +102,11 @@ class PairEvidence:
     semitones: float | None = None
     observation: RejectionLabel | None = None
     searched: SearchedRange | None = None
+
+    @property
+    def credibility(self) -> tuple[int, float]:
+        """Sort key: the stronger verdict, then the higher score."""
+        return (STRENGTH[self.verdict], self.score or 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

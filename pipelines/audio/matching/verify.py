@@ -36,10 +36,10 @@ from pipelines.audio.matching.rejection_hints import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
     MATCHES,
+    STRENGTH,
     MatchThresholds,
     PairEvidence,
     SearchedRange,
-    Verdict,
 )
 
 __all__ = [
@@ -52,7 +52,6 @@ __all__ = [
     "warm_up",
     "with_likely_kind",
 ]
-_RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""
 NEAR_SCORE = 0.3
@@ -151,13 +150,13 @@ def _judge_stretches(
     best, with_both = as_heard, False
     if edits:
         judged = judge_edits(reference, candidate, limits)
-        best = max(as_heard, judged.evidence or as_heard, key=_credibility)
+        best = max(as_heard, judged.evidence or as_heard, key=lambda one: one.credibility)
         with_both = judged.has_tried_both
     if best.verdict == "variant":
         return _Search(evidence=best, edits=edits, both=with_both)
     excerpt = judge_excerpt(reference, candidate, limits, stretches)
     # distances of a few seconds explain a rejection only if nothing else was measured
-    is_telling = excerpt is not None and _RANK[excerpt.verdict] > _RANK[best.verdict]
+    is_telling = excerpt is not None and STRENGTH[excerpt.verdict] > STRENGTH[best.verdict]
     return _Search(
         evidence=excerpt if excerpt is not None and is_telling else best,
         edits=edits,
@@ -343,11 +342,7 @@ def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
             verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
         )
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
-    best = max(checked or pairs, key=lambda pair: _credibility(pair.evidence))
+    best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
     return GroupVerdict(
         verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
     )
-
-
-def _credibility(evidence: PairEvidence) -> tuple[int, float]:
-    return (_RANK[evidence.verdict], evidence.score or 0.0)
