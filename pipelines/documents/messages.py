@@ -112,6 +112,24 @@ VARIANTS: Mapping[str, Message] = {
     "excerpt": Message("a few unchanged seconds", "短片段（未改动）"),
 }
 
+FIGURES: Mapping[str, Message] = {
+    "confirmed_count": Message("confirmed videos", "已确认作品"),
+    "music_id_count": Message("music ids with this recording", "使用同一录音的音乐 ID"),
+    "unique_account_count": Message("accounts (at least)", "账号数（至少）"),
+    "hot_score_sum": Message("total hot score", "作品总热度"),
+    "follower_count": Message("followers", "粉丝"),
+    "total_favorited": Message("likes received", "获赞总数"),
+    "aweme_count": Message("videos", "作品"),
+    "view_count": Message("views", "播放"),
+    "user_count": Message("users", "参与人数"),
+    "digg_count": Message("likes", "点赞"),
+    "comment_count": Message("comments", "评论"),
+    "collect_count": Message("collects", "收藏"),
+    "share_count": Message("shares", "分享"),
+    "hot_score": Message("hot score", "热度"),
+}
+"""Counts of a watched subject and of its videos."""
+
 OBSERVATIONS: Mapping[str, Message] = {
     "likely_cover": Message("likely a cover", "可能是翻唱"),
     "likely_reversed": Message("likely played backwards", "可能是倒放"),

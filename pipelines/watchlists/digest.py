@@ -13,6 +13,7 @@ from uuid import uuid4
 import orjson
 
 from pipelines.documents.html_pages import PageTemplates, rounded_number
+from pipelines.documents.messages import FIGURES
 from pipelines.documents.videos import to_time
 from pipelines.watchlists.changes import WatchChanges
 from pipelines.watchlists.observations import WatchObservation
@@ -21,23 +22,6 @@ from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import EntryCheck, WatchlistRun
 
 SCHEMA_VERSION = 1
-FIGURES = {
-    "confirmed_count": ("confirmed videos", "已确认作品"),
-    "music_id_count": ("music ids with this recording", "使用同一录音的音乐 ID"),
-    "unique_account_count": ("accounts (at least)", "账号数（至少）"),
-    "hot_score_sum": ("total hot score", "作品总热度"),
-    "follower_count": ("followers", "粉丝"),
-    "total_favorited": ("likes received", "获赞总数"),
-    "aweme_count": ("videos", "作品"),
-    "view_count": ("views", "播放"),
-    "user_count": ("users", "参与人数"),
-    "digg_count": ("likes", "点赞"),
-    "comment_count": ("comments", "评论"),
-    "collect_count": ("collects", "收藏"),
-    "share_count": ("shares", "分享"),
-    "hot_score": ("hot score", "热度"),
-}
-"""Labels of the figures in English and Chinese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +115,8 @@ class DigestFolder:
 
 def render_digest(digest: ReadOnlyDocument) -> str:
     """Render a digest as one HTML file."""
-    return _PAGES.render("digest.html.j2", style="digest.css", digest=digest, figures=FIGURES)
+    figures = {name: (label.en, label.zh) for name, label in FIGURES.items()}
+    return _PAGES.render("digest.html.j2", style="digest.css", digest=digest, figures=figures)
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -4,6 +4,7 @@ In English and light colours; `make soak` runs all of them in Chinese and dark, 
 full tier walks through a result.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.test_console_rules import ask_module
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -214,6 +216,46 @@ def test_a_cancelled_scan_is_started_again(view: View, job_id: str) -> None:
     view.page.wait_for_url(f"**#/job/{AGAIN}")
     view.page.wait_for_selector("[role=tabpanel]")
     assert is_clean(view)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_track"),
+    [
+        ("6812345", True), ("v.example/AbCd1/", True), ("Listen: https://v.example/AbCd1/", True),
+        ("Track 123456789012345 of 2024", False), ("1989", False), ("Mr. Blue/Red", False),
+    ],
+)  # fmt: skip
+def test_a_text_is_a_track_or_a_title(shared_view: View, text: str, is_track: bool) -> None:
+    found = ask_module(shared_view, "parts/track_file.js", f"m.isTrack({json.dumps(text)})")
+    assert found is is_track
+
+
+def test_the_end_of_a_scan_is_told_whatever_is_looked_at(visitors: Visitors, job_id: str) -> None:
+    view = visitors.open()
+    view.page.clock.install()
+    view.page.evaluate(
+        """() => {
+          window.Notification = class {
+            constructor(title, {body}) { document.body.dataset.told = body; }
+          };
+          Notification.permission = 'granted';
+        }"""
+    )
+    whole = view.page.request.get(f"{view.base}{JOBS}/{job_id}").json()
+    running = {**whole, "data": {**whole["data"], "status": "running", "result": None}}
+    answers = {"now": running}
+    view.page.route(
+        f"**/music_collection_jobs/{job_id}", lambda route: route.fulfill(json=answers["now"])
+    )
+    view.page.route(f"**/jobs/{job_id}/events", lambda route: route.abort())
+    view.show(f"#/job/{job_id}")
+    view.page.get_by_role("button", name="Notify me").click()
+    view.show("#/reference")  # who still asks for the scan is not its page
+    with view.page.expect_response(f"**/music_collection_jobs/{job_id}"):
+        view.page.clock.run_for(1500)
+    answers["now"] = whole
+    view.page.clock.run_for(1500)
+    expect(view.page.locator("body[data-told*='Completed']")).to_have_count(1)
 
 
 def test_several_tracks_have_a_panel_each(view: View, track: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Catalogues in the console: imported from a table, read, run, stopped and removed."""
 
+import json
 import re
 from datetime import datetime
 from typing import Any
@@ -9,9 +10,9 @@ import pytest
 from playwright.sync_api import FilePayload, Route, expect
 
 from api.schemas.examples import read_example
-from tests.browser.test_console_rules import answer
+from tests.browser.test_console_rules import answer, ask_module, refusal
 from tests.stage import Stage
-from tests.unit.catalog.test_import_tables import spreadsheet
+from tests.unit.catalog.test_import_tables import CASES, spreadsheet
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -128,7 +129,7 @@ def test_a_read_that_fails_leaves_the_catalogues_shown_and_they_are_read_again(
     expect(row).to_contain_text("62")
 
 
-def test_back_to_another_state_begins_at_its_first_page(view: View) -> None:
+def test_back_undoes_a_page_and_a_state(view: View) -> None:
     track = {
         "key": "music:73", "input": "73", "label": None, "music_id": "73", "state": "stale",
         "error": None, "job_id": None, "stage": None, "result_job_id": None, "result_at": None,
@@ -156,9 +157,77 @@ def test_back_to_another_state_begins_at_its_first_page(view: View) -> None:
     expect(main).to_contain_text("1 to 50 of 60")
     main.get_by_role("button", name="Next").click()
     expect(main).to_contain_text("51 to 60 of 60")
+    assert "from=50" in view.page.url
+    view.page.go_back()
+    expect(main).to_contain_text("1 to 50 of 60")
     view.page.go_back()
     expect(main).to_contain_text("1 to 1 of 1")
     _is_clean(view)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
+def test_a_table_is_read_by_the_rules_of_the_service(view: View, case: dict[str, Any]) -> None:
+    text = json.dumps(case["text"])
+    found = ask_module(view, "views/catalogs/table_lines.js", f"m.tableLines({text})")
+    lines = [[one["number"], one["values"]] for one in found["lines"]]
+    assert (lines, found["open"]) == (case["lines"], None)
+
+
+def test_a_text_without_tracks_or_with_an_open_quotation_mark_is_not_sent(view: View) -> None:
+    view.show("#/catalogs")
+    view.page.get_by_role("button", name="Import tracks").click()
+    form = view.page.locator("main form")
+    form.get_by_label("Name", exact=True).fill("songs")
+    sent: list[str] = []
+    view.page.route("**/catalogs/songs/tracks", lambda route: sent.append(route.request.url))
+    for text, words in (
+        ("track,title\n", "There is no track in this text"),
+        ('track,title\n73000001,"Boats\n73000002,x', "Line 2: a quotation mark is not closed"),
+    ):
+        form.get_by_label("Tracks", exact=True).fill(text)
+        form.get_by_role("button", name="Import tracks").click()
+        expect(form.get_by_role("alert")).to_have_text(words)
+    assert sent == []
+
+
+def test_parts_that_were_stored_are_counted_when_a_later_one_is_refused(view: View) -> None:
+    view.show("#/catalogs")
+    parts = iter((True, False))
+    stored = {"new_count": 200, "updated_count": 0, "duplicates": [], "problems": [
+        {"line": 7, "input": "x", "reason": "not_a_track", "message": "no"}]}  # fmt: skip
+
+    def take(route: Route) -> None:
+        if next(parts):
+            route.fulfill(json=read_example("history") | {"data": stored})
+        else:
+            route.fulfill(status=503, json=refusal())
+
+    view.page.route("**/catalogs/songs/tracks", take)
+    view.page.get_by_role("button", name="Import tracks").click()
+    form = view.page.locator("main form")
+    form.get_by_label("Name", exact=True).fill("songs")
+    form.get_by_label("Tracks", exact=True).fill("\n".join(f"7300{at:04}" for at in range(250)))
+    with view.page.expect_request("**/sametrack/catalogs"):  # the list is read again
+        form.get_by_role("button", name="Import tracks").click()
+    expect(form).to_contain_text("200 added, 0 updated, 0 duplicates, 1 lines not imported")
+    expect(form).to_contain_text("neither an id nor the link of a track")
+    expect(form.locator(".note.bad")).to_have_count(1)
+
+
+def test_a_removal_that_is_refused_leaves_the_catalogue_shown(view: View) -> None:
+    answer(
+        view,
+        "**/sametrack/catalogs",
+        read_example("history") | {"data": {"catalogs": [catalog_of(3)]}},
+    )
+    view.page.route("**/catalogs/songs", lambda route: route.fulfill(status=403, json=refusal()))
+    view.show("#/catalogs?name=songs")
+    view.page.get_by_role("button", name="Remove").click()
+    view.page.get_by_role("button", name="Remove the list; results stay").click()
+    expect(view.page.locator(".toasts")).to_contain_text("It is away")
+    assert "name=songs" in view.page.url
+    view.show("#/catalogs?name=gone")
+    expect(view.page.locator("main")).to_contain_text("There is no catalogue “gone”")
 
 
 def _is_clean(view: View) -> None:

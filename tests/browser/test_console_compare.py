@@ -47,6 +47,19 @@ def test_the_address_holds_the_choice_and_back_undoes_it(
     assert is_clean(view)
 
 
+def test_a_track_that_was_not_scanned_is_named_and_takes_no_place(
+    view: View, compared: list[str]
+) -> None:
+    view.show(f"#/compare?ids={','.join([*compared, '7999999999999999999'])}")
+    expect(view.page.locator("thead th.side-by-side")).to_have_count(2)
+    main = view.page.locator("main")
+    expect(main).to_contain_text("Not scanned here, so not compared: 7999999999999999999")
+    expect(main).to_contain_text("2 of at most 6")
+    uncounted = main.locator("tbody tr", has_text="Videos without all counts").locator("td")
+    assert all(text.isdigit() for text in uncounted.all_inner_texts())
+    assert is_clean(view)
+
+
 def is_clean(view: View) -> bool:
     assert view.axe() == []
     assert view.faults == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.test_console_rules import settle
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -85,6 +86,52 @@ def test_a_rejected_pair_is_heard_on_demand(view: View, job_id: str) -> None:
     expect(read).to_have_count(0)
     assert view.axe() == []
     assert (view.faults, view.broken_rules()) == ([], [])
+
+
+def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(view: View, job_id: str) -> None:
+    view.page.evaluate(
+        """() => {
+          window.heard = [];
+          HTMLMediaElement.prototype.play = async function () { window.heard.push(this.src); };
+        }"""
+    )
+    held: list[Route] = []
+    view.page.route("**/excerpt/candidate*", lambda route: held.append(route))  # noqa: PLW0108 -- Playwright marks it
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+    row = view.page.locator("#panel tr.data").first
+    for _ in range(2):
+        with view.page.expect_request("**/excerpt/candidate*"):
+            row.get_by_role("button", name="Play the excerpt").click()
+        row.get_by_role("button", name="Stop").click()
+    with view.page.expect_request("**/excerpt/candidate*"):
+        row.get_by_role("button", name="Play the excerpt").click()
+    for route in held:
+        with view.page.expect_response("**/excerpt/candidate*"):
+            route.fulfill(body=b"RIFF", content_type="audio/wav")
+    view.page.wait_for_function("window.heard.length > 0")
+    settle(view)
+    assert view.page.evaluate("window.heard.length") == 1
+
+
+def test_a_double_press_on_play_begins_the_clips_once(view: View, job_id: str) -> None:
+    view.page.evaluate(
+        """() => {
+          window.begun = 0;
+          const start = AudioBufferSourceNode.prototype.start;
+          AudioBufferSourceNode.prototype.start = function (...given) {
+            window.begun += 1;
+            return start.apply(this, given);
+          };
+        }"""
+    )
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+    view.page.locator("#panel tr.data a[href^='#/evidence']").first.click()
+    button = view.page.locator(".player button.main-act")
+    button.wait_for()
+    button.evaluate("button => { button.click(); button.click(); }")
+    view.page.wait_for_function("window.begun > 0")
+    settle(view)
+    assert view.page.evaluate("window.begun") == view.page.locator(".player canvas").count()
 
 
 def test_the_x_key_switches_after_a_missing_sound_was_read(view: View, job_id: str) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.visitor import View, Visitors
 
@@ -101,6 +101,55 @@ def test_more_tracks_than_one_request_holds_are_started(view: View, track: dict[
     body: Any = first.value.post_data_json
     assert body["inputs"] == ids[:10]
     expect(view.page.locator(".note.bad")).to_have_count(2)  # one refusal of each of two requests
+
+
+def test_a_refused_request_leaves_its_lines_in_the_form_and_what_was_started_open(
+    view: View,
+) -> None:
+    ids = [f"73000000000000000{number:02}" for number in range(12)]
+    busy = {"type": "queue_full", "detail": "The queue is full", "hint": "Try again later"}
+    items = [_refused()["data"]["items"][0]]
+    items.append(items[0] | {"ok": True, "status": "queued", "job_id": "begun", "error": None})
+    steps = iter((items, None))
+
+    def take(route: Route) -> None:
+        begun = next(steps)
+        if begun is None:
+            route.fulfill(status=429, json=_refused() | {"data": {"error": busy}})
+        else:
+            route.fulfill(json={"data": {"items": begun, "notes": []}})
+
+    view.page.route("**/fetch_music_hot_videos_batch", take)
+    view.show("#/hot")
+    view.page.locator("textarea").fill("\n".join(ids))
+    view.page.locator("button[type=submit].main-act").first.click()
+    main = view.page.locator("main")
+    expect(main).to_contain_text("2 tracks were not started and stay in the form")
+    expect(main).to_contain_text("The queue is full")
+    assert view.page.url.endswith("#/jobs/begun")
+    view.show("#/jobs/another")
+    expect(main).not_to_contain_text("not started")
+    view.page.go_back()
+    expect(main).to_contain_text("no track")
+    view.show("#/hot")
+    expect(view.page.locator("textarea")).to_have_value("\n".join(ids[10:]))
+
+
+def test_a_short_link_which_may_be_that_of_a_list_is_taken_apart(view: View) -> None:
+    item = _refused()["data"]["items"][0]
+    begun = item | {"ok": True, "status": "queued", "job_id": "begun", "error": None}
+    steps = iter((item, begun))
+    view.page.route(
+        "**/fetch_music_hot_videos_batch",
+        lambda route: route.fulfill(json={"data": {"items": [next(steps)], "notes": []}}),
+    )
+    view.show("#/hot")
+    view.page.locator("textarea").fill("v.example/AbCd1/")
+    start = view.page.locator("button[type=submit].main-act").first
+    start.click()
+    expect(view.page.locator("form .note.bad")).to_contain_text("no track")
+    start.click()
+    view.page.wait_for_url("**#/job/begun")  # one track has no page of several
 
 
 def _refused() -> dict[str, Any]:

@@ -315,6 +315,34 @@ def test_escape_gives_the_focus_back_to_what_opened(view: View) -> None:
     expect(opener).to_be_focused()
 
 
+def test_a_saved_note_gives_the_focus_back_to_its_button(view: View) -> None:
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
+    answer(view, "**/sametrack/notes*", read_example("history") | {"data": {"notes": []}})
+    view.show(f"#/job/{JOB_ID}")
+    opener = view.page.locator("main .note-pad button").first
+    for name in ("Save", "Close"):
+        opener.click()
+        view.page.locator("dialog[open]").get_by_role("button", name=name).click()
+        expect(view.page.locator("dialog[open]")).to_have_count(0)
+        expect(opener).to_be_focused()
+
+
+def test_the_parameters_are_read_again_after_a_failure(visitors: Visitors) -> None:
+    view = visitors.open()
+    failed = iter((True,))
+
+    def reference(route: Route) -> None:
+        if next(failed, False):
+            route.fulfill(status=503, json=refusal())
+        else:
+            route.continue_()
+
+    view.page.route("**/sametrack/reference", reference)
+    view.show("#/reference")
+    view.page.get_by_role("button", name="Try again").click()
+    expect(view.page.locator("main details").first).to_be_visible()
+
+
 def test_an_error_of_another_order_goes_with_it(view: View) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(6))
     failed = refusal()
@@ -440,7 +468,7 @@ def test_a_service_that_is_away_for_a_while_is_asked_again_for_each_of_many_scan
     view.page.clock.install()
     running = completed(3)
     running["data"] |= {"status": "running", "result": None, "finished_at": None}
-    steps = iter(("running", "gone", "busy"))
+    steps = iter(("busy", "running", "gone", "busy"))
 
     def job(route: Route) -> None:
         if not route.request.url.endswith("-0"):
@@ -457,8 +485,11 @@ def test_a_service_that_is_away_for_a_while_is_asked_again_for_each_of_many_scan
     view.page.route("**/music_collection_jobs/*", job)
     view.show("#/jobs/" + ",".join(f"scan-{number}" for number in range(4)))
     first = view.page.locator("section.card").first
-    expect(first.locator("[role=progressbar]")).to_have_count(1)
-    for _ in range(3):
+    expect(first).to_contain_text("It is away")
+    for step in range(4):
         with view.page.expect_event("requestfinished", lambda one: one.url.endswith("-1")):
             view.page.clock.run_for(1500)
+        if step == 0:
+            expect(first.locator("[role=progressbar]")).to_have_count(1)
+            expect(first.locator(".note.bad")).to_have_count(0)
     expect(first).to_contain_text("Open full result")

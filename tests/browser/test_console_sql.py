@@ -61,6 +61,35 @@ def cells(view: View) -> list[str]:
     return view.page.locator("tr.data").first.locator("td").all_inner_texts()
 
 
+@in_english
+def test_a_kind_that_the_rows_do_not_fit_is_not_offered(view: View) -> None:
+    view.show("#/sql")
+    known = "select 'a' as title, 1 as n, null::bigint as unknown union all select 'b', 2, null"
+    run(view, known)
+    rows_come(view, 2)
+    kinds = view.page.get_by_label("Kind of chart").locator("option")
+    expect(kinds).to_have_text(["Bars", "None"])
+    run(view, "select 'a' as title, null::bigint as unknown union all select 'b', null")
+    expect(kinds).to_have_count(0)
+    rows_come(view, 2)
+    assert is_clean(view)
+
+
+@in_english
+def test_bars_have_no_groups_of_the_lines_before(view: View) -> None:
+    view.show("#/sql")
+    days, names = "range(2) d(day)", "(values ('a'), ('b')) n(name)"
+    run(view, f"select date '2026-03-01' + day::int as at, name, day as n from {days}, {names}")
+    rows_come(view, 4)
+    kind = view.page.get_by_label("Kind of chart")
+    expect(kind).to_have_value("line")
+    expect(view.page.locator("figure h3")).to_contain_text("for each name")
+    kind.select_option("bars")
+    expect(view.page.locator("figure h3")).not_to_contain_text("for each")
+    expect(view.page.locator("figure .legend")).to_have_count(0)
+    assert is_clean(view)
+
+
 def is_clean(view: View) -> bool:
     assert view.faults == []
     assert view.broken_rules() == []

@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
+from api.schemas.examples import read_example
+from tests.browser.test_console_rules import answer, refusal
 from tests.stage import Stage
 from tests.visitor import View
 from warehouse.records.watchlists import DueRun
@@ -14,8 +16,13 @@ pytestmark = pytest.mark.browser
 
 TRACK = "7300000000000000001"
 GONE = {"aweme_id": "7310000000000000009", "title": None, "rank": 4, "reason": "status_deleted"}
+FOLLOWERS = {
+    "name": "follower_count", "before": 1000, "after": 51_000, "change": 50_000,
+    "elapsed_s": 86_400.0, "per_day": 50_000.0,
+}  # fmt: skip
 CHANGES: dict[str, Any] = {
-    "since": "2026-11-20T00:00:00+00:00", "until": "2026-11-21T00:00:00+00:00", "figures": [],
+    "since": "2026-11-20T00:00:00+00:00", "until": "2026-11-21T00:00:00+00:00",
+    "figures": [FOLLOWERS],
     "fast_works": [{"aweme_id": "7310000000000001", "title": "<b>Boats</b>", "velocity": 1234.5}],
     "rank_changes": [], "new_works": [], "vanished_works": [GONE], "change_count": 3,
     "new_music_ids": [{"music_id": "7300000000000000077", "work_count": 2}],
@@ -41,7 +48,13 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View)
     _end_a_run(stage)
     page.reload()
     page.get_by_role("button", name="songs").click()
-    for words in ("1,235 hot score a day", "<b>Boats</b>", "7300000000000000077", "status_deleted"):
+    for words in (
+        "1,235 hot score a day",
+        "<b>Boats</b>",
+        "7300000000000000077",
+        "status_deleted",
+        "followers: 51,000 (+50,000, +50,000 a day)",
+    ):
         expect(page.locator("main")).to_contain_text(words)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
@@ -52,6 +65,30 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View)
     expect(page.locator("main")).to_contain_text("No watchlists")
     assert stage.control.watchlists() == []
     _is_clean(view)
+
+
+def test_a_read_that_fails_leaves_the_watchlists_shown(view: View) -> None:
+    one = {
+        "name": "songs", "every": "daily", "entries": [], "enabled": True, "next_due_at": None,
+        "last_run": None,
+    }  # fmt: skip
+    found = read_example("history") | {"data": {"watchlists": [one]}}
+    reads = iter((found, None))
+
+    def watchlists(route: Route) -> None:
+        envelope = next(reads)
+        if envelope is None:
+            route.fulfill(status=503, json=refusal())
+        else:
+            route.fulfill(json=envelope)
+
+    view.page.route("**/sametrack/watchlists", watchlists)
+    answer(view, "**/watchlists/songs/runs", found)
+    view.show("#/operator")
+    view.page.get_by_role("button", name="Run now").click()
+    card = view.page.locator(".card", has_text="Watchlists")
+    expect(card.locator(".note.bad")).to_be_visible()
+    expect(card.get_by_role("button", name="songs")).to_be_visible()
 
 
 def _end_a_run(stage: Stage) -> None:

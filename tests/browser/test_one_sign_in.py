@@ -92,6 +92,26 @@ def test_a_wrong_token_is_said_and_signing_out_asks_again(town: Town, visitors: 
     assert view.page.evaluate("fetch('/api/v1/sametrack/jobs').then(one => one.status)") == 401
 
 
+def test_a_service_that_cannot_answer_does_not_blame_the_token(
+    town: Town, visitors: Visitors
+) -> None:
+    view = visitors.of(town.console).open()
+    dialog = view.page.locator("dialog[open]")
+    view.page.route("**/session", lambda route: route.abort())
+    dialog.locator("input[type=password]").fill(TOKEN)
+    dialog.locator("button[type=submit]").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("The service does not respond")
+    expect(dialog).not_to_contain_text("not accepted")
+    expect(dialog.locator("input[type=password]")).to_have_value(TOKEN)
+    view.page.unroute_all()
+    dialog.locator("button[type=submit]").click()
+    expect(dialog).to_have_count(0)
+    view.page.get_by_role("button", name="Sign in").click()
+    view.page.route("**/session", lambda route: route.abort())
+    dialog.get_by_role("button", name="Sign out").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("The service does not respond")
+
+
 def test_who_signed_in_at_the_console_sees_the_ui_and_launches_nothing(
     town: Town, visitors: Visitors
 ) -> None:

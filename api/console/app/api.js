@@ -57,16 +57,21 @@ export async function loadSession() {
   const response = await fetch(SESSION, OWN).catch(() => null);
   if (response?.ok) session.value = await response.json();
 }
-// Exchanges a token for a session. Returns false if the token is not valid.
+// Exchanges a token for a session. Returns false if the token is not valid. Throws as `request` does.
 export async function signIn(token, keep) {
   const response = await fetch(SESSION, { ...OWN, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, keep }) });
-  if (response.ok) session.value = await response.json();
-  if (response.ok) needsToken.value = false;
-  return response.ok;
+  if (response.status === 401) return false;
+  session.value = await answerOf(response);
+  needsToken.value = false;
+  return true;
 }
 export async function signOut() {
-  const response = await fetch(SESSION, { ...OWN, method: "DELETE" });
-  if (response.ok) session.value = await response.json();
+  session.value = await answerOf(await fetch(SESSION, { ...OWN, method: "DELETE" }));
+}
+async function answerOf(response) {
+  const answer = await response.json().catch(() => null);
+  if (!response.ok || answer === null) throw new ServiceError(response.status, answer);
+  return answer;
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);

@@ -43,7 +43,12 @@ export function either(enText, zhText) {
 export const named = (name, value) => (lang.value === "zh" ? `${name}：${value}` : `${name}: ${value}`);
 export const listed = (parts) => parts.join(lang.value === "zh" ? "；" : "; ");
 
-export async function loadTermLabels() {
-  const response = await fetch("/console/words.json", { credentials: "omit" });
-  if (response.ok) termLabels.value = await response.json();
+let pending = null;
+// Read once; if that fails, the next call tries again.
+export function loadTermLabels() {
+  pending ??= fetch("/console/words.json", { credentials: "omit" }).then(async (response) => {
+    if (!response.ok) throw new Error(String(response.status));
+    termLabels.value = await response.json();
+  }).catch(() => { pending = null; });
+  return pending;
 }

@@ -7,14 +7,15 @@ const FINAL = new Set(["completed", "failed", "cancelled"]);
 export const isOver = (job) => FINAL.has(job?.status);
 const POLL_MS = 1500;
 // A refusal that asking again does not change; others are a busy or absent service.
-const isFinal = (error) => error.name === "AbortError" || (error instanceof ServiceError && error.status < 429);
+const isFinal = (error) => error.name === "AbortError" || (error instanceof ServiceError && error.status >= 400 && error.status < 429);
 
 // Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
 export class JobWatch {
-  constructor(jobId, { onEnd, isStreamed = true } = {}) {
+  constructor(jobId, { onEnd, isStreamed = true, isShown = true } = {}) {
     this.jobId = jobId;
     this.onEnd = onEnd;
     this.isStreamed = isStreamed;
+    this.isShown = isShown; // whether its requests are those that the page shows
     this.state = signal({ job: null, error: null, mode: "loading", log: [] });
     this.stopping = new AbortController();
     this.lastId = null;
@@ -22,8 +23,7 @@ export class JobWatch {
 
   async run() {
     try {
-      const first = await this.poll();
-      this.wasOver = isOver(first);
+      await this.pollIfAnswered();
       while (!this.stopping.signal.aborted && !isOver(this.state.value.job)) await this.listen();
       if (!this.wasOver && isOver(this.state.value.job)) this.onEnd?.(this.state.value.job);
     } catch (error) {
@@ -54,13 +54,19 @@ export class JobWatch {
   async pollLater() {
     this.update({ mode: "polling" });
     await this.rest();
-    await this.poll().catch((error) => { if (isFinal(error)) throw error; });
+    await this.pollIfAnswered();
+  }
+
+  async pollIfAnswered() {
+    await this.poll().catch((error) => {
+      if (isFinal(error)) throw error;
+      if (!this.state.value.job) this.update({ error }); // until there is something to show
+    });
   }
 
   async poll() {
-    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { signal: this.stopping.signal, isShown: true });
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { signal: this.stopping.signal, isShown: this.isShown });
     this.take(envelope.data);
-    return envelope.data;
   }
 
   rest() {
@@ -70,6 +76,7 @@ export class JobWatch {
   take(given) {
     const job = given.data ?? given; // an event carries the polling document
     if (job.is_demo_data) isDemo.value = true;
+    this.wasOver ??= isOver(job); // when it was first seen
     const before = this.state.value;
     const stage = job.progress?.stage;
     const known = before.log.at(-1)?.stage;

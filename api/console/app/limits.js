@@ -6,8 +6,9 @@ import { termLabels } from "./i18n.js";
 export const reference = signal(null);
 let pending = null;
 
+// Read once. Rejects if it cannot be read; the next call tries again.
 export function loadReference() {
-  pending ??= request(PATHS.reference).then((envelope) => { reference.value = envelope.data; }, () => { pending = null; });
+  pending ??= request(PATHS.reference).then((envelope) => { reference.value = envelope.data; }, (error) => { pending = null; throw error; });
   return pending;
 }
 export function limitsOf(name) {

@@ -2,13 +2,12 @@
 import { beginRead, dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
-import { CheckField, ErrorNote, Icon, TextField } from "./parts/ui.js";
-import { link, refuseSecrets, route } from "./router.js";
+import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
+import { hadSecret, link, route } from "./router.js";
 import { chooseLang, chooseTheme, forgetView, isDemo, isExperimental, isOnline, lang, lastExchange, needsToken, notices, savedViews, saveView, session, setUp, theme } from "./state.js";
 import { HotView } from "./views/hot.js";
 import "./messages/page.js";
 
-const hadSecret = signal(refuseSecrets());
 const isMenuOpen = signal(false);
 const isTokenOpen = signal(false);
 
@@ -41,7 +40,7 @@ async function loadView(name) {
 }
 const PROPS = {
   job: (path, query) => ({ jobId: path[1] ?? "", query }),
-  jobs: (path) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none") }),
+  jobs: (path, query) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none"), query }),
   evidence: (path) => ({ id: path[1] ?? "" }),
   time: (path) => ({ kind: path[1], id: path[2] }),
   sql: (path, query) => ({ name: path[1] ?? "", query }),
@@ -63,11 +62,16 @@ function View() {
     if (name !== "missing" && !loaded.has(name)) loadView(name).then(() => redraw((n) => n + 1), setError);
   }, [name]);
   if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
-  if (name === "missing") return html`<div class="empty"><h1>${t("missing.title")}</h1><p>${t("missing.hint")}</p><a class="button" href=${link(["hot"])}>${t("nav.hot")}</a></div>`;
+  if (name === "missing") return html`<${Missing} />`;
   const Found = loaded.get(name);
   const props = PROPS[name]?.(path, query) ?? { query };
   const key = name === "job" || name === "evidence" ? `${name}/${path[1]}` : name;
   return Found ? html`<${Found} key=${key} ...${props} />` : html`<p class="soft" role="status">${t("state.loading")}</p>`;
+}
+
+function Missing() {
+  useTitle(t("missing.title"));
+  return html`<div class="empty"><h1>${t("missing.title")}</h1><p>${t("missing.hint")}</p><a class="button" href=${link(["hot"])}>${t("nav.hot")}</a></div>`;
 }
 
 function Mark() {
@@ -128,22 +132,25 @@ function TokenDialog() {
   const [given, setGiven] = useState("");
   const [isKept, setKept] = useState(false);
   const [isWrong, setWrong] = useState(false);
+  const [error, setError] = useState(null); // nothing that the token could help
   const isOpen = isTokenOpen.value || needsToken.value;
   useEffect(() => {
     if (isOpen && !box.current.open) box.current.showModal();
     if (!isOpen && box.current.open) box.current.close();
   }, [isOpen]);
-  const close = () => { isTokenOpen.value = false; needsToken.value = false; setWrong(false); };
+  const close = () => { isTokenOpen.value = false; needsToken.value = false; setWrong(false); setError(null); };
   const save = async (event) => {
     event.preventDefault();
-    const isSignedIn = await signIn(given.trim(), isKept).catch(() => false);
+    setError(null);
+    const isSignedIn = await signIn(given.trim(), isKept).catch(setError);
+    if (isSignedIn === undefined) return;
     setGiven("");
     setWrong(!isSignedIn);
     if (isSignedIn) { close(); reload(); }
   };
-  const leave = async () => { await signOut(); close(); reload(); };
+  const leave = () => signOut().then(() => { close(); reload(); }, setError);
   const { required, role } = session.value;
-  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft" role="status">${isWrong ? t("token.wrong") : required && role ? t("token.role", { role }) : t("token.lead")}</p>
+  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft" role="status">${isWrong ? t("token.wrong") : required && role ? t("token.role", { role }) : t("token.lead")}</p><${ErrorNote} error=${error} />
     <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} /><${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
     <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${required && role && html`<button type="button" class="button" onClick=${leave}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
 }
@@ -151,7 +158,7 @@ function TokenDialog() {
 // Sends one small request: it shows whether the service responds, wants a token or has demo data.
 const rounds = signal(0);
 async function checkService({ isAsked = false } = {}) {
-  await loadSession();
+  await Promise.all([loadSession(), loadTermLabels()]);
   if (isAsked) return true; // the read of the view shows the same
   try { await request(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips show the error
   return true;
@@ -178,7 +185,7 @@ function App() {
 }
 
 addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });
-loadTermLabels().catch(() => {});
+loadTermLabels();
 const [openedView, openedId] = route.value.path;
 if (openedView === "job" && openedId) beginRead(`${PATHS.jobs}/${openedId}`);
 if (openedView in DEEPER) loadView(openedView).catch(() => {}); // the view shows what failed

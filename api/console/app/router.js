@@ -2,7 +2,10 @@
 import { computed, signal } from "./html.js";
 
 const hash = signal(location.hash);
-addEventListener("hashchange", () => { hash.value = location.hash; });
+addEventListener("hashchange", () => {
+  refuseSecrets();
+  hash.value = location.hash;
+});
 
 // Parsed address: {path: ["job", id, …], query: {…}}.
 export const route = computed(() => {
@@ -36,10 +39,12 @@ export function useAddress(parts, query, name) {
 }
 
 const SECRET = /(^|[?&#/])(token|access_token|api_key|apikey|x-api-key|authorization|bearer)=/i;
-// Removes a token from the address: it would stay in history and logs. Returns true if there was one.
-export function refuseSecrets() {
-  if (!SECRET.test(location.search) && !SECRET.test(location.hash)) return false;
+export const hadSecret = signal(false);
+// Removes a token from the address: it would stay in history and logs.
+function refuseSecrets() {
+  if (!SECRET.test(location.search) && !SECRET.test(location.hash)) return;
   history.replaceState(null, "", location.pathname);
   hash.value = "";
-  return true;
+  hadSecret.value = true;
 }
+refuseSecrets();

@@ -45,6 +45,7 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "estimate_unit": coverage_messages.UNITS,
     "not_audited": coverage_messages.NOT_AUDITED,
     "audit_verdict": coverage_messages.AUDIT_VERDICTS,
+    "figure": messages.FIGURES,
 }
 _LIMITS = {
     one.name: {

@@ -65,14 +65,15 @@ def speed(factor: float) -> Hypothesis:
 
 UNCHANGED = speed(1.0)
 _FACTORS = tuple(math.exp(0.02 * step) for step in range(-34, 35) if step)
-_PITCHES = tuple(float(semitones) for semitones in range(-9, 13) if semitones)
+_PITCHES = tuple(halves / 2 for halves in range(-18, 25) if halves)
 HYPOTHESES: tuple[Hypothesis, ...] = (
     *(speed(factor) for factor in (0.99, 1.01, *_FACTORS)),
     *(Hypothesis(family="tempo", tempo=factor, semitones=0.0) for factor in _FACTORS),
     *(Hypothesis(family="pitch", tempo=1.0, semitones=semitones) for semitones in _PITCHES),
 )
 """Speeds and tempos from half to double in steps of 2 %, which the refinement of 1.4 % fills (near
-1, speeds in steps of 1 %), and pitch shifts from nine semitones down to an octave up."""
+1, speeds in steps of 1 %), and pitch shifts from nine semitones down to an octave up in steps of
+half a semitone, which the refinement of 0.24 semitones fills."""
 SEARCHED_TEMPOS = (0.5, 2.0)
 SEARCHED_JOINT_TEMPOS = (0.66, 1.5)
 """Tempos that are searched together with every pitch shift."""

@@ -1,13 +1,16 @@
-"""The files that the console writes by itself have the columns of the service's files."""
+"""The files that the console writes and reads by itself are those of the service."""
 
 import re
 from pathlib import Path
 
 import api
 from api.services.exports.tables import _TABLES
+from pipelines.catalog.sources.tables import _KNOWN, MAX_FILE_BYTES
 from warehouse.exports.table_files import _FORMULA
 
-SOURCE = Path(api.__file__).parent / "console" / "app" / "parts" / "export.js"
+APP = Path(api.__file__).parent / "console" / "app"
+SOURCE = APP / "parts" / "export.js"
+CATALOGS = APP / "views" / "catalogs"
 
 
 def names_in(constant: str, pattern: str) -> list[str]:
@@ -37,3 +40,15 @@ def test_a_text_is_a_formula_to_the_console_as_to_the_service() -> None:
     assert found is not None
     signs = found[1].replace(r"\-", "-").encode("raw_unicode_escape").decode("unicode_escape")
     assert set(signs) == set(_FORMULA)
+
+
+def test_a_header_of_an_import_is_one_to_the_console_as_to_the_service() -> None:
+    text = (CATALOGS / "table_lines.js").read_text(encoding="utf-8")
+    listed = re.search(r"const HEADERS = new Set\(\[TRACK, (.*?)\]\)", text)
+    assert listed is not None
+    assert {"track", *re.findall(r'"([^"]+)"', listed[1])} == _KNOWN
+
+
+def test_a_file_of_an_import_is_too_large_to_the_console_as_to_the_service() -> None:
+    text = (CATALOGS / "catalog_form.js").read_text(encoding="utf-8")
+    assert f"const MOST_BYTES = {MAX_FILE_BYTES // 1024**2} * 1024 * 1024;" in text

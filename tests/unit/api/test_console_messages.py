@@ -8,6 +8,8 @@ from typing import get_args
 import pytest
 
 from api.server.middleware.static_files import FOLDER, static_file_names
+from api.services.reads.chart_documents import INCOMPLETE, NO_ISSUE
+from pipelines.catalog.rules.importing import ProblemReason
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
 from pipelines.parameters.scan import PARAMETERS
@@ -103,6 +105,8 @@ def test_every_term_of_the_service_has_a_message() -> None:
         *(f"song.reason.{name}" for name in get_args(Reason) if name != "no_longer_linked"),
         *(f"song.lead_reason.{name}" for name in get_args(LeadReason)),
         *(f"song.direction.{name}" for name in get_args(Direction)),
+        *(f"chart.reason.{name}" for name in (NO_ISSUE, INCOMPLETE)),
+        *(f"catalog.problem.{name}" for name in get_args(ProblemReason)),
     }
     assert wanted - messages().keys() == set()
 

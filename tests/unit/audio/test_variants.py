@@ -41,9 +41,9 @@ def test_tempo_is_found_without_pitch(
     assert evidence.semitones == 0
 
 
-@pytest.mark.parametrize("semitones", [-8, -2, 1, 7])
+@pytest.mark.parametrize("semitones", [-8, -2, -1.7, -0.318, 0.3, 0.7, 1, 1.3, 7])
 def test_pitch_is_found_without_tempo(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, semitones: int
+    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, semitones: float
 ) -> None:
     ratio = 2 ** (semitones / 12)
     pitched = band.resampled(band.stretched(song, 1 / ratio), ratio)

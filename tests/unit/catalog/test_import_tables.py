@@ -1,6 +1,7 @@
 """Files of an import: CSV, plain text and spreadsheets, with the numbers of their lines."""
 
 import io
+import json
 import zipfile
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,6 +16,10 @@ from pipelines.catalog.sources.tables import link_lines, parse_table, read_lines
 from warehouse.records.errors import InvalidParameterError
 
 ID = "7300000000000000001"
+CASES: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("table_cases.json").read_text(encoding="utf-8")
+)
+"""What both readers of tables, that of the service and that of the console, make of a text."""
 
 
 def read(text: str, name: str = "songs.csv") -> list[tuple[int, dict[str, str]]]:
@@ -32,21 +37,9 @@ def spreadsheet(*rows: Sequence[Any], **options: Any) -> bytes:
     return written.getvalue()
 
 
-def test_a_header_names_the_columns_and_unknown_ones_are_kept() -> None:
-    found = read(f"music_id;Title;ISRC\n{ID};Paper Boats;DE-A00\n")
-    assert found == [(2, {"music_id": ID, "Title": "Paper Boats", "ISRC": "DE-A00"})]
-
-
-def test_without_a_header_the_first_column_is_the_track() -> None:
-    assert read(f"{ID},one\n\n{ID}\n") == [
-        (1, {"track": ID, "column_2": "one"}),
-        (3, {"track": ID}),
-    ]
-
-
-def test_a_value_over_two_lines_does_not_shift_the_numbers() -> None:
-    found = read(f'track,note\n{ID},"first\nsecond"\n{ID},x\n')
-    assert [number for number, _ in found] == [2, 4]
+@pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
+def test_the_service_reads_a_table_as_the_console_does(case: dict[str, Any]) -> None:
+    assert [[*line] for line in read(case["text"], case["name"])] == case["lines"]
 
 
 def test_a_quotation_mark_without_an_end_swallows_no_lines() -> None:
@@ -56,20 +49,6 @@ def test_a_quotation_mark_without_an_end_swallows_no_lines() -> None:
     closed = "\n".join((*lines[:2], f'{ID},12" mix', f'{ID},"a ""b"""'))
     titles = [row["title"] for _, row in read(closed)]
     assert titles == ["Heroes (live)", '12" mix', 'a "b"']
-
-
-def test_columns_of_one_name_are_kept_apart() -> None:
-    assert read(f"track,note,note,\n{ID},a,b,c,d\n") == [
-        (2, {"track": ID, "note": "a", "note_3": "b", "column_4": "c", "column_5": "d"})
-    ]
-
-
-def test_a_line_of_a_text_file_is_one_track_whatever_it_holds() -> None:
-    text = "Listen, to this: https://v.example/abc; now\n\nhttps://v.example/def"
-    assert read(text, "links.txt") == [
-        (1, {"track": "Listen, to this: https://v.example/abc; now"}),
-        (3, {"track": "https://v.example/def"}),
-    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

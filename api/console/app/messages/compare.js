@@ -38,6 +38,8 @@ addMessages({
   "compare.too_few_hint": ["Scan another track, then compare it here.", "再扫描一首音乐，即可在此对比。"],
   "compare.track": ["Track", "音乐"],
   "compare.tracks": ["Tracks", "音乐"],
+  "compare.uncounted": ["Videos without all counts, not in the hot score", "计数不全、未计入热度的作品"],
+  "compare.unknown": ["Not scanned here, so not compared: {ids}", "未在此扫描，无法对比：{ids}"],
   "compare.variants": ["Variants", "变体"],
   "compare.videos": ["{number|video|videos}", "{number} 个作品"],
   "compare.videos_of": ["Videos of these", "相关作品数"],

@@ -49,6 +49,7 @@ addMessages({
   "filter.music": ["Music id", "音乐 ID"],
   "filter.none": ["No matches for these filters", "没有符合筛选条件的内容"],
   "filter.viral": ["Viral videos only", "只看爆款"],
+  "filter.viral_from": ["from {number} likes", "点赞不少于 {number}"],
   "filter.viral_short": ["viral", "爆款"],
   "missing.hint": ["The address may be outdated or incomplete.", "地址可能已失效或不完整。"],
   "missing.title": ["Page not found", "页面不存在"],

@@ -174,12 +174,17 @@ addMessages({
   "plot.kinds": ["Videos by link type", "关联方式分布"],
   "plot.likes": ["Videos by likes", "点赞分布"],
   "plot.months": ["Videos by month of publication", "发布月份分布"],
+  "plot.ranked": [
+    "Drawn from the {shown|ranked video|ranked videos} of {all} confirmed; the accounts are all.",
+    "依据榜内 {shown} 个作品绘制（共确认 {all} 个）；账号为全部。",
+  ],
   "ranking.empty": ["No video was confirmed", "没有确认到作品"],
   "ranking.empty_hint": [
     "The coverage tab shows what was read and why reading stopped. A larger candidate pool may help.",
     "“覆盖范围”列出已读取的来源与停止原因，可尝试增加候选数量。",
   ],
   "ranking.more": ["Show all {number}", "显示全部 {number} 条"],
+  "ranking.more_up_to": ["Show up to {number}", "最多显示 {number} 条"],
   "ranking.rows": ["{shown} of {all|video|videos}", "{shown} / {all} 个"],
   "related.empty": ["The search returned nothing", "搜索没有结果"],
   "related.empty_hint": [

@@ -6,6 +6,7 @@ addMessages({
     "Each line is its own scan. You can leave this page and come back through its address.",
     "每行是一个独立任务。可以离开本页，之后凭地址返回。",
   ],
+  "batch.not_started": ["{number|track was|tracks were} not started and stay in the form", "{number} 首未提交，已保留在表单中"],
   "batch.open": ["Open full result", "查看完整结果"],
   "batch.title": ["{number|track|tracks}", "{number} 首音乐"],
   "batch.watch": ["View progress", "查看进度"],

@@ -2,13 +2,15 @@
 import { addMessages } from "../i18n.js";
 
 addMessages({
+  "digest.change": ["{number} ({change})", "{number}（{change}）"],
+  "digest.change_per_day": ["{number} ({change}, {rate} a day)", "{number}（{change}，每日 {rate}）"],
   "digest.fast_works": ["Growing fast", "增长迅速"],
   "digest.first": ["first run: nothing to compare with", "首次运行，没有可比较的数据"],
   "digest.new_music_ids": ["New music ids with the recording", "使用该录音的新音乐 ID"],
   "digest.new_works": ["New videos", "新增作品"],
   "digest.none": ["No digest yet", "还没有摘要"],
   "digest.not_shown": ["not visible in this run", "本次不可见"],
-  "digest.nothing": ["no changes", "没有变化"],
+  "digest.nothing": ["no listed changes", "没有可列出的变化"],
   "digest.per_day": ["{number} hot score a day", "热度每日 +{number}"],
   "digest.rank_changes": ["Rank changes", "名次变化"],
   "digest.title": ["Digest of {when}", "{when} 的摘要"],

@@ -3,8 +3,8 @@ import { PATHS, address, fetchFile } from "../api.js";
 import { count } from "../format.js";
 import { html, useState } from "../html.js";
 import { t, termsOf } from "../i18n.js";
-import { isDemo, lang, notify } from "../state.js";
-import { CheckField, Pop } from "./ui.js";
+import { isDemo, lang } from "../state.js";
+import { CheckField, Pop, notifyError } from "./ui.js";
 import "../messages/page.js";
 
 // Fields of a file: [name, value of a row]. `PAIR_FIELDS` are the columns of the service's file.
@@ -52,7 +52,7 @@ export function FileMenu({ fetchForm, name, note, label }) {
       const named = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
       download(await answer.blob(), named ?? `sametrack-${name}.${form}`);
     } catch (error) {
-      notify(error.message);
+      notifyError(error);
     } finally {
       setBusy(null);
     }
@@ -71,7 +71,7 @@ export function ShareButton({ jobId }) {
       const answer = await fetchFile(address(`${PATHS.jobList}/${jobId}/report`, { language: lang.value }));
       download(await answer.blob(), `sametrack-${jobId.slice(0, 8)}.html`);
     } catch (error) {
-      notify(error.message);
+      notifyError(error);
     } finally {
       setBusy(false);
     }

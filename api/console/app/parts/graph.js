@@ -15,7 +15,8 @@ const MAX_VIDEOS = 300;
 const RING_ROOM = 24; // along the circle of the music ids
 
 export function layout(result) {
-  const videos = [...result.aweme_list, ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" }))].slice(0, MAX_VIDEOS);
+  const all = [...result.aweme_list, ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" }))];
+  const videos = all.slice(0, MAX_VIDEOS);
   const groups = new Map();
   for (const video of videos) {
     const id = video.source_music_id ?? result.music_id;
@@ -44,7 +45,7 @@ export function layout(result) {
     angle += wide;
     return node;
   });
-  return { musics, isCut: videos.length === MAX_VIDEOS };
+  return { musics, isCut: all.length > videos.length };
 }
 
 const TEXT = 11; // height of letters, in pixels of the page

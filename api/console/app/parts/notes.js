@@ -2,8 +2,7 @@
 import { PATHS, request } from "../api.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { notify } from "../state.js";
-import { Badge, Icon, TextField } from "./ui.js";
+import { Badge, Icon, TextField, notifyError } from "./ui.js";
 import "../messages/page.js";
 
 const known = signal(new Map()); // `${kind} ${id}` to its note
@@ -39,12 +38,13 @@ function Editor({ kind, id, note, onClose }) {
   const [text, setText] = useState(note?.note ?? "");
   const [tags, setTags] = useState((note?.tags ?? []).join(", "));
   useEffect(() => { box.current.showModal(); }, []);
+  const close = () => box.current.close(); // gives the focus back
   const save = (event) => {
     event.preventDefault();
     const wanted = [...new Set(tags.split(/[,，]/).map((tag) => tag.trim()).filter(Boolean))];
-    write(kind, id, text, wanted).then(onClose, (error) => notify(error.message));
+    write(kind, id, text, wanted).then(close, notifyError);
   };
   return html`<dialog ref=${box} onClose=${onClose} aria-label=${t("note.title")}><form class="stack" onSubmit=${save}><h2>${t("note.title")}</h2>
     <${TextField} label=${t("note.text")} value=${text} onInput=${setText} maxlength="500" /><${TextField} label=${t("note.tags")} hint=${t("note.tags_hint")} value=${tags} onInput=${setTags} maxlength="400" />
-    <p class="small soft">${t("note.shared")}</p><div class="row"><button type="submit" class="button main-act">${t("note.save")}</button><button type="button" class="button plain" onClick=${onClose}>${t("act.close")}</button></div></form></dialog>`;
+    <p class="small soft">${t("note.shared")}</p><div class="row"><button type="submit" class="button main-act">${t("note.save")}</button><button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
 }

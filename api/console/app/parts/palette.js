@@ -8,6 +8,7 @@ import { go, link } from "../router.js";
 import { savedViews } from "../state.js";
 import { draft } from "../views/hot.js";
 import { toRows } from "../views/result/genealogy.js";
+import { isTrack } from "./track_file.js";
 import { Icon } from "./ui.js";
 import "../messages/page.js";
 import "../messages/scan.js";
@@ -16,7 +17,6 @@ export const isPaletteOpen = signal(false);
 const MOST_SHOWN = 12;
 const MOST_JOBS = 100;
 const MOST_ACCOUNTS = 500;
-const TRACK = /https?:\/\/|^\d{15,30}$/; // a link, or an id of the platform
 
 addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
@@ -72,7 +72,7 @@ function Content({ pages }) {
   }, []);
   const found = useMemo(() => {
     const views = savedViews.value.map((view) => ({ kind: "view", text: view.name, more: t("palette.saved"), hash: view.hash }));
-    const scan = TRACK.test(typed.trim()) ? [{ kind: "scan", text: t("palette.scan"), more: typed.trim().slice(0, 60), hash: link(["hot"]) }] : [];
+    const scan = isTrack(typed) ? [{ kind: "scan", text: t("palette.scan"), more: typed.trim().slice(0, 60), hash: link(["hot"]) }] : [];
     return [...scan, ...matching([...views, ...pages, ...(items ?? [])], typed)].slice(0, MOST_SHOWN);
   }, [typed, items, pages]);
   const chosen = Math.min(at, found.length - 1);

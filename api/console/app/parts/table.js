@@ -8,7 +8,7 @@ import "../messages/page.js";
 
 const ROW_PX = 62;
 const DENSE_PX = 36;
-const CARD_PX = 140;
+const CARD_PX = 132; // heights as in data.css
 const SPARE = 6;
 const REST_MS = 200;
 const FAST_ROWS = 2; // rows that pass between two frames when nobody can look at them

@@ -6,7 +6,12 @@ import { notify } from "../state.js";
 import "../messages/scan.js";
 
 const CELL = /https?:\/\/[^\s"'<>,;，；]+|(?<!\d)\d{15,30}(?!\d)/; // a link, or an id of the platform
+const ID = /^\d{5,30}$/;
+const LINK = /https?:|(^|[\s,;，；：:])[a-z0-9-]+(\.[a-z0-9-]+)+\/\S/i; // also without its scheme
 const MOST_BYTES = 2_000_000;
+
+// Whether a text is that of a track, not a title: a music id, or a text with a link.
+export const isTrack = (text) => ID.test(text.trim()) || LINK.test(text);
 
 // Links and ids of a table or a text, one per line, each once.
 export function tracksIn(text) {

@@ -51,8 +51,12 @@ export function Status({ status }) {
   return html`<${Badge} tone=${STATUS_TONES[status] ?? ""}>${t(`status.${status}`)}<//>`;
 }
 
-export function Head({ title, lead, children }) {
+export function useTitle(title) {
   useEffect(() => { document.title = `${title} · Sametrack`; }, [title]);
+}
+
+export function Head({ title, lead, children }) {
+  useTitle(title);
   return html`<div class="row apart"><div class="head"><h1><bdi>${title}</bdi></h1>${lead && html`<div class="lead">${lead}</div>`}</div>${children}</div>`;
 }
 
@@ -137,6 +141,11 @@ export function Copy({ text, label, little = true }) {
   return html`<button type="button" class=${`button ${little ? "little" : ""}`} onClick=${copy}>${label ?? t("act.copy")}</button>`;
 }
 
+// Shows for a moment why something that was asked for did not happen.
+export function notifyError(error) {
+  notify(error.envelope ? either(error.message, error.envelope.message_zh) : t("error.unreachable"));
+}
+
 // An error with its detail and what to do next.
 export function ErrorNote({ error, onRetry }) {
   return error ? html`<${ErrorNoteBody} error=${error} onRetry=${onRetry} />` : null;
@@ -147,7 +156,7 @@ function ErrorNoteBody({ error, onRetry }) {
   const known = refused ? refused.error : error.type ? error : null;
   const type = known?.type;
   const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
-  useEffect(() => { if (type && type !== "unauthorized") loadReference(); }, [type]);
+  useEffect(() => { if (type && type !== "unauthorized") loadReference().catch(() => {}); }, [type]); // without it the hint stays in English
   const answer = refused?.envelope; // null: something between here and the service answered
   const title = answer ? either(answer.message, answer.message_zh) : t(known ? "error.job" : "error.unreachable");
   return html`<div class="note bad" role="alert"><h2>${title}</h2>

@@ -1,8 +1,8 @@
 // Chart history: one issue per ten days, as rank lines and as a table.
 import { PATHS, address, request } from "../api.js";
-import { Foreign, count, seconds, visible } from "../format.js";
+import { Foreign, count, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { labelOf, t } from "../i18n.js";
 import { ChartSongCard } from "../parts/chart_song.js";
 import { Bump, COLORS } from "../parts/charts.js";
 import { Badge, Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
@@ -14,6 +14,9 @@ import "../messages/chart.js";
 import "../messages/page.js";
 
 const DEPTH = 20;
+const MOST_DATES = 6; // of one reason
+const REASONS = new Set(["no_issue_within_10_days", "issue_incomplete"]); // others are types of errors
+const NOT_READ = "not_collected_yet"; // the service reads it in the background
 const iso = (date) => date.toISOString().slice(0, 10);
 const daysAgo = (days) => iso(new Date(Date.now() - days * 864e5));
 
@@ -55,20 +58,19 @@ export function ChartView({ query }) {
     <form class="card" onSubmit=${(event) => { event.preventDefault(); read(); }}><div class="grid"><${TextField} type="date" label=${t("chart.start")} value=${start} onInput=${setStart} min="2021-01-01" required /><${TextField} type="date" label=${t("chart.end")} value=${end} onInput=${setEnd} min="2021-01-01" required /></div>
       <p class="small soft">${t("chart.hint")}</p><div class="row"><button type="submit" class="button main-act" disabled=${state.busy}>${t(state.busy ? "act.reading" : "chart.read")}</button></div></form>
     <${ErrorNote} error=${state.error} onRetry=${state.error ? () => read() : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
-    ${state.data && html`<${Found} data=${state.data} query=${query} source=${address(PATHS.chart, state.asked)} />`}
+    ${state.data && html`<${Found} data=${state.data} query=${query} onRead=${() => read()} source=${address(PATHS.chart, state.asked)} />`}
     ${!state.data && !state.busy && !state.error && html`<${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>`}<${Raw} />`;
 }
 
-function Found({ data, query, source }) {
+function Found({ data, query, source, onRead }) {
   const [chosen, setChosen] = useState(null);
   const [shown, setShown] = useAddress(["chart"], query, "song");
   const [given, setAt] = useAddress(["chart"], query, "issue");
   const newest = String(Math.max(0, data.snapshots.findLastIndex((one) => one.songs.length)));
   const at = data.snapshots[given] ? given : newest;
   const lines = useMemo(() => linesOf(data.snapshots), [data]);
-  const missing = data.snapshots.filter((one) => !one.songs.length);
   const issue = data.snapshots[Number(at)];
-  if (!lines.length) return html`<${Empty} title=${t("chart.none")} icon="chart">${missing[0]?.reason ?? ""}<//>`;
+  if (!lines.length) return html`<${Card}>${data.not_collected_count === 0 && html`<${Empty} title=${t("chart.none")} icon="chart" />`}<${Gaps} data=${data} onRead=${onRead} /><//>`;
   const columns = [
     { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
     { key: "title", label: t("chart.song"), class: "cell-title", render: (row) => html`<b><${Foreign} text=${row.title} /></b><div class="small soft"><${Foreign} text=${row.artist} /></div>` },
@@ -79,11 +81,21 @@ function Found({ data, query, source }) {
   return html`<${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
       <${Bump} songs=${lines.filter((line) => !shown || line.key === shown)} labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")} depth=${DEPTH} label=${t("chart.ranks")} chosen=${chosen} onChoose=${setChosen} />
       <${SelectField} label=${t("chart.follow")} value=${shown} onChange=${setShown} options=${[["", t("chart.all_songs", { number: count(lines.length) })], ...lines.map((line) => [line.key, line.name.slice(0, 60)])]} />
-      ${missing.length > 0 && html`<p class="small soft">${t("chart.missing", { number: count(missing.length) })} ${missing.slice(0, 6).map((one) => `${one.target_date} (${one.reason ?? "—"})`).join(", ")}</p>`}<//>
-    ${shown && html`<${ChartSongCard} songKey=${shown} />`}
+      <${Gaps} data=${data} onRead=${onRead} /><//>
+    ${shown && html`<${ChartSongCard} key=${shown} songKey=${shown} />`}
     <${Card} title=${t("chart.issue")} aside=${issue && html`<span class="small soft">${issue.issue_name ?? ""} · ${issue.volid ?? "—"}${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}</span>`}>
       <${SelectField} label=${t("chart.node")} value=${at} onChange=${setAt} options=${data.snapshots.map((one, place) => [String(place), `${one.target_date} → ${one.chart_date ?? t("chart.no_issue")}`])} />
       <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} /><//>`;
+}
+
+// What the chart does not show, and why.
+function Gaps({ data, onRead }) {
+  const nodes = Map.groupBy(data.snapshots.filter((one) => one.reason && one.reason !== NOT_READ), (one) => one.reason);
+  const said = (reason, number) => (REASONS.has(reason) ? t(`chart.reason.${reason}`, { number, limit: data.limit }) : t("chart.reason.other", { number, why: labelOf("stop", reason) }));
+  return html`${data.not_collected_count > 0 && html`<div class="note info row apart" role="status"><p>${t("chart.reading", { number: count(data.not_collected_count) })}</p><button type="button" class="button little" onClick=${onRead}>${t("act.retry")}</button></div>`}
+    ${[...nodes].map(([reason, missing]) => html`<p key=${reason} class="small soft">${said(reason, count(missing.length))} ${missing.slice(0, MOST_DATES).map((one) => one.target_date).join(", ")}${missing.length > MOST_DATES ? ", …" : ""}</p>`)}
+    ${!data.issues_refreshed && html`<p class="small soft">${t("chart.not_refreshed")}</p>`}
+    ${(data.end_date_cut || data.next_issue_by) && html`<p class="small soft">${t("chart.latest", { date: data.latest_chart_date })} ${data.next_issue_by && t("chart.next", { time: moment(data.next_issue_by) })}</p>`}`;
 }
 
 function Change({ row }) {

@@ -22,7 +22,7 @@ const whole = (value) => (value === null ? DASH : count(Math.round(value)));
 const FIGURES = [
   ["confirmed", (row) => count(row.videos)], ["accounts", (row) => count(row.accounts)], ["music_ids", (row) => count(row.music_ids)],
   ["estimate", (row) => (row.estimated_music_ids === null ? DASH : t("compare.interval", { point: count(row.estimated_music_ids), low: count(row.lower_music_ids), high: count(row.upper_music_ids) }))],
-  ["variants", (row) => count(row.variants)], ["likes", (row) => count(row.likes)], ["median_likes", (row) => whole(row.median_likes)], ["hot_score", (row) => count(row.hot_score)],
+  ["variants", (row) => count(row.variants)], ["likes", (row) => count(row.likes)], ["median_likes", (row) => whole(row.median_likes)], ["hot_score", (row) => count(row.hot_score)], ["uncounted", (row) => count(row.videos_without_all_counts)],
   ["first", (row) => day(row.first_published_at)], ["scans", (row) => count(row.scans)], ["last", (row) => moment(row.last_result_at)],
 ];
 
@@ -44,19 +44,26 @@ export function CompareView({ query }) {
     return () => stopping.abort();
   }, [key]);
   const { tracks, found, error } = state;
+  const known = tracks ? knownOf(ids, tracks) : ids;
+  const unknown = ids.filter((id) => !known.includes(id));
   return html`<${Head} title=${t("compare.title")} lead=${t("compare.lead")}>${found && html`<div class="row no-print"><${Copy} text=${() => location.href} label=${t("compare.copy_link")} /></div>`}<//>
     <${ErrorNote} error=${error} />
     ${!tracks && !error && html`<${Card}><${Loading} rows=${4} /><//>`}
-    ${tracks && html`<${Choice} tracks=${tracks} ids=${ids} />`}
-    ${tracks && ids.length >= 2 && !found && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
+    ${tracks && html`<${Choice} tracks=${tracks} ids=${known} />`}
+    ${unknown.length > 0 && html`<div class="note warn" role="status"><p>${t("compare.unknown", { ids: unknown.join(", ") })}</p></div>`}
+    ${tracks && known.length >= 2 && !found && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
     ${found && html`<${Compared} ...${found} />`}`;
 }
 
-async function read(ids, signal) {
+// The ids of scanned tracks.
+const knownOf = (ids, tracks) => ids.filter((id) => tracks.some((track) => track.music_id === id));
+
+async function read(asked, signal) {
   const tracks = (await ask("compare-tracks", null, signal)).filter((track) => TRACK.test(track.music_id)); // a search by title is no track
+  const ids = knownOf(asked, tracks);
   if (ids.length < 2) return { tracks };
   const [weeks, shared, growth] = await Promise.all([ask("compare-published", ids, signal), ask("compare-accounts", ids, signal), Promise.all(ids.map((id) => growthOf(id, signal)))]);
-  const chosen = ids.map((id) => tracks.find((track) => track.music_id === id)).filter(Boolean);
+  const chosen = ids.map((id) => tracks.find((track) => track.music_id === id));
   return { tracks, found: { chosen, weeks, shared, growth: new Map(ids.map((id, at) => [id, growth[at]])) } };
 }
 

@@ -1,19 +1,22 @@
-// Start page: scan up to ten tracks, one per line, with all parameters.
+// Start page: scan up to fifty tracks, one per line, with all parameters.
 import { PATHS, request } from "../api.js";
 import { html, signal, useState } from "../html.js";
 import { either, t, termsOf } from "../i18n.js";
 import { limitsOf } from "../limits.js";
 import { CheckField, Card, ErrorNote, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
-import { TrackFile } from "../parts/track_file.js";
+import { TrackFile, isTrack } from "../parts/track_file.js";
 import { Raw } from "../parts/raw.js";
 import { go } from "../router.js";
 import { Recent } from "./recent.js";
+import { openJob, viewParts } from "./result/view.js";
 import "../messages/page.js";
 import "../messages/scan.js";
 
 const BATCH = 10; // tracks of one request
 const MOST_TRACKS = 50; // more are a catalogue
-const SONG_LIST = /\/share\/(playlist|album|artist)\?/; // one link that stands for several tracks
+const SONG_LIST = /\/share\/(playlist|album|artist)\b/i;
+// A link that may stand for several tracks: that of a list, or a short one, which names no target.
+const mayBeList = (line) => SONG_LIST.test(line) || (isTrack(line) && !/\d{5}/.test(line));
 const USUAL = ["count", "candidate_limit"];
 const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
 export const draft = signal({ text: "", given: {} }); // survives switching to another view
@@ -40,7 +43,7 @@ export function HotView() {
   const lines = linesOf(text);
   const tooMany = lines.length > MOST_TRACKS;
   const set = (name, value) => { draft.value = { ...draft.value, given: { ...given, [name]: value } }; };
-  const isBatch = lines.length > 1 || SONG_LIST.test(text);
+  const isBatch = lines.length > 1 || mayBeList(text);
   const planned = isBatch ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
   const start = async (event) => {
     event.preventDefault();
@@ -48,7 +51,7 @@ export function HotView() {
     setBusy(true);
     try {
       if (isBatch) openBatch(await startBatches(lines, given));
-      else go(["job", (await request(planned.place, { method: "POST", body: planned.body, isShown: true })).data.job_id]);
+      else openJob(await request(planned.place, { method: "POST", body: planned.body, isShown: true }));
     } catch (failed) {
       setError(failed);
     } finally {
@@ -82,23 +85,36 @@ export function HotView() {
     <${Recent} />`;
 }
 
-// Starts all tracks, as many requests as it takes; the first refusal ends it.
+// Starts all tracks, as many requests as it takes. If a later one is refused, `rest` are the lines it leaves, and `error` says why.
 async function startBatches(lines, given) {
-  const found = { items: [], notes: [] };
+  const begun = { params: {}, items: [], notes: [], rest: [], error: null };
   for (let at = 0; at < lines.length; at += BATCH) {
-    const { data } = await request(PATHS.batch, { method: "POST", body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(given) }, isShown: true });
-    found.items.push(...data.items);
-    found.notes.push(...data.notes);
+    try {
+      const { params, data } = await request(PATHS.batch, { method: "POST", body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(given) }, isShown: true });
+      begun.params = params;
+      begun.items.push(...data.items);
+      begun.notes.push(...data.notes);
+    } catch (error) {
+      if (at === 0) throw error;
+      return { ...begun, rest: lines.slice(at), error };
+    }
   }
-  return found;
+  return begun;
 }
 
-export const failedInputs = signal([]);
-export const leftOut = signal([]); // songs of a list that the batch had no place for
-function openBatch({ items, notes }) {
-  leftOut.value = notes.filter((note) => note.type === "songs_left_out");
-  failedInputs.value = items.filter((item) => !item.ok);
-  go(["jobs", items.filter((item) => item.ok).map((item) => item.job_id).join(",") || "none"]);
+// What was not started, by the address of the batch: {failed, leftOut, rest, error}. `leftOut`: songs of a list that had no place.
+export const refusals = signal(new Map());
+function openBatch({ params, items, notes, rest, error }) {
+  const started = items.filter((item) => item.ok);
+  const failed = items.filter((item) => !item.ok);
+  const leftOut = notes.filter((note) => note.type === "songs_left_out");
+  const isOne = items.length === 1 && !rest.length && !leftOut.length;
+  if (isOne && failed.length) throw failed[0].error;
+  const ids = started.map((item) => item.job_id).join(",") || "none";
+  refusals.value = new Map(refusals.value).set(ids, { failed, leftOut, rest, error });
+  if (rest.length) draft.value = { ...draft.value, text: rest.join("\n") };
+  const isNew = started.every((item) => item.status === "queued"); // an earlier job keeps the view of its own request
+  go([isOne ? "job" : "jobs", ids], isNew ? {} : viewParts(params));
 }
 
 export function NumberField({ name, value, onInput }) {

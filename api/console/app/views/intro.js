@@ -5,7 +5,7 @@ import { Foreign } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Card, ErrorNote } from "../parts/ui.js";
-import { go } from "../router.js";
+import { openJob } from "./result/view.js";
 import "../messages/page.js";
 import "../messages/scan.js";
 
@@ -25,7 +25,7 @@ export function Intro() {
   useEffect(() => { request(PATHS.example).then((envelope) => setExample(envelope.data), () => {}); }, []); // without an example the page is complete
   const start = () => {
     setBusy(true);
-    request(PATHS.jobs, { method: "POST", body: { input: example.input, candidate_limit: 60 }, isShown: true }).then((envelope) => go(["job", envelope.data.job_id]), setError).finally(() => setBusy(false));
+    request(PATHS.jobs, { method: "POST", body: { input: example.input, candidate_limit: 60 }, isShown: true }).then(openJob, setError).finally(() => setBusy(false));
   };
   return html`<${Card} title=${t("intro.title")}>
     <ol class="intro">${Object.entries(PICTURES).map(([name, draw]) => html`<li key=${name}><svg viewBox="0 0 212 120" role="img" aria-label=${t(`intro.${name}`)}>${draw()}</svg><h3>${t(`intro.${name}`)}</h3><p class="small soft">${t(`intro.${name}_text`)}</p></li>`)}</ol>

@@ -7,11 +7,13 @@ import { JobWatch, isOver } from "../job.js";
 import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
 import { ShareButton } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
-import { go, link } from "../router.js";
+import { link } from "../router.js";
 import { notify } from "../state.js";
-import { failedInputs, leftOut } from "./hot.js";
+import { isTrack } from "../parts/track_file.js";
+import { refusals } from "./hot.js";
 import { Preview, usePreview } from "./preview.js";
 import { Result } from "./result/result.js";
+import { openJob, useView } from "./result/view.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
@@ -21,18 +23,19 @@ const REFRESH_MS = 3000;
 const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
 const MOST_LISTED = 100;
 const SHORT = 40; // longer inputs are pasted text, not a title
-const TRACK = /https?:|\d{15}/; // an input that is a track; others are song names
-const notifyJobs = new Set(); // jobs to notify about
+const awaited = new Set(); // jobs whose end the browser tells, whatever the reader looks at by then
 
 export function useJob(jobId, isStreamed = true) {
-  const watch = useMemo(() => new JobWatch(jobId, { onEnd: announce, isStreamed }), [jobId]);
+  const watch = useMemo(() => new JobWatch(jobId, { onEnd: (job) => notify(t(`status.${job.status}`)), isStreamed }), [jobId]);
   useEffect(() => { watch.run(); return () => watch.stop(); }, [watch]);
   return watch;
 }
 
-function announce(job) {
-  notify(t(`status.${job.status}`));
-  if (notifyJobs.has(job.job_id) && Notification.permission === "granted") new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
+// Follows a job to its end beside the page, which stops its own watch when it is left.
+function tellEnd(jobId) {
+  const onEnd = (job) => new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
+  awaited.add(jobId);
+  new JobWatch(jobId, { onEnd, isStreamed: false, isShown: false }).run().finally(() => awaited.delete(jobId));
 }
 
 export function JobView({ jobId, query }) {
@@ -64,15 +67,16 @@ function Lead({ job }) {
   return html`${job.input.length > SHORT && !job.result && html`<span class="one-line small"><${Foreign} text=${job.input} /></span>`}<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny wide-only">${job.job_id}</span></span>`;
 }
 
-export function BatchView({ ids }) {
-  const failed = failedInputs.value;
+export function BatchView({ ids, query }) {
+  const { failed, leftOut, rest, error } = refusals.value.get(ids.join(",") || "none") ?? { failed: [], leftOut: [], rest: [] };
   return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
-    ${leftOut.value.map((note) => html`<div class="note warn" key=${note.message}><p><${Foreign} text=${either(note.message, note.message_zh)} /></p></div>`)}
+    ${rest.length > 0 && html`<${ErrorNote} error=${error} /><div class="note warn"><h2>${t("batch.not_started", { number: count(rest.length) })}</h2><ul class="list small">${rest.map((line) => html`<li key=${line}><${Foreign} text=${line} /></li>`)}</ul></div>`}
+    ${leftOut.map((note) => html`<div class="note warn" key=${note.message}><p><${Foreign} text=${either(note.message, note.message_zh)} /></p></div>`)}
     ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h2><${Foreign} text=${item.input} /></h2><p><${Prose} text=${item.error?.detail} /></p><p><b>${t("error.next")}</b> <${Prose} text=${item.error?.hint} /></p></div>`)}
-    <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} isStreamed=${ids.length <= MOST_STREAMS} />`)}</div><${Raw} />`;
+    <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} query=${query} isStreamed=${ids.length <= MOST_STREAMS} />`)}</div><${Raw} />`;
 }
 
-function BatchPanel({ jobId, isStreamed }) {
+function BatchPanel({ jobId, query, isStreamed }) {
   const watch = useJob(jobId, isStreamed);
   const { job, error } = watch.state.value;
   const result = job?.result;
@@ -80,9 +84,14 @@ function BatchPanel({ jobId, isStreamed }) {
     <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Loading} />`}
     ${job && !result && html`<${Progress} watch=${watch} isShort />`}
-    ${result && html`<${Figures} items=${[[t("fig.confirmed"), count(result.confirmed_count)], [t("fig.accounts"), count(result.unique_account_count)], [t("fig.pool"), count(result.candidate_pool_size)]]} />
-      <ol class="list">${result.aweme_list.slice(0, 5).map((video) => html`<li key=${video.aweme_id} class="row apart" style=${{ flexWrap: "nowrap" }}><span class="one-line"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span><b class="num">${count(video.hot_score)}</b></li>`)}</ol>`}
-    ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId])}>${t(result ? "batch.open" : "batch.watch")}</a></div>`}</section>`;
+    ${result && html`<${BatchResult} job=${job} query=${query} />`}
+    ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId], query)}>${t(result ? "batch.open" : "batch.watch")}</a></div>`}</section>`;
+}
+
+function BatchResult({ job, query }) {
+  const { result, error } = useView(job, query);
+  return html`<${Figures} items=${[[t("fig.confirmed"), count(result.confirmed_count)], [t("fig.accounts"), count(result.unique_account_count)], [t("fig.pool"), count(result.candidate_pool_size)]]} /><${ErrorNote} error=${error} />
+      <ol class="list">${result.aweme_list.slice(0, 5).map((video) => html`<li key=${video.aweme_id} class="row apart" style=${{ flexWrap: "nowrap" }}><span class="one-line"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span><b class="num">${count(video.hot_score)}</b></li>`)}</ol>`;
 }
 
 function Progress({ watch, preview, isShort = false }) {
@@ -110,9 +119,8 @@ function Progress({ watch, preview, isShort = false }) {
 
 // The same scan once more: what was observed is kept, so it needs fewer requests.
 async function scanAgain(job) {
-  const asked = TRACK.test(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
-  const envelope = await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...asked }, isShown: true });
-  go(["job", envelope.data.job_id]);
+  const asked = job.music_id !== null || isTrack(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
+  openJob(await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...asked }, isShown: true }));
 }
 
 // What the stage does not say: a further attempt, the checkpoint it began with, what it waits for.
@@ -145,11 +153,11 @@ function Step({ stage, at, now, isOver: over, isQueued }) {
 }
 
 function Notify({ jobId }) {
-  const [isOn, setOn] = useState(notifyJobs.has(jobId));
+  const [isOn, setOn] = useState(awaited.has(jobId));
   if (!("Notification" in window) || Notification.permission === "denied") return null;
   const enable = async () => {
     if (Notification.permission !== "granted" && (await Notification.requestPermission()) !== "granted") return;
-    notifyJobs.add(jobId);
+    tellEnd(jobId);
     setOn(true);
   };
   return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`<button type="button" class="button little" onClick=${enable}>${t("job.notify")}</button>`;

@@ -5,7 +5,7 @@ import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
 import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Prose, SelectField } from "../parts/ui.js";
 import { PlainTable } from "../parts/table.js";
-import { JobList } from "./recent.js";
+import { JobList, useJobs } from "./recent.js";
 import { Watchlists } from "./watchlists/watchlists.js";
 import { useAddress } from "../router.js";
 import "../messages/operator.js";
@@ -13,14 +13,15 @@ import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
 
-function useAnswer(path, query = {}) {
+const MOST_JOBS = 100;
+
+function useAnswer(path) {
   const [state, setState] = useState({});
-  const key = JSON.stringify(query);
   useEffect(() => {
     const stopping = new AbortController();
-    request(path, { query, signal: stopping.signal }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(path, { signal: stopping.signal }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
-  }, [path, key]);
+  }, [path]);
   return state;
 }
 
@@ -52,9 +53,9 @@ function Storage() {
 
 function Jobs({ query }) {
   const [status, setStatus] = useAddress(["operator"], query, "status");
-  const { data, error } = useAnswer(PATHS.jobList, { limit: 100, status });
+  const { jobs, tracks, error } = useJobs(MOST_JOBS, status);
   return html`<${Card} title=${t("operator.jobs")}><${SelectField} label=${t("operator.status")} value=${status} onChange=${setStatus} options=${[["", t("act.all")], ...["queued", "running", "completed", "failed", "cancelled"].map((name) => [name, t(`status.${name}`)])]} />
-    <${ErrorNote} error=${error} />${!data && !error && html`<${Loading} />`}${data && (data.jobs.length ? html`<${JobList} jobs=${data.jobs} tracks=${data.tracks} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
+    <${ErrorNote} error=${error} />${!jobs && !error && html`<${Loading} />`}${jobs && (jobs.length ? html`<${JobList} jobs=${jobs} tracks=${tracks} />` : html`<${Empty} title=${t("recent.empty")} icon="list">${t("recent.empty_hint")}<//>`)}<//>`;
 }
 
 // What applies, and where it comes from. For operators alone.

@@ -8,13 +8,25 @@ import { Intro } from "./intro.js";
 import { Card, ErrorNote, Loading, Status } from "../parts/ui.js";
 import "../messages/scan.js";
 
-export function Recent({ limit = 8 }) {
+const POLL_MS = 5000;
+const LIVE = new Set(["queued", "running"]);
+
+// The newest jobs as {jobs, tracks, error}, read again while one of them goes on.
+export function useJobs(limit, status = "") {
   const [state, setState] = useState({});
+  const isLive = Boolean(state.jobs?.some((job) => LIVE.has(job.status)));
   useEffect(() => {
     const stopping = new AbortController();
-    request(PATHS.jobList, { query: { limit }, signal: stopping.signal }).then((envelope) => setState(envelope.data), (error) => { if (error.name !== "AbortError") setState({ error }); });
-    return () => stopping.abort();
-  }, [limit]);
+    const read = () => request(PATHS.jobList, { query: { limit, status }, signal: stopping.signal }).then((envelope) => setState({ status, ...envelope.data }), (error) => { if (error.name !== "AbortError") setState((known) => ({ ...(known.status === status && known), status, error })); });
+    read();
+    const timer = isLive ? setInterval(read, POLL_MS) : null;
+    return () => { clearInterval(timer); stopping.abort(); };
+  }, [limit, status, isLive]);
+  return state;
+}
+
+export function Recent({ limit = 8 }) {
+  const state = useJobs(limit);
   if (state.jobs && !state.jobs.length) return html`<${Intro} />`;
   return html`<${Card} title=${t("recent.title")} aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}>
     ${state.error && html`<${ErrorNote} error=${state.error} />`}

@@ -3,7 +3,6 @@ import { ErrorNote, Badge, Card, Empty, Head, Loading, TextField } from "../part
 import { html, useEffect, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadReference, reference } from "../limits.js";
-import { PATHS, request } from "../api.js";
 import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
 import "../messages/operator.js";
@@ -12,7 +11,7 @@ import "../messages/page.js";
 export function ReferenceView() {
   const [wanted, setWanted] = useState("");
   const [error, setError] = useState(null);
-  const load = () => { setError(null); loadReference().then(() => { if (!reference.value) request(PATHS.reference).catch(setError); }); };
+  const load = () => { setError(null); loadReference().catch(setError); };
   useEffect(load, []);
   const found = reference.value;
   const words = wanted.trim().toLocaleLowerCase();

@@ -4,9 +4,9 @@ import { html, signal, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
-import { go } from "../router.js";
 import { NumberField, bodyOf } from "./hot.js";
 import { Recent } from "./recent.js";
+import { openJob } from "./result/view.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
@@ -23,7 +23,7 @@ export function SearchView() {
   const start = (event) => {
     event.preventDefault();
     setBusy(true);
-    request(PATHS.jobs, { method: "POST", body, isShown: true }).then((envelope) => go(["job", envelope.data.job_id]), setError).finally(() => setBusy(false));
+    request(PATHS.jobs, { method: "POST", body, isShown: true }).then(openJob, setError).finally(() => setBusy(false));
   };
   return html`<${Head} title=${t("search.title")} lead=${t("search.lead")} />
     <form class="card" onSubmit=${start}><${TextField} label=${t("search.keyword")} value=${keyword} onInput=${(value) => { draft.value = { keyword: value, given }; }} placeholder=${t("search.placeholder")} maxlength="100" hint=${t("search.hint")} />

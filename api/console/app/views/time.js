@@ -20,6 +20,7 @@ export function TimeView({ kind: givenKind, id: givenId }) {
   const [kind, setKind] = useState(givenKind ?? "video");
   const [id, setId] = useState(givenId ?? "");
   const [state, setState] = useState({});
+  const [round, setRound] = useState(0);
   const place = givenId ? `${PATHS.series}/${givenKind}/${encodeURIComponent(givenId)}` : null;
   useEffect(() => {
     if (!place) {
@@ -32,9 +33,14 @@ export function TimeView({ kind: givenKind, id: givenId }) {
     setState({ busy: true });
     request(place, { signal: stopping.signal, isShown: true }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
     return () => stopping.abort();
-  }, [place]);
+  }, [place, round]);
+  const show = (event) => {
+    event.preventDefault();
+    if (kind === givenKind && id.trim() === givenId) setRound(round + 1); // the same address: read again
+    else go(["time", kind, id.trim()]);
+  };
   return html`<${Head} title=${t("time.title")} lead=${t("time.lead")} />
-    <form class="card" onSubmit=${(event) => { event.preventDefault(); go(["time", kind, id.trim()]); }}><div class="grid"><${SelectField} label=${t("time.kind")} value=${kind} onChange=${setKind} options=${KINDS.map((name) => [name, t(`time.${name}`)])} /><${TextField} label=${t(`time.id_${kind}`)} value=${id} onInput=${setId} /></div>
+    <form class="card" onSubmit=${show}><div class="grid"><${SelectField} label=${t("time.kind")} value=${kind} onChange=${setKind} options=${KINDS.map((name) => [name, t(`time.${name}`)])} /><${TextField} label=${t(`time.id_${kind}`)} value=${id} onInput=${setId} /></div>
       <div class="row"><button type="submit" class="button main-act" disabled=${!id.trim() || state.busy}>${t("time.show")}</button></div></form>
     <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} rows=${5} /><//>`}
     ${state.data && html`<${Series} data=${state.data} source=${place} />`}

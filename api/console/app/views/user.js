@@ -24,30 +24,35 @@ async function toSecId(text) {
   return (await request(PATHS.sec, { query: { url: text }, isShown: true })).data.sec_user_id;
 }
 
-// State and loader of a view that reads one account.
-function useAccount(query, view, read, form = {}) {
+// State and loader of a view that reads one account. `field`: the one beside the account in the form and the address,
+// {name, given, usual, value, set}; `given` is what the address says.
+function useAccount(query, view, read, field = {}) {
   const [state, setState] = useState({});
-  const shown = useRef(null); // the account that is shown or being read
+  const shown = useRef(null); // the account and the field that are shown or being read
   const newest = useRef(0); // the number of the read whose answer is wanted
-  const run = async (text) => {
+  const keyOf = (id, value) => `${id} ${value}`;
+  const run = async (text, value = field.value) => {
     if (!text.trim()) return;
     const number = ++newest.current;
     setState({ busy: true });
     try {
       const id = await toSecId(text.trim());
       if (number !== newest.current) return;
-      shown.current = id;
-      replaceAddress([view], { id, ...form });
-      const data = await read(id);
+      shown.current = keyOf(id, value);
+      replaceAddress([view], { id, ...(field.name && { [field.name]: value === field.usual ? "" : value }) });
+      const data = await read(id, value);
       if (number === newest.current) setState({ id, data });
     } catch (error) {
       if (number === newest.current) setState({ error });
     }
   };
   useEffect(() => () => { newest.current += 1; }, []); // a view that was left changes no address
-  useEffect(() => { // another address, or Back, shows another account
-    if (query.id && query.id !== shown.current) { account.value = query.id; run(query.id); }
-  }, [query.id]);
+  useEffect(() => { // another address, or Back, shows something else
+    if (!query.id || keyOf(query.id, field.given) === shown.current) return;
+    account.value = query.id;
+    field.set?.(field.given);
+    run(query.id, field.given);
+  }, [query.id, field.given]);
   return [state, run, setState];
 }
 
@@ -86,13 +91,14 @@ const postColumns = () => [
 ];
 
 export function PostsView({ query }) {
-  const [order, setOrder] = useState(query.sort === "1" ? "1" : "0"); // of the form: what is shown keeps its own
+  const given = query.sort === "1" ? "1" : "0";
+  const [order, setOrder] = useState(given); // of the form: what is shown keeps its own
   const read = async (asked) => (await request(PATHS.posts, { query: asked, isShown: true })).data;
-  const readFirst = async (id) => {
-    const asked = { sec_user_id: id, max_cursor: 0, count: 20, sort_type: order };
+  const readFirst = async (id, sort) => {
+    const asked = { sec_user_id: id, max_cursor: 0, count: 20, sort_type: sort };
     return { asked, pages: [await read(asked)] };
   };
-  const [state, run, setState] = useAccount(query, "posts", readFirst, { sort: order === "0" ? "" : order });
+  const [state, run, setState] = useAccount(query, "posts", readFirst, { name: "sort", given, usual: "0", value: order, set: setOrder });
   const { asked, pages = [] } = state.data ?? {};
   const rows = pages.flatMap((page) => page.aweme_list);
   const last = pages.at(-1);
@@ -112,8 +118,10 @@ export function PostsView({ query }) {
 const rounded = (value) => (value === null ? null : Math.round(value));
 
 export function MetricsView({ query }) {
-  const [days, setDays] = useState(query.days ?? "30");
-  const [state, run] = useAccount(query, "metrics", async (id) => (await request(PATHS.metrics, { query: { sec_user_id: id, days }, isShown: true })).data, { days: days === "30" ? "" : days });
+  const given = query.days ?? "30";
+  const [days, setDays] = useState(given);
+  const read = async (id, value) => (await request(PATHS.metrics, { query: { sec_user_id: id, days: value }, isShown: true })).data;
+  const [state, run] = useAccount(query, "metrics", read, { name: "days", given, usual: "30", value: days, set: setDays });
   const found = state.data;
   return html`<${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read"><div class="grid"><${TextField} type="number" label=${t("metrics.days")} value=${days} onInput=${setDays} min="1" max="365" hint="1 – 365" /></div><//>

@@ -24,6 +24,8 @@ AGAIN = "same score, played again"
 SAME_SCORE = "same score, other sound font"
 _FACTORS = (0.502, 0.53, 0.58, 0.66, 0.74, 0.87, 1.13, 1.27, 1.44, 1.61, 1.83, 1.98)
 _SEMITONES = (-9, -7.6, -6, -4.5, -3, -1.5, 1.5, 3, 4.5, 6, 8.3, 10, 12)
+_BETWEEN_STEPS = (-1.7, -0.32, 0.7)
+"""Pitch shifts that lie badly for a search in whole or half semitones; -0.32 is A at 432 Hz."""
 _TOGETHER = (
     (0.68, 4), (0.74, -3), (0.86, 6.5), (0.93, -5), (1.12, 2), (1.21, -6), (1.34, 4.5), (1.47, 8),
 )  # fmt: skip
@@ -143,6 +145,7 @@ CASES: tuple[Case, ...] = (
     Case(family=AGAIN, label="", work="again", relation="material"),
     Case(family=LIVE, label="", work="cover performer", relation="material",
          steps=(("room", 0.2), ("crowd", 6))),
+    *_timed(PITCH, "pitch", _BETWEEN_STEPS),
 )  # fmt: skip
 _SAME_SCORE = Case(family=SAME_SCORE, label="", work="other font", relation="material")
 

@@ -3,13 +3,15 @@ import { PATHS, address, fetchBlob } from "../../api.js";
 import { html, signal } from "../../html.js";
 import { t } from "../../i18n.js";
 import { notify } from "../../state.js";
-import { Icon } from "../ui.js";
+import { Icon, notifyError } from "../ui.js";
 import "../../messages/page.js";
 
 const playing = signal(null); // the comparison that is heard
 let sound = null;
+let asked = 0; // the number of the last wish: what an earlier one has loaded is not played
 
 function stop() {
+  asked += 1;
   if (sound) { sound.pause(); URL.revokeObjectURL(sound.src); }
   sound = null;
   playing.value = null;
@@ -27,16 +29,19 @@ async function excerptOf(id) {
 
 async function play(id) {
   stop();
+  const own = asked;
   playing.value = id;
   try {
     const blob = await excerptOf(id);
-    if (playing.value !== id) return; // another row was chosen while this one was loaded
+    if (asked !== own) return; // stopped, or another row, while this one was loaded
     sound = new Audio(URL.createObjectURL(blob));
     sound.addEventListener("ended", stop);
     await sound.play();
   } catch (error) {
-    if (playing.value === id) stop();
-    notify(error.status === 404 ? error.message : t("play.failed"));
+    if (asked !== own) return;
+    stop();
+    if (error.status === 404) notifyError(error);
+    else notify(t("play.failed"));
   }
 }
 addEventListener("hashchange", stop);

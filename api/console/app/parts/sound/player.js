@@ -34,6 +34,7 @@ class Deck {
     this.nodes = [];
     this.from = 0;
     this.startedAt = 0;
+    this.run = 0; // a beginning that was overtaken adds no sound
   }
 
   undone = null; // how the change of the candidate is undone: {rate, sound}
@@ -50,10 +51,13 @@ class Deck {
     return role === "candidate" && this.undone ? this.undone.sound : this.sounds[role];
   }
 
+  // Returns whether the sounds play: not if they were stopped, or begun again, before they could.
   async play(live, from) {
     this.stop();
+    const { run } = this;
     this.context ??= new AudioContext();
     await this.context.resume();
+    if (run !== this.run) return false;
     this.from = from;
     this.startedAt = this.context.currentTime;
     for (const role of ROLES) {
@@ -67,6 +71,7 @@ class Deck {
       source.start(0, Math.min(from * this.rate(role), source.buffer.duration));
       this.nodes.push({ role, source, gain });
     }
+    return true;
   }
 
   select(live) {
@@ -78,6 +83,7 @@ class Deck {
   }
 
   stop() {
+    this.run += 1;
     for (const node of this.nodes) { node.source.onended = null; try { node.source.stop(); } catch { /* it has already ended */ } }
     this.nodes = [];
   }
@@ -140,7 +146,7 @@ function Lanes({ deck, starts, speed, semitones, isSure }) {
     });
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, deck]);
-  const begin = (from = at >= deck.length - 0.05 ? 0 : at) => { deck.play(live, from).then(() => setPlaying(true)); setAt(from); };
+  const begin = (from = at >= deck.length - 0.05 ? 0 : at) => { deck.play(live, from).then((isHeard) => { if (isHeard) setPlaying(true); }); setAt(from); };
   const pause = () => { deck.from = deck.position; deck.stop(); setPlaying(false); };
   const choose = (role) => { setLive(role); deck.select(role); };
   const jump = (to) => { if (isPlaying) begin(to); else { deck.from = to; setAt(to); } };

@@ -6,38 +6,17 @@ import { html, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { ErrorNote, TextField, useId } from "../../parts/ui.js";
 import { notify } from "../../state.js";
+import { tableLines } from "./table_lines.js";
 import "../../messages/catalogs.js";
 import "../../messages/operator.js";
 import "../../messages/watchlists.js";
 
 const PART = 200; // lines of one request
-const MOST_BYTES = 20_000_000;
+const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_PROBLEMS = 20;
-const HEADERS = new Set(["track", "input", "music_id", "link", "url", "video", "id", "音乐id", "链接"]);
 
-// Cells of a line of a table, with quotes as spreadsheets write them.
-export function cellsOf(line, delimiter) {
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}]*))(?:${delimiter}|$)`, "y");
-  const cells = [];
-  while (cell.lastIndex < line.length || cells.length === 0) {
-    const found = cell.exec(line);
-    if (!found) return [...cells, line]; // no table
-    cells.push((found[1] ?? found[2]).replaceAll('""', '"').trim());
-  }
-  return cells;
-}
-
-// Rows with their columns if the first line names a known one, else one text per line; `numbers` are those of their lines.
-export function linesOf(text) {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/).map((line, at) => ({ line, number: at + 1 })).filter(({ line }) => line.trim());
-  const delimiter = [",", ";", "\t"].find((one) => lines[0]?.line.includes(one)) ?? ",";
-  const names = cellsOf(lines[0]?.line ?? "", delimiter);
-  if (!names.some((name) => HEADERS.has(name.toLowerCase()))) return { inputs: lines.map(({ line }) => line.trim()), numbers: lines.map(({ number }) => number) };
-  const rows = lines.slice(1).map(({ line }) => { const cells = cellsOf(line, delimiter); return Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ""]).filter(([name]) => name)); });
-  return { rows, numbers: lines.slice(1).map(({ number }) => number) };
-}
-
-export function CatalogForm({ name, onImported }) {
+// `onStored`: some of the tracks are in the catalogue; `onImported(name)`: the import is over.
+export function CatalogForm({ name, onStored, onImported }) {
   const [given, setGiven] = useState({ name, text: "", tracks: "", days: "" });
   const [state, setState] = useState({});
   const file = useRef(null);
@@ -53,15 +32,26 @@ export function CatalogForm({ name, onImported }) {
   };
   const send = async (event) => {
     event.preventDefault();
+    const { lines, open: quoted } = tableLines(given.text);
+    if (quoted !== null || !lines.length) {
+      setState({ fault: quoted === null ? t("catalog.no_lines") : t("catalog.quote_open", { line: count(quoted) }) });
+      return;
+    }
+    const report = { added: 0, updated: 0, duplicates: 0, problems: [] }; // of what was stored, also if a later part is refused
     setState({ busy: true });
     try {
-      const report = await sendParts(given);
-      setState({ report });
-      notify(t("catalog.imported", { number: count(report.added) }));
-      if (!report.problems.length) onImported(given.name);
-    } catch (error) { setState({ error }); }
+      await sendParts(given, lines, report);
+    } catch (error) {
+      setState({ error, report });
+      onStored();
+      return;
+    }
+    setState({ report });
+    notify(t("catalog.imported", { number: count(report.added) }));
+    if (report.problems.length) onStored();
+    else onImported(given.name);
   };
-  const { report } = state;
+  const { report, fault } = state;
   return html`<form class="stack" onSubmit=${send}><div class="grid">
       <${TextField} label=${t("reference.name")} value=${given.name} onInput=${setField("name")} pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="64" hint=${t("watchlist.name_hint")} required />
       <${TextField} type="number" label=${t("catalog.tracks_per_day")} value=${given.tracks} onInput=${setField("tracks")} min="0" hint=${t("catalog.empty_keeps")} />
@@ -69,9 +59,9 @@ export function CatalogForm({ name, onImported }) {
     <div class="field"><label for=${id}>${t("catalog.lines")}</label><textarea id=${id} rows="6" value=${given.text} onInput=${(event) => setField("text")(event.currentTarget.value)} required></textarea><span class="hint">${t("catalog.lines_hint")}</span></div>
     <div class="row"><input class="hidden" type="file" accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain" ref=${file} tabindex="-1" aria-label=${t("catalog.file")} onChange=${open} /><button type="button" class="button" onClick=${() => file.current.click()}>${t("catalog.file")}</button>
       <button type="submit" class="button main-act" disabled=${state.busy}>${t("catalog.import")}</button></div>
-    <${ErrorNote} error=${state.error} />
+    ${fault && html`<p class="fault" role="alert">${fault}</p>`}<${ErrorNote} error=${state.error} />
     ${report && html`<div role="status" class="small"><p>${t("catalog.outcome", { added: count(report.added), updated: count(report.updated), duplicates: count(report.duplicates), problems: count(report.problems.length) })}</p>
-      ${report.problems.length > 0 && html`<ul class="list">${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`<li key=${one.line}>${t("catalog.line", { line: count(one.line) })} <${Foreign} text=${one.input ?? ""} none="" /> <span class="soft">${one.message}</span></li>`)}</ul>
+      ${report.problems.length > 0 && html`<ul class="list">${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`<li key=${one.line}>${t("catalog.line", { line: count(one.line) })} <${Foreign} text=${one.input ?? ""} none="" /> <span class="soft">${t(`catalog.problem.${one.reason}`)}</span></li>`)}</ul>
         <button type="button" class="button little" onClick=${() => onImported(given.name)}>${t("catalog.go_on")}</button>`}</div>`}</form>`;
 }
 
@@ -94,19 +84,15 @@ function decoded(data) {
   return new TextDecoder(encoding, { fatal: true }).decode(data);
 }
 
-async function sendParts({ name, text, tracks, days }) {
-  const { inputs, rows, numbers } = linesOf(text);
-  const all = inputs ?? rows;
-  const report = { added: 0, updated: 0, duplicates: 0, problems: [] };
+// Sends the lines in parts and counts in `report` what became of them.
+async function sendParts({ name, tracks, days }, lines, report) {
   const settings = { ...(tracks !== "" && { tracks_per_day: Number(tracks) }), ...(days !== "" && { fresh_days: Number(days) }) };
-  for (let at = 0; at < all.length; at += PART) {
-    const part = all.slice(at, at + PART);
-    const body = { ...(inputs ? { inputs: part } : { rows: part }), first_line: at + 1, ...settings };
-    const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, { method: "POST", body });
+  for (let at = 0; at < lines.length; at += PART) {
+    const rows = lines.slice(at, at + PART).map(({ values }) => values);
+    const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, { method: "POST", body: { rows, first_line: at + 1, ...settings } });
     report.added += data.new_count;
     report.updated += data.updated_count;
     report.duplicates += data.duplicates.length;
-    report.problems.push(...data.problems.map((one) => ({ ...one, line: numbers[one.line - 1] })));
+    report.problems.push(...data.problems.map((one) => ({ ...one, line: lines[one.line - 1].number })));
   }
-  return report;
 }

@@ -1,6 +1,6 @@
 // The tracks of a catalogue page by page: state, newest result, and what it found. The figures are those
 // of the library of queries, as on the page that compares tracks.
-import { PATHS, request } from "../../api.js";
+import { PATHS, address, request } from "../../api.js";
 import { DASH, Foreign, compact, count, moment } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
@@ -17,23 +17,27 @@ const STATES = ["fresh", "stale", "running", "failed", "never_read"];
 const TONES = { fresh: "good", stale: "warn", running: "accent", failed: "bad" };
 const figures = (signal) => request(PATHS.sql, { method: "POST", body: { query: "compare-tracks", row_limit: 10_000 }, signal }).then((envelope) => new Map(toRows(envelope.data).map((row) => [row.music_id, row])), () => new Map());
 
-export function CatalogTracks({ catalog, query }) {
+export function CatalogTracks({ catalog, query, readAt }) {
   const [page, setPage] = useState({});
   const [found, setFound] = useState(new Map());
   const state = STATES.includes(query.state) ? query.state : "";
-  const [place, setPlace] = useState({ state, cursor: 0 });
-  const cursor = place.state === state ? place.cursor : 0; // Back to another state begins at its first page
-  const setCursor = (at) => setPlace({ state, cursor: at });
+  const cursor = Number(query.from) || 0;
+  const place = address(`${PATHS.catalogs}/${encodeURIComponent(catalog.name)}/tracks`, { state, cursor, limit: PAGE });
+  useEffect(() => { // again whenever the list of catalogues is
+    const stopping = new AbortController();
+    request(place, { signal: stopping.signal }).then((envelope) => setPage({ place, from: cursor, ...envelope.data }), (error) => { if (error.name !== "AbortError") setPage((known) => ({ ...(known.place === place && known), place, error })); });
+    return () => stopping.abort();
+  }, [place, readAt]);
   useEffect(() => {
     const stopping = new AbortController();
-    request(`${PATHS.catalogs}/${encodeURIComponent(catalog.name)}/tracks`, { query: { state, cursor, limit: PAGE }, signal: stopping.signal }).then((envelope) => setPage(envelope.data), (error) => { if (error.name !== "AbortError") setPage({ error }); });
     figures(stopping.signal).then(setFound);
     return () => stopping.abort();
-  }, [catalog.name, state, cursor, catalog.states.fresh, catalog.track_count, catalog.states.running]);
+  }, [catalog.name, catalog.states.fresh, catalog.track_count]);
   const choose = (value) => go(["catalogs"], { name: catalog.name, state: value });
+  const setCursor = (at) => go(["catalogs"], { ...query, from: at || "" });
   const { tracks, error } = page;
   return html`<div class="row"><${SelectField} label=${t("catalog.state")} value=${state} onChange=${choose} options=${[["", t("catalog.all_states")], ...STATES.map((one) => [one, t(`catalog.state.${one}`)])]} />
-      ${tracks && html`<span class="small soft" role="status">${t("catalog.shown", { first: count(tracks.length ? cursor + 1 : 0), last: count(cursor + tracks.length), total: count(page.total_count) })}</span>`}</div>
+      ${tracks && html`<span class="small soft" role="status">${t("catalog.shown", { first: count(tracks.length ? page.from + 1 : 0), last: count(page.from + tracks.length), total: count(page.total_count) })}</span>`}</div>
     <${ErrorNote} error=${error} />${!tracks && !error && html`<${Loading} />`}
     ${tracks?.length > 0 && html`<${PlainTable} rows=${tracks} keyOf=${(row) => row.key} caption=${t("catalog.tracks")} columns=${columns(found)} />`}
     ${tracks && page.total_count > PAGE && html`<div class="row no-print"><button type="button" class="button little" disabled=${cursor === 0} onClick=${() => setCursor(Math.max(0, cursor - PAGE))}>${t("catalog.earlier")}</button><button type="button" class="button little" disabled=${page.next_cursor === null} onClick=${() => setCursor(page.next_cursor)}>${t("catalog.later")}</button></div>`}`;

@@ -39,8 +39,14 @@ function byMonth(videos) {
   return shown;
 }
 
-export function Plots({ job }) {
-  const { result } = job;
+// Videos that a plot of `drawn` leaves out.
+function NotDrawn({ drawn, videos }) {
+  const left = videos.length - drawn.reduce((sum, one) => sum + one.value, 0);
+  return left > 0 && html`<p class="small soft">${t("genealogy.not_drawn", { number: count(left) })}</p>`;
+}
+
+// `result`: as the address views it.
+export function Plots({ result }) {
   const videos = result.aweme_list;
   const likes = useMemo(() => spread(videos), [videos]);
   const months = useMemo(() => byMonth(videos), [videos]);
@@ -48,9 +54,10 @@ export function Plots({ job }) {
   const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: labelOf("link", kind), value: list.length, color: COLORS[at] }));
   const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? 0) - (a.linked_digg_count ?? 0)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
   const linkOf = (video) => (video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url));
-  return html`<${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>
-    <div class="grid two"><${Card} title=${t("plot.likes")}><${Bars} items=${likes} label=${t("plot.likes")} /><//>
+  return html`${videos.length < result.confirmed_count && html`<p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>`}
+    <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>
+    <div class="grid two"><${Card} title=${t("plot.likes")}><${Bars} items=${likes} label=${t("plot.likes")} /><${NotDrawn} drawn=${likes} videos=${videos} /><//>
       <${Card} title=${t("plot.kinds")}><${Bars} items=${kinds} label=${t("plot.kinds")} /><//>
       <${Card} title=${t("plot.accounts")}><${Bars} items=${accounts} label=${t("plot.accounts")} /><//>
-      <${Card} title=${t("plot.months")}>${months.length ? html`<${Bars} items=${months} label=${t("plot.months")} />` : html`<p class="soft">${count(null)}</p>`}<//></div>`;
+      <${Card} title=${t("plot.months")}>${months.length ? html`<${Bars} items=${months} label=${t("plot.months")} />` : html`<p class="soft">${count(null)}</p>`}<${NotDrawn} drawn=${months} videos=${videos} /><//></div>`;
 }

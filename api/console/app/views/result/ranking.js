@@ -1,7 +1,6 @@
-// The ranking: sort orders (the service sorts), filters, column choice, up to 500 rows.
-import { PATHS, address, request } from "../../api.js";
+// The ranking: sort orders and rows of a view (`view.js`), filters, column choice.
 import { Foreign, byBirth, compact, count, day, published, safeLink } from "../../format.js";
-import { html, useEffect, useMemo, useState } from "../../html.js";
+import { html, useMemo, useState } from "../../html.js";
 import { labelOf, t, termsOf } from "../../i18n.js";
 import { Badge, CheckField, Empty, ErrorNote, SelectField, TextField } from "../../parts/ui.js";
 import { ColumnChoice, Table, narrow, useMedia } from "../../parts/table.js";
@@ -10,6 +9,7 @@ import { Picture } from "../../parts/picture.js";
 import { NotePad } from "../../parts/notes.js";
 import { PlayButton } from "../../parts/sound/play.js";
 import { go, link, replaceAddress } from "../../router.js";
+import { BORN } from "./view.js";
 import "../../messages/accounts.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
@@ -17,52 +17,45 @@ import "../../messages/scan.js";
 
 const LINK_TONES = { exact_music_id: "info", audio_fingerprint_match: "good", verified_music_id_graph: "accent" };
 const MOST_ROWS = 500;
-export const BORN = "born"; // an order of the page alone: by the birth of the sound
 // Columns that are hidden until they are chosen: on a narrower screen those, too, that would push others out of sight.
 const KEPT = { hidden: ["collect", "share", "born", "music", "observed", ...(innerWidth < 1320 ? ["comment", "note"] : [])] };
 
-// What the address says about the ranking.
-function viewOf(query, own) {
-  return { order: query.sort && query.sort !== BORN ? query.sort : own, isByBirth: query.sort === BORN, link: query.link ?? "", music: query.music ?? "", account: query.account ?? "", viral: query.viral === "1" };
+// What the address says about the rows of a view.
+function filterOf(query) {
+  return { link: query.link ?? "", music: query.music ?? "", account: query.account ?? "" };
 }
 
-export function Ranking({ job, query }) {
+export function Ranking({ job, query, viewed }) {
   const [hidden, setHidden] = useState(KEPT.hidden);
-  const [wanted, setWanted] = useState(null); // rows asked for, if more than the scan returned
-  const [other, setOther] = useState(null); // the same result with more rows or in another order
-  const [error, setError] = useState(null);
-  const result = other ?? job.result;
-  const own = job.parameters.sort_by;
-  const view = viewOf(query, own);
-  const asked = { sort_by: view.order, count: wanted, viral_only: view.viral || null };
-  useEffect(() => {
-    setError(null); // of a view that is left
-    if (view.order === own && !wanted && !view.viral) {
-      setOther(null);
-      return undefined;
-    }
-    const stopping = new AbortController();
-    readRanking(job.job_id, asked, stopping.signal).then(setOther, (failed) => { if (failed.name !== "AbortError") setError(failed); });
-    return () => stopping.abort();
-  }, [job.job_id, view.order, view.viral, wanted]);
-  const change = (part, move = go) => {
-    const next = { ...view, ...part };
-    move(["job", job.job_id], { ...query, sort: next.isByBirth ? BORN : next.order === own ? "" : next.order, link: next.link, music: next.music, account: next.account, viral: next.viral ? "1" : "" });
-  };
-  const rows = useMemo(() => (view.isByBirth ? byBirth(filtered(result.aweme_list, view)) : filtered(result.aweme_list, view)), [result, query]);
+  const { result, view, source, error, change } = viewed;
+  const filter = filterOf(query);
+  const choose = (part, move = go) => move(["job", job.job_id], { ...query, ...part });
+  const rows = useMemo(() => (view.isByBirth ? byBirth(filtered(result.aweme_list, filter)) : filtered(result.aweme_list, filter)), [result, query]);
   const isPart = rows.length < result.aweme_list.length;
   const columns = allColumns().filter((column) => column.always || !hidden.includes(column.key));
   const musics = useMemo(() => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))], [result]);
-  if (!job.result.aweme_list.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
+  if (!job.result.confirmed_count) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   return html`<div class="stack">
-    <${Tools} fields=${html`<${SelectField} label=${t("param.sort_by")} value=${view.order} options=${termsOf("sort", view.order)} onChange=${(value) => change({ order: value, isByBirth: false })} />
-        <${SelectField} label=${t("filter.link")} value=${view.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => change({ link: value })} />
-        <${SelectField} label=${t("filter.music")} value=${view.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => change({ music: value })} />
-        <${TextField} label=${t("filter.account")} value=${view.account} onInput=${(value) => change({ account: value }, replaceAddress)} />`}>
-      <div class="row apart"><div class="row"><${CheckField} label=${t("filter.viral")} value=${view.viral} onChange=${(value) => change({ viral: value })} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
-      <div class="row">${result.returned_count < result.confirmed_count && html`<button type="button" class="button little" onClick=${() => setWanted(MOST_ROWS)}>${t("ranking.more", { number: count(Math.min(MOST_ROWS, result.confirmed_count)) })}</button>`}<${ColumnChoice} columns=${allColumns()} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${address(rankingPath(job.job_id), asked)} table="videos" label=${isPart ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div><//>
+    <${Tools} fields=${html`<${SelectField} label=${t("param.sort_by")} value=${view.sort_by} options=${termsOf("sort", view.sort_by)} onChange=${(value) => change({ sort_by: value, isByBirth: false })} />
+        <${SelectField} label=${t("filter.link")} value=${filter.link} options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]} onChange=${(value) => choose({ link: value })} />
+        <${SelectField} label=${t("filter.music")} value=${filter.music} options=${[["", t("act.all")], ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`])]} onChange=${(value) => choose({ music: value })} />
+        <${TextField} label=${t("filter.account")} value=${filter.account} onInput=${(value) => choose({ account: value }, replaceAddress)} />`}>
+      <div class="row apart"><div class="row"><${ViralField} viewed=${viewed} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}</span></div>
+      <div class="row"><${MoreRows} viewed=${viewed} shown=${result.returned_count} most=${result.confirmed_count} /><${ColumnChoice} columns=${allColumns()} hidden=${hidden} onChange=${(next) => { KEPT.hidden = next; setHidden(next); }} />${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}<${ExportMenu} source=${source} table="videos" label=${isPart ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined} /></div></div><//>
     <${ErrorNote} error=${error} />
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.order} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ link: "", music: "", account: "", viral: false })}>${t("filter.clear")}</button><//>`}</div>`;
+    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.ranking")} order=${view.isByBirth ? BORN : view.sort_by} onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { sort_by: order, isByBirth: false })} card=${(video) => html`<${VideoCard} video=${video} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search"><button type="button" class="button little" onClick=${() => change({ viral_only: false }, { link: "", music: "", account: "" })}>${t("filter.clear")}</button><//>`}</div>`;
+}
+
+// Whether only viral videos are shown; from how many likes a video is one, if that is not as the scan was asked for.
+export function ViralField({ viewed: { view, own, change } }) {
+  return html`<${CheckField} label=${t("filter.viral")} hint=${view.viral_threshold !== own.viral_threshold && t("filter.viral_from", { number: count(view.viral_threshold) })} value=${view.viral_only} onChange=${(isOnly) => change({ viral_only: isOnly })} />`;
+}
+
+// Asks for more rows if the view may have left some out: `shown` rows of a list that has up to `most`.
+export function MoreRows({ viewed: { result, view, change }, shown, most }) {
+  const wanted = Math.min(most, MOST_ROWS);
+  if (shown < result.requested_count || shown >= wanted) return null;
+  return html`<button type="button" class="button little" onClick=${() => change({ count: wanted })}>${t(view.viral_only || wanted < most ? "ranking.more_up_to" : "ranking.more", { number: count(wanted) })}</button>`;
 }
 
 // Filters and what can be done with the rows. On a phone they are folded, so that the first rows are on the first screen.
@@ -72,15 +65,9 @@ function Tools({ fields, children }) {
   return isNarrow ? html`<details class="fold no-print"><summary>${t("filter.choose")}</summary>${whole}</details>` : whole;
 }
 
-const rankingPath = (jobId) => `${PATHS.jobList}/${jobId}/ranking`;
-
-async function readRanking(jobId, query, signal) {
-  return (await request(rankingPath(jobId), { query, signal })).data.result;
-}
-
-function filtered(videos, view) {
-  const wanted = view.account.trim().toLocaleLowerCase();
-  return videos.filter((video) => (!view.link || video.link_type === view.link) && (!view.music || video.source_music_id === view.music)
+function filtered(videos, filter) {
+  const wanted = filter.account.trim().toLocaleLowerCase();
+  return videos.filter((video) => (!filter.link || video.link_type === filter.link) && (!filter.music || video.source_music_id === filter.music)
     && (!wanted || [video.author?.nickname, video.author?.unique_id, video.author?.sec_uid].some((name) => name?.toLocaleLowerCase().includes(wanted))));
 }
 

@@ -11,7 +11,8 @@ import { Term } from "../../parts/term.js";
 import { PlainTable, Table } from "../../parts/table.js";
 import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { go, link, useAddress } from "../../router.js";
-import { BORN, Ranking, VideoCell, VideoCard, bornColumn } from "./ranking.js";
+import { MoreRows, Ranking, VideoCell, VideoCard, ViralField, bornColumn } from "./ranking.js";
+import { BORN, useView } from "./view.js";
 import "../../messages/accounts.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
@@ -34,7 +35,8 @@ function Later({ name, ...props }) {
 const OLD_TABS = { heard: "comparisons", picture: "plots" }; // names in addresses that were saved before
 
 export function Result({ job, query }) {
-  const result = job.result;
+  const viewed = useView(job, query);
+  const { result } = viewed;
   const isByName = result.keyword !== null;
   const first = isByName ? "related" : "ranking";
   const tab = OLD_TABS[query.tab] ?? query.tab ?? first;
@@ -52,11 +54,11 @@ export function Result({ job, query }) {
   return html`<${Summary} result=${result} isByName=${isByName} job=${job} />
     <${Tabs} tabs=${tabs} chosen=${tab} onChoose=${choose} label=${t("tab.label")} />
     <${Panel} name=${tab}>${{
-      ranking: () => html`<${Ranking} job=${job} query=${query} />`,
+      ranking: () => html`<${Ranking} job=${job} query=${query} viewed=${viewed} />`,
       accounts: () => html`<${Accounts} job=${job} />`,
-      variants: () => html`<${Variants} job=${job} query=${query} />`,
+      variants: () => html`<${Variants} viewed=${viewed} />`,
       related: () => html`<${Related} job=${job} isByName=${isByName} query=${query} />`,
-    }[tab]?.() ?? (LATER[tab] && html`<${Later} key=${tab} name=${tab} job=${job} query=${query} />`)}<//>`;
+    }[tab]?.() ?? (LATER[tab] && html`<${Later} key=${tab} name=${tab} job=${job} query=${query} result=${result} />`)}<//>`;
 }
 
 export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
@@ -115,10 +117,10 @@ function Accounts({ job }) {
     <${Table} rows=${accounts} columns=${columns} keyOf=${(row) => row.sec_uid} caption=${t("tab.accounts")} card=${card} />`;
 }
 
-function Variants({ job, query }) {
-  const [order, setOrder] = useAddress(["job", job.job_id], query, "sort");
-  const videos = order === BORN ? byBirth(job.result.variants.aweme_list) : job.result.variants.aweme_list;
-  if (!videos.length) return html`<${Empty} title=${t("variants.empty")}>${t("variants.empty_hint")}<//>`;
+function Variants({ viewed }) {
+  const { result: { variants }, view, source, error, change } = viewed;
+  if (!variants.count) return html`<${Empty} title=${t("variants.empty")}>${t("variants.empty_hint")}<//>`;
+  const videos = view.isByBirth ? byBirth(variants.aweme_list) : variants.aweme_list;
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
     { key: "kind", label: t("col.kind"), render: (row) => html`<${Badge} tone="warn">${labelOf("variant", row.variant_kind)}<//>` },
@@ -129,8 +131,10 @@ function Variants({ job, query }) {
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
     { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` },
   ];
-  return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${sourceOf(job)} table="variants" /></div>
-    <${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${order} onOrder=${(next) => setOrder(order === next ? "" : next)} card=${(row) => html`<${VideoCard} video=${row} />`} />`;
+  return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${source} table="variants" /></div>
+    <div class="row"><${ViralField} viewed=${viewed} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(videos.length), all: count(variants.count) })}</span><${MoreRows} viewed=${viewed} shown=${videos.length} most=${variants.count} /></div>
+    <${ErrorNote} error=${error} />
+    ${videos.length ? html`<${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${view.isByBirth ? BORN : view.sort_by} onOrder=${(order) => change({ isByBirth: order === BORN && !view.isByBirth })} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search" />`}`;
 }
 
 const LEVELS = { exact_title: "good", music_id_corroborated: "good", conflicting_music_title: "warn", expanded_candidate: "" };
@@ -149,7 +153,7 @@ function Related({ job, isByName, query }) {
   ].filter(Boolean);
   return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><div class="row">${rows.length < related.aweme_list.length && html`<${SaveRows} rows=${rows} name="related" />`}<${ExportMenu} source=${sourceOf(job)} table="search_related" label=${rows.length < related.aweme_list.length ? t("export.unfiltered", { number: count(related.aweme_list.length) }) : undefined} /></div></div>
     <div class="row" role="group" aria-label=${t("col.relevance")}>${["", ...Object.keys(LEVELS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(level === name)} onClick=${() => setLevel(name)}>${name ? labelOf("relevance", name) : t("act.all")} <span class="soft">${count(name ? related.aweme_list.filter((video) => video.search_relevance_level === name).length : related.aweme_list.length)}</span></button>`)}</div>
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.related")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>`}
+    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.related")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : related.aweme_list.length ? html`<${Empty} title=${t("filter.none")} icon="search" />` : html`<${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>`}
     <h2>${t("related.terms")}</h2>
     <${PlainTable} rows=${related.pagination.terms} keyOf=${(row) => row.term} caption=${t("related.terms")} columns=${[
       { key: "term", label: t("col.term"), render: (row) => html`<${Foreign} text=${row.term} />` },

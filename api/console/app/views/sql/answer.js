@@ -10,6 +10,7 @@ import { Card, Empty, SelectField } from "../../parts/ui.js";
 import "../../messages/sql.js";
 
 const NUMBERS = ["whole", "real"];
+const KINDS = ["line", "bars", "scatter"];
 const DIGITS = 10; // beyond them a fraction shows only how computers count
 
 export function Answer({ answer, asked }) {
@@ -33,10 +34,10 @@ function ChartCard({ columns, rows }) {
   const times = named(["time", "date"]);
   const numbers = named(NUMBERS);
   const texts = named(["text", "flag", "date", "time", "whole"]);
-  const kinds = [["line", times.length && numbers.length], ["bars", texts.length && numbers.length], ["scatter", numbers.length > 1]].filter(([, fits]) => fits).map(([kind]) => kind);
+  const kinds = useMemo(() => KINDS.filter((kind) => suggestChart(columns, rows, kind)), [columns, rows]);
   if (!kinds.length) return html`<p class="small soft">${t("sql.chart_none")}</p>`;
   const across = { line: times, bars: texts, scatter: numbers }[chosen.kind];
-  const choose = (kind) => change({ kind, ...(suggestChart(columns, rows, kind) ?? {}) });
+  const choose = (kind) => setChosen(suggestChart(columns, rows, kind) ?? { kind });
   return html`<${Card} title=${t("sql.chart")}>
     <div class="grid no-print"><${SelectField} label=${t("sql.chart_kind")} value=${chosen.kind} onChange=${choose} options=${[...kinds.map((kind) => [kind, t(`sql.${kind}`)]), ["none", t("sql.no_chart")]]} />
       ${across && html`<${SelectField} label=${t(chosen.kind === "bars" ? "sql.chart_x_bars" : "sql.chart_x")} value=${String(chosen.x)} onChange=${(at) => change({ x: Number(at) })} options=${across} />

@@ -4,7 +4,7 @@ import { PATHS, request } from "../../api.js";
 import { Foreign, count, moment } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { named, t } from "../../i18n.js";
-import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { Badge, Card, Empty, ErrorNote, Loading, notifyError } from "../../parts/ui.js";
 import { PlainTable } from "../../parts/table.js";
 import { notify } from "../../state.js";
 import { Digest } from "./digest.js";
@@ -13,20 +13,20 @@ import "../../messages/operator.js";
 import "../../messages/result.js";
 import "../../messages/watchlists.js";
 
-const TONES = { completed: "good", failed: "bad", running: "accent", due: "info", waiting: "accent" };
+const TONES = { completed: "good", failed: "bad", due: "info", waiting: "accent" };
 const placeOf = (name) => `${PATHS.watchlists}/${encodeURIComponent(name)}`;
 
 export function Watchlists() {
   const [state, setState] = useState({});
   const [open, setOpen] = useState(null);
   const [isNew, setNew] = useState(false);
-  const read = (signal) => request(PATHS.watchlists, { signal }).then((envelope) => setState({ lists: envelope.data.watchlists }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+  const read = (signal) => request(PATHS.watchlists, { signal }).then((envelope) => setState({ lists: envelope.data.watchlists }), (error) => { if (error.name !== "AbortError") setState((known) => ({ ...known, error })); });
   useEffect(() => {
     const stopping = new AbortController();
     read(stopping.signal);
     return () => stopping.abort();
   }, []);
-  const change = (place, options, said) => request(place, options).then(() => { notify(t(said)); return read(); }, (error) => notify(error.message));
+  const change = (place, options, said) => request(place, options).then(() => { notify(t(said)); return read(); }, notifyError);
   const acts = {
     run: (name) => change(`${placeOf(name)}/runs`, { method: "POST" }, "watchlist.started"),
     turn: (row) => change(placeOf(row.name), { method: "PATCH", body: { enabled: !row.enabled } }, row.enabled ? "watchlist.is_paused" : "watchlist.is_resumed"),

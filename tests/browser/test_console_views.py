@@ -1,0 +1,318 @@
+"""A view is that of the request and of its address, and says which rows it leaves out."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Request, Route, expect
+
+from api.schemas.examples import read_example
+from tests.browser.test_console_rules import (
+    ACCOUNT,
+    JOB_ID,
+    TOKEN,
+    answer,
+    completed,
+    hold_first,
+    settle,
+)
+from tests.visitor import View, Visitors
+
+pytestmark = pytest.mark.browser
+RANKING = f"**/jobs/{JOB_ID}/ranking?*"
+ASKED = {"count": 100, "sort_by": "digg", "viral_only": True, "viral_threshold": 500}
+
+
+def params_of(url: str) -> dict[str, str]:
+    """The query of an address."""
+    return {name: one[0] for name, one in parse_qs(urlsplit(url).query).items()}
+
+
+def ranked(view: View, shown: Callable[[dict[str, str]], dict[str, Any]]) -> list[dict[str, str]]:
+    """Answer each request for a ranking by what it asks for; returns what was asked."""
+    asked: list[dict[str, str]] = []
+
+    def take(route: Route) -> None:
+        asked.append(params_of(route.request.url))
+        route.fulfill(json=shown(asked[-1]))
+
+    view.page.route(RANKING, take)
+    return asked
+
+
+def rows_of(count: int, *, asked: int, confirmed: int) -> dict[str, Any]:
+    """A job that shows so many of its confirmed videos."""
+    envelope = completed(count)
+    envelope["data"]["parameters"]["count"] = asked
+    envelope["data"]["result"] |= {"requested_count": asked, "confirmed_count": confirmed}
+    return envelope
+
+
+def test_a_stored_result_is_shown_as_the_new_request_views_it(view: View) -> None:
+    stored = rows_of(30, asked=30, confirmed=120)
+    answer(view, "**/music_collection_jobs", stored | {"params": ASKED})
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", stored)
+    asked = ranked(view, lambda _: rows_of(7, asked=100, confirmed=120))
+    view.show("#/hot")
+    view.page.locator("textarea").fill("7300000000000000001")
+    view.page.locator("button[type=submit].main-act").first.click()
+    expect(view.page.locator("#panel")).to_contain_text("7 of 7 videos")
+    assert asked == [
+        {"count": "100", "sort_by": "digg", "viral_only": "true", "viral_threshold": "500"}
+    ]
+    assert params_of(view.page.url.replace("#", "")) == {
+        "rows": "100", "sort": "digg", "viral": "1", "threshold": "500"
+    }  # fmt: skip
+    expect(view.page.get_by_label("Viral videos only from 500 likes")).to_be_checked()
+
+
+def test_each_scan_of_a_batch_is_shown_as_the_batch_views_it(view: View) -> None:
+    stored = rows_of(30, asked=30, confirmed=120)
+    item = {"ok": True, "status": "completed", "error": None, "result": stored["data"]["result"]}
+    items = [item | {"input": name, "job_id": JOB_ID} for name in ("one", "other")]
+    batch = stored | {"params": ASKED, "data": {"items": items[:1], "notes": []}}
+    batch["data"]["items"].append(items[1] | {"ok": False, "error": {"type": "x", "detail": "no"}})
+    answer(view, "**/fetch_music_hot_videos_batch", batch)
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", stored)
+    asked = ranked(view, lambda _: rows_of(3, asked=100, confirmed=120))
+    view.show("#/hot")
+    view.page.locator("textarea").fill("7300000000000000001\n7300000000000000002")
+    view.page.locator("button[type=submit].main-act").first.click()
+    expect(view.page.locator("main ol.list li")).to_have_count(3)
+    view.page.get_by_role("link", name="Open full result").click()
+    expect(view.page.locator("#panel")).to_contain_text("3 of 3 videos")
+    assert {one["sort_by"] for one in asked} == {"digg"}
+
+
+def test_all_rows_are_part_of_the_address_and_offered_only_while_there_are_more(
+    view: View,
+) -> None:
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", rows_of(30, asked=30, confirmed=120))
+
+    def shown(asked: dict[str, str]) -> dict[str, Any]:
+        is_viral, count = asked.get("viral_only") == "true", int(asked.get("count", 30))
+        return rows_of(6 if is_viral else min(count, 120), asked=count, confirmed=120)
+
+    ranked(view, shown)
+    view.show(f"#/job/{JOB_ID}")
+    view.page.get_by_role("button", name="Show all 120").click()
+    panel = view.page.locator("#panel")
+    expect(panel).to_contain_text("120 of 120 videos")
+    assert "rows=120" in view.page.url
+    expect(panel.get_by_role("button", name="Show all")).to_have_count(0)
+    view.page.get_by_label("Viral videos only").check()
+    expect(panel).to_contain_text("6 of 6 videos")
+    expect(panel.get_by_role("button", name="Show")).to_have_count(0)
+    view.show("#/nowhere")
+    view.show(f"#/job/{JOB_ID}?rows=120")
+    expect(panel).to_contain_text("120 of 120 videos")
+
+
+def test_a_scan_for_viral_videos_can_show_the_others(view: View) -> None:
+    envelope = rows_of(2, asked=30, confirmed=9)
+    envelope["data"]["parameters"]["viral_only"] = True
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    asked = ranked(view, lambda _: rows_of(9, asked=30, confirmed=9))
+    view.show(f"#/job/{JOB_ID}")
+    box = view.page.get_by_label("Viral videos only")
+    expect(box).to_be_checked()
+    box.uncheck()
+    expect(view.page.locator("#panel")).to_contain_text("9 of 9 videos")
+    assert asked == [{"viral_only": "false"}]
+
+
+def test_variants_say_how_many_are_shown(view: View) -> None:
+    envelope = rows_of(1, asked=1, confirmed=1)
+    result = envelope["data"]["result"]
+    variant = {**result["aweme_list"][0], "variant_kind": "changed", "speed": 1.2, "semitones": 0.0}
+    result["variants"] = {"count": 3, "aweme_list": [variant], "by_kind": {}}
+
+    def shown(asked: dict[str, str]) -> dict[str, Any]:
+        other = rows_of(1, asked=3, confirmed=1)
+        many = [{**variant, "aweme_id": f"74{number}"} for number in range(3)]
+        kept = [] if asked.get("viral_only") == "true" else many
+        other["data"]["result"]["variants"] = {"count": 3, "aweme_list": kept, "by_kind": {}}
+        return other
+
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    ranked(view, shown)
+    view.show(f"#/job/{JOB_ID}?tab=variants")
+    panel = view.page.locator("#panel")
+    expect(panel).to_contain_text("1 of 3 videos")
+    panel.get_by_role("button", name="Show all 3").click()
+    expect(panel.locator("tr.data")).to_have_count(3)
+    panel.get_by_label("Viral videos only").check()
+    expect(panel).to_contain_text("No matches for these filters")
+    assert (view.axe(), view.faults) == ([], [])
+
+
+def test_a_filter_without_search_results_does_not_blame_the_search(view: View) -> None:
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
+    view.show(f"#/job/{JOB_ID}?tab=related&level=exact_title")
+    panel = view.page.locator("#panel")
+    expect(panel).to_contain_text("No matches for these filters")
+    expect(panel).not_to_contain_text("The search returned nothing")
+
+
+def test_plots_say_what_they_leave_out(view: View) -> None:
+    envelope = rows_of(4, asked=4, confirmed=9)
+    envelope["data"]["result"]["aweme_list"][0]["statistics"]["digg_count"] = None
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    view.show(f"#/job/{JOB_ID}?tab=plots")
+    panel = view.page.locator("#panel")
+    expect(panel).to_contain_text("Drawn from the 4 ranked videos of 9 confirmed")
+    expect(panel.locator(".card", has_text="Videos by likes")).to_contain_text("Not drawn: 1.")
+
+
+def test_the_room_of_cards_that_are_not_drawn_is_that_of_cards(view: View) -> None:
+    view.page.set_viewport_size({"width": 390, "height": 844})
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(100))
+    view.show(f"#/job/{JOB_ID}")
+    card = view.page.locator(".cards li.data").first
+    height = card.evaluate("card => card.offsetHeight")
+    view.page.locator(".cards").evaluate("box => { box.scrollTop = 5000 }")
+    gap = view.page.locator(".cards li.gap").first
+    expect(gap).not_to_have_css("height", "0px")
+    assert gap.evaluate("gap => gap.offsetHeight") % height == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "pattern", "example", "part", "label"),
+    [
+        ("posts", "**/fetch_user_post_videos?*", "fetch_user_post_videos", "sort=1", "Order"),
+        ("metrics", "**/fetch_user_metrics?*", "fetch_user_metrics", "days=365", "Days"),
+    ],
+)
+def test_an_address_shows_its_order_and_its_days_on_the_open_page(
+    view: View, place: str, pattern: str, example: str, part: str, label: str
+) -> None:
+    answer(view, pattern, read_example(example))
+    value = part.partition("=")[2]
+
+    def is_asked(request: Request) -> bool:
+        asked = params_of(request.url)
+        return value in (asked.get("sort_type"), asked.get("days"))
+
+    for account in (ACCOUNT, "MS4wLjABAAAAother"):  # the one that is shown, and another
+        view.show(f"#/{place}?id={ACCOUNT}")
+        view.page.wait_for_selector("main .figures, tr.data")
+        with view.page.expect_request(is_asked):
+            view.show(f"#/{place}?id={account}&{part}")
+        expect(view.page.get_by_label(label, exact=True)).to_have_value(value)
+        view.page.wait_for_selector("main .figures, tr.data")
+        assert part in view.page.url
+
+
+def test_a_token_in_a_later_address_is_taken_out_too(visitors: Visitors) -> None:
+    view = visitors.open("#/reference")
+    view.page.evaluate("place => { location.hash = place; }", f"#/hot?token={TOKEN}")
+    expect(view.page.locator("[role=alert]").first).to_contain_text("A token in the address")
+    assert TOKEN not in view.page.url
+
+
+def test_an_answer_for_one_song_is_not_shown_under_another(view: View) -> None:
+    history = read_example("history")
+    answer(view, "**/top500/history?*", history)
+
+    def song(route: Route) -> None:
+        key = urlsplit(route.request.url).path.rpartition("/")[2]
+        lead = dict.fromkeys(("lead_days", "low_days", "high_days", "direction", "rise_before"))
+        counts = dict.fromkeys(("observation_count", "work_count", "observed_day_count"), 0)
+        data = {
+            "song_key": key, "title": key, "artist": "", "links": [], "said": [],
+            "platform": {"music_ids": [], "points": []},
+            "lead": {**lead, **counts, "reason": "no_observations"},
+            "chart": {
+                "issue_count": 1, "kept_issue_count": 1, "best_rank": 1,
+                "first_chart_date": "2026-03-13", "entry_after_date": None,
+            },
+        }  # fmt: skip
+        route.fulfill(json=history | {"data": data})
+
+    view.page.route("**/chart/songs/*", song)
+    held = hold_first(view, "**/chart/judge", history)
+    view.show("#/chart?start=2026-01-01&end=2026-01-20&song=hash:one")
+    view.page.get_by_role("button", name="Judge links again").click()
+    view.show("#/chart?start=2026-01-01&end=2026-01-20&song=hash:other")
+    card = view.page.locator(".card", has_text="Compared with the platform")
+    expect(card).to_contain_text("other")
+    counts = {"song_count": 1, "issue_count": 1, "lead_count": 0, "row_count": 1}
+    with view.page.expect_response("**/chart/songs/*one"):
+        held[0].fulfill(json=history | {"data": counts})
+    settle(view)
+    expect(card).to_contain_text("hash%3Aother")
+    expect(card).not_to_contain_text("hash%3Aone")
+
+
+def test_the_chart_says_what_is_still_read_and_what_is_missing(view: View) -> None:
+    history = read_example("history")
+    one = history["data"]["snapshots"][0]
+    reasons = ("no_issue_within_10_days", "not_collected_yet", "upstream_rate_limited")
+    gaps = [{**one, "songs": [], "reason": reason, "target_date": f"2026-01-0{at}"}
+            for at, reason in enumerate(reasons, 1)]  # fmt: skip
+    short = {**one, "songs": one["songs"][:3], "reason": "issue_incomplete"}
+    whole = read_example("history")
+    told = {"end_date_cut": True, "issues_refreshed": False, "not_collected_count": 1}
+    history["data"] |= {"snapshots": [short, *gaps], **told}
+    held = hold_first(view, "**/top500/history?*", whole)
+    view.show("#/chart?start=2026-01-01&end=2026-01-20")
+    held[0].fulfill(json=history)
+    main = view.page.locator("main")
+    for words in (
+        "1 issue is still being read",
+        "1 date has no issue within ten days: 2026-01-01",
+        "1 issue has fewer than 20 songs:",
+        "The list of issues could not be read again",
+        "The latest issue is that of 2025-10-05",
+    ):
+        expect(main).to_contain_text(words)
+    expect(main.locator(".card", has_text="Positions over time")).not_to_contain_text(
+        "not_collected_yet"
+    )
+    assert view.axe() == []
+    main.get_by_role("button", name="Try again").click()
+    expect(main).not_to_contain_text("still being read")
+
+
+def test_jobs_are_read_again_while_one_of_them_goes_on(visitors: Visitors) -> None:
+    job = {"job_id": JOB_ID, "input": "7300000000000000001", "music_id": None, "created_at": None}
+    asked: list[str] = []  # once more as soon as it is known that one goes on
+
+    def jobs(route: Route) -> None:
+        asked.append(route.request.url)
+        row = job | {"status": "running" if len(asked) < 3 else "completed"}
+        route.fulfill(json=read_example("history") | {"data": {"jobs": [row], "tracks": {}}})
+
+    view = visitors.open("#/reference")
+    view.page.clock.install()
+    view.page.route("**/sametrack/jobs?limit=8", jobs)
+    with view.page.expect_response(lambda _: len(asked) == 2):
+        view.show("#/hot")
+    main = view.page.locator("main")
+    expect(main).to_contain_text("Running")
+    view.page.clock.run_for(5000)
+    expect(main).to_contain_text("Completed")
+
+
+def test_the_same_observations_are_read_again_when_they_are_asked_for_again(view: View) -> None:
+    asked: list[str] = []
+
+    def series(route: Route) -> None:
+        asked.append(route.request.url)
+        data: dict[str, Any] = {
+            "kind": "video",
+            "id": "73",
+            "name": None,
+            "measures": [],
+            "points": [],
+        }
+        route.fulfill(json=read_example("history") | {"data": data})
+
+    view.page.route("**/series/video/73", series)
+    view.show("#/time/video/73")
+    show = view.page.get_by_role("button", name="Show")
+    expect(show).to_be_enabled()
+    with view.page.expect_response("**/series/video/73"):
+        show.click()
+    assert len(asked) == 2
