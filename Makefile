@@ -33,7 +33,7 @@ PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope
 .PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 env: .venv/.ready
 
@@ -224,4 +224,4 @@ lock: $(UV) ## compile the locks: pyproject.toml with all extras, the server's p
 	echo 'roc-validator==0.13.0' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-standards.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf .venv .venv-tools .venv-standards .venv-supply build .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-tools .venv-standards .venv-supply .duckdb-1 build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

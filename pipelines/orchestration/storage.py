@@ -26,7 +26,7 @@ from pipelines.orchestration.dagster_compat import (
     SqlPollingEventWatcher,
     UserConfigSchema,
 )
-from pipelines.platform.providers import choose_profile
+from pipelines.platform.providers import choose_profile, has_chosen_world
 from pipelines.settings import Settings
 from warehouse.control.database import tune_sqlite
 from warehouse.extras import need_extra
@@ -43,14 +43,14 @@ FOLDER_VARIABLE = "SAMETRACK_DAGSTER_DIR"
 def dagster_folder() -> str:
     """Return the folder of Dagster's files: of the home that is open, else of the settings.
 
-    Dagster's own commands (`dagster dev`) set no variable and need no profile; without one they
-    show the sandbox.
+    Dagster's own commands (`dagster dev`) set no variable and need no world; without one they show
+    the sandbox.
     """
     given = os.environ.get(FOLDER_VARIABLE)
     if given:
         return given
     settings = Settings()
-    world = choose_profile(settings).name if settings.profile else "sandbox"
+    world = choose_profile(settings).name if has_chosen_world(settings) else "sandbox"
     return str(open_home(settings.data_home, world).dagster_dir)
 
 

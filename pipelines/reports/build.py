@@ -21,6 +21,7 @@ from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.as_of import parse_as_of
+from warehouse.lake.store import lake_root
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import is_demo_world
 
@@ -95,8 +96,11 @@ def _build(
 ) -> tuple[RenderedReport, str]:
     """Run the notebook and write its tables and its page; return them and the page's HTML."""
     run_id = asked.run_id or str(uuid4())
+    lake = (
+        lake_root(settings.lake_url) if settings.lake_url else ""
+    )  # the kernel's folder is another
     with TemporaryDirectory(prefix="sametrack-report-") as draft:
-        places = {"home": str(home.root), "lake": settings.lake_url or "", "tables": draft}
+        places = {"home": str(home.root), "lake": lake, "tables": draft}
         given = dict(asked.parameters) | places
         given |= {"as_of": asked.as_of, "language": asked.language}
         executed = run_notebook(asked.report, given, progress=progress)

@@ -43,25 +43,20 @@ class Notebook:
     reads: tuple[str, ...]
 
 
-def read_catalogue(folder: Path = NOTEBOOKS) -> tuple[Notebook, ...]:
-    """Return all reports sorted by name; empty if only the packages are installed."""
-    return tuple(_read(path) for path in sorted(folder.glob("*.ipynb")))
+def read_catalogue() -> tuple[Notebook, ...]:
+    """Return all reports sorted by name."""
+    return tuple(_read(path) for path in sorted(NOTEBOOKS.glob("*.ipynb")))
 
 
-def find_report(name: str, *, folder: Path = NOTEBOOKS) -> Notebook:
+def find_report(name: str) -> Notebook:
     """Return the report of this name.
 
     Raises:
         InvalidParameterError: There is none; the error lists all names and suggests the nearest.
     """
-    known = {one.name: one for one in read_catalogue(folder)}
+    known = {one.name: one for one in read_catalogue()}
     if name in known:
         return known[name]
-    if not known:
-        raise InvalidParameterError(
-            "the notebooks are not installed",
-            hint="they are in `notebooks/` of the repository: run this from a checkout",
-        )
     raise InvalidParameterError(
         f"there is no report {name!r}{_nearest(name, known)}",
         hint=f"reports: {', '.join(known)}; or give the id of a completed job",

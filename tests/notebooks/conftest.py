@@ -13,29 +13,17 @@ from pipelines.reports.build import RenderedReport, ReportRequest, build_report
 from pipelines.reports.catalogue import find_report, read_catalogue
 from pipelines.settings import Settings
 from tests.documents import result
+from tests.lake_rows import to_row
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import Lake, open_lake
-from warehouse.tables import BOOLEAN, BY_NAME, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
 TRACKS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")
 ACCOUNT = "MS4wLjABAAAAaccount1"
 START = datetime(2026, 10, 1, 12, tzinfo=UTC)
 MOMENT = "2026-10-20"
 HOSTILE = '<script src=http://evil.example/x.js>alert(1)</script><img src=x onerror=alert(2)>"&'
-_USUAL = {TEXT: "x", INTEGER: 0, FLOAT: 0.0, BOOLEAN: True, TEXT_LIST: [], TIME: START}
-
-
-def to_row(table: str, at: datetime, **given: Any) -> dict[str, object]:
-    """A row of a table: what is not given is null, or something plain where it must not be."""
-    usual = {
-        column.name: (_USUAL.get(column.type, b"") if column.required else None)
-        for column in BY_NAME[table].columns
-    }
-    assert given.keys() <= usual.keys()
-    times = {name: at for name in ("observed_at", "committed_at") if name in usual}
-    return usual | times | given
 
 
 @dataclass

@@ -11,14 +11,18 @@ from typing import Any
 import pytest
 
 from pipelines.reports.catalogue import NOTEBOOKS
-from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop, to_row
+from tests.lake_rows import to_row
+from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
+from warehouse.records.errors import InvalidParameterError
 
 TRACK = TRACKS[0]
 SHARED = f"{TRACK[:-1]}9"  # the music id that a scan of any track confirms
+UNSCANNED = TRACKS[2]
 OTHER_ACCOUNT = f"{ACCOUNT[:-1]}2"
+SEEN_TWICE = f"{ACCOUNT[:-1]}9"  # by another source each time
 SAME_NAME = "音乐分享"
 
 
@@ -62,15 +66,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add_profiles(made)
     add_replayed_captures(made)
     add_songs(made)
+    add_shared_videos(made)
     return home.root
 
 
 def add_later_jobs(made: Workshop) -> None:
-    """A copy of the result of a scan, and a discovery of its track that compares one pair."""
+    """A copy of the result of a scan, a discovery of its track that compares one pair.
+
+    Another discovery is of a track that no scan was about.
+    """
     document = pack_document({"kind": "discovery"})
     about = {"music_id": TRACK, "document": document}
     add(made, "marts.job_results", about | {"job_id": "copy"}, day=1)
     add(made, "marts.job_results", about | {"job_id": "discovery"}, day=2)
+    add(made, "marts.job_results", about | {"job_id": "d3", "music_id": UNSCANNED}, day=3)
     add(made, "marts.discovered_videos", {"job_id": "discovery", "track_music_id": TRACK}, day=2)
     pair = {
         "job_id": "discovery", "track_music_id": TRACK, "comparison_id": "of-the-discovery",
@@ -78,6 +87,11 @@ def add_later_jobs(made: Workshop) -> None:
         "limits": "{}",
     }  # fmt: skip
     add(made, "marts.audio_comparisons", pair, day=2)
+    silent = {
+        "job_id": "job-1-0", "track_music_id": TRACK, "comparison_id": "job-1-0-silent",
+        "verdict": "not_comparable", "reason": "silent", "limits": "{}",
+    }  # fmt: skip
+    add(made, "marts.audio_comparisons", silent, day=0)
 
 
 def add_profiles(made: Workshop) -> None:
@@ -119,12 +133,41 @@ def add_replayed_captures(made: Workshop) -> None:
 
 
 def add_songs(made: Workshop) -> None:
-    """One song in two issues, whose source spells its hash once in capitals."""
-    for day, song_hash in ((1, "ABCDEF"), (2, "abcdef")):
+    """A song in two issues, whose source spells its hash once in capitals, and a namesake."""
+    for day, rank, song_hash in ((1, 1, "ABCDEF"), (2, 1, "abcdef"), (3, 80, "namesake")):
         issue = {"volid": f"v{day}", "chart_date": date(2026, 9, day)}
-        song = {"capture_id": "r", "rank": 1, "title": "Song", "song_hash": song_hash}
+        song = {"capture_id": "r", "rank": rank, "title": "Song", "song_hash": song_hash}
         add(made, "raw.chart_issues", issue | {"capture_id": None}, day=day)
         add(made, "raw.chart_songs", issue | song, day=day)
+
+
+def add_shared_videos(made: Workshop) -> None:
+    """A video of two tracks; one that was observed twice, of a song with few observations."""
+    both = {
+        "music_id": TRACKS[1], "aweme_id": f"751{'0' * 16}", "job_id": "job-2-0",
+        "link_type": "audio_fingerprint_match", "source_music_id": SHARED,
+    }  # fmt: skip
+    grown = both | {"music_id": UNSCANNED, "aweme_id": "7530"}
+    add(made, "marts.confirmed_videos", both, grown, day=0)
+    for day, likes in ((0, 5), (5, 9)):
+        seen = {
+            "aweme_id": "7530", "surface": "video_page", "digg_count": likes, "comment_count": 0,
+            "collect_count": 0, "share_count": 0, "statistics_complete": True, "capture_id": None,
+        }  # fmt: skip
+        add(made, "raw.videos", seen, day=day)
+    for music_id, observations in ((TRACKS[1], 9), (UNSCANNED, 2)):
+        song = {
+            "song_key": music_id, "music_id": music_id, "relation": "same", "title": "Song",
+            "first_chart_date": date(2026, 9, 1), "last_chart_date": date(2026, 9, 2),
+            "observation_count": observations,
+        }  # fmt: skip
+        add(made, "marts.chart_platform", song, day=6)
+    for day, surface in ((0, "user_info"), (1, "video_page")):
+        profile = {
+            "sec_uid": SEEN_TWICE, "surface": surface, "capture_id": None,
+            "follower_count": 10 + day, "total_favorited": day,
+        }  # fmt: skip
+        add(made, "raw.accounts", profile, day=day)
 
 
 def test_followers_of_two_fields_are_no_growth_and_a_profile_has_its_newest_name(
@@ -156,21 +199,73 @@ def test_a_copied_result_and_a_discovery_are_no_scans(home: Path) -> None:
     found = run(home, "reports/track.ipynb", music_id=TRACK)
     (summary,) = found["summary"].to_pylist()
     assert (summary["scan_count"], summary["last_scan"]) == (1, START)
-    assert [row["comparison_id"][:5] for row in found["pairs"].to_pylist()] == ["job-1"] * 3
+    assert [row["comparison_id"][:5] for row in found["pairs"].to_pylist()] == ["job-1"] * 4
     names = {row["sec_uid"]: row["nickname"] for row in found["users"].to_pylist()}
     assert names == {ACCOUNT: "Ann", OTHER_ACCOUNT: SAME_NAME}
     compared = run(home, "reports/comparison.ipynb", music_ids=",".join(TRACKS[:2]))
     assert compared["summary"].column("scan_count").to_pylist() == [1, 1]
 
 
+def test_the_latest_tracks_are_those_of_scans_and_no_other_is_reported(home: Path) -> None:
+    assert run(home, "reports/track.ipynb")["track"].id == TRACK
+    assert run(home, "explore/growth_of_a_track.ipynb")["track"] == TRACK
+    chosen = run(home, "reports/comparison.ipynb")["chosen"]
+    assert [one.id for one in chosen] == list(TRACKS[:2])
+    with pytest.raises(InvalidParameterError, match=f"no track '{UNSCANNED}'"):
+        run(home, "reports/track.ipynb", music_id=UNSCANNED)
+
+
+def test_a_video_of_two_tracks_is_counted_once_on_the_cover(home: Path) -> None:
+    found = run(home, "reports/comparison.ipynb")
+    assert found["summary"].column("work_count").to_pylist() == [4, 5]
+    assert any("confirmed videos: 8" in text for text in found["shown"])
+
+
+def test_a_sum_of_hot_scores_says_of_how_many_videos(home: Path) -> None:
+    found = run(home, "reports/track.ipynb", music_id=TRACK)
+    counted = {row["sec_uid"]: row["with_all_counts"] for row in found["users"].to_pylist()}
+    assert counted == {ACCOUNT: 2, OTHER_ACCOUNT: 1}
+    assert [row["with_all_counts"] for row in found["ids"].to_pylist()] == [2, 1]
+    assert any("videos without all four counts: 1" in text for text in found["shown"])
+
+
 def test_the_accuracy_of_the_matcher_is_of_the_newest_scan(home: Path) -> None:
     found = run(home, "reports/matcher.ipynb", music_id=TRACK)
-    assert (found["pairs"].num_rows, found["pool"].num_rows) == (3, 4)
+    assert (found["pairs"].num_rows, found["pool"].num_rows) == (4, 4)
+    pairs = run(home, "explore/matcher_under_the_microscope.ipynb", music_id=TRACK)["pairs"]
+    assert set(pairs["comparison_id"]) == {f"job-1-0-{number}" for number in range(3)}
+
+
+def test_what_cannot_be_compared_is_no_compared_pair(home: Path) -> None:
+    told = "1 of 3 compared pairs were confirmed"
+    for name in ("track", "matcher"):
+        shown = run(home, f"reports/{name}.ipynb", music_id=TRACK)["shown"]
+        assert any(told in text for text in shown), name
+
+
+def test_a_viral_line_is_a_number_of_likes(home: Path) -> None:
+    for line in (0, -5):
+        with pytest.raises(InvalidParameterError, match=f"viral_line: {line} is not between"):
+            run(home, "reports/matcher.ipynb", viral_line=line)
 
 
 def test_a_song_is_one_however_its_hash_is_spelt(home: Path) -> None:
-    (song,) = run(home, "reports/chart.ipynb")["songs"].to_pylist()
-    assert song["issue_count"] == 2
+    songs = run(home, "reports/chart.ipynb")["songs"].to_pylist()
+    assert [song["issue_count"] for song in songs] == [2, 1]
+    positions = run(home, "explore/chart_and_platform.ipynb", song="song")["positions"]
+    assert list(positions["position"]) == [1, 1]
+
+
+def test_the_likes_of_a_song_are_of_one_whose_videos_were_observed_twice(home: Path) -> None:
+    found = run(home, "reports/chart.ipynb")
+    assert found["song"]["music_id"] == UNSCANNED
+    assert "[plot] Song: videos observed at least twice gained 4 likes" in found["shown"]
+
+
+def test_one_observation_by_each_of_two_sources_is_no_growth_and_no_lack(home: Path) -> None:
+    for language, told in (("en", "No source showed"), ("zh", "没有来源两次")):
+        shown = run(home, "reports/creator.ipynb", sec_uid=SEEN_TWICE, language=language)["shown"]
+        assert len([text for text in shown if text.startswith(told)]) == 2
 
 
 def test_a_music_id_of_two_tracks_is_once_in_its_family(home: Path) -> None:
@@ -183,3 +278,18 @@ def test_accounts_of_one_name_have_a_bar_each(home: Path) -> None:
     found = run(home, "explore/spread_over_accounts_and_hashtags.ipynb", music_id=TRACK)
     assert list(found["accounts"]["nickname"]) == [SAME_NAME] * 2
     assert found["drawn"]["account"].is_unique
+
+
+def test_videos_without_a_known_author_are_of_no_account(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(home, "explore/spread_over_accounts_and_hashtags.ipynb", music_id=UNSCANNED)
+    assert "1 confirmed videos of 0 accounts." in capsys.readouterr().out
+
+
+def test_a_comparison_says_how_many_likes_are_in_no_sum(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = run(home, "explore/compare_tracks.ipynb", tracks=",".join(TRACKS[:2]))
+    assert list(found["compared"]["videos_with_likes"]) == [4, 4]
+    assert "which are in no sum: 1." in capsys.readouterr().out

@@ -49,6 +49,8 @@ def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
         (("track", "--as-of", "soon"), "neither a date nor a time"),
         (("0b1c2d3e", "-p", "top=1"), "takes no parameters"),
         (("0b1c2d3e",), "job_not_found"),
+        (("track", "--pdf", "--output", "a.pdf"), "--pdf --output a.html"),
+        (("0b1c2d3e", "--out", "a.PDF"), "names the page, which is HTML"),
     ],
 )
 def test_what_cannot_be_reported_is_one_line_and_status_2(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.reports.build import ReportRequest, build_report
-from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
+from pipelines.reports.catalogue import find_report, parse_parameters
 from pipelines.reports.figures import headlines, plots, subjects, thresholds, tracks
 from pipelines.reports.figures.display import show_table
 from pipelines.reports.figures.header import ReportFacts, show_facts
@@ -54,12 +54,6 @@ def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> No
     with pytest.raises(InvalidParameterError, match=told) as caught:
         find_report(name)
     assert "quality, track" in (caught.value.hint or "")
-
-
-def test_without_the_repository_there_are_no_reports_and_that_is_said(tmp_path: Path) -> None:
-    assert read_catalogue(tmp_path / "notebooks") == ()
-    with pytest.raises(InvalidParameterError, match="not installed"):
-        find_report("track", folder=tmp_path)
 
 
 def test_what_cannot_be_made_is_told_before_a_kernel_starts(workshop: Any) -> None:
@@ -133,6 +127,7 @@ def test_unknown_likes_reach_no_viral_line() -> None:
     viral = thresholds.judge_viral(pool, top=5, usual=10_000)
     assert at(viral, "viral_line", 100)["viral_count"] == 1
     assert at(viral, "viral_line", 30_000)["went"] == 1
+    assert not thresholds.is_viral(to_work("1", "m", None, "exact_music_id"), 0)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -212,6 +207,18 @@ def test_one_look_at_each_is_no_growth() -> None:
     days = [date(2026, 1, 1), date(2026, 1, 2)]
     table = pa.table({"day": days, "n": [5, 7], "who": ["a", "b"]})
     assert PLOTS.lines(table, x="day", y="n", by="who") is None
+
+
+def test_of_more_lines_than_colours_the_first_are_drawn_and_that_is_said() -> None:
+    rows = [
+        {"day": date(2026, 1, day), "n": None if who == "a" else day, "who": who}
+        for who in "abcdefgh" for day in (1, 2)
+    ]  # fmt: skip
+    chart = PLOTS.lines(pa.Table.from_pylist(rows), x="day", y="n", by="who")
+    assert chart is not None
+    drawn = json.loads(chart.to_json())
+    assert {row["part"] for row in drawn["data"]["values"]} == set("bcdefg")
+    assert drawn["title"] == "first 6 of 7 drawn"
 
 
 def test_births_have_names_shapes_and_a_line_back_to_what_they_copy() -> None:

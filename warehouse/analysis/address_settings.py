@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from warehouse.lake.store import is_remote
 from warehouse.records.worlds import OWN_WORLDS
 
 _CHECKOUT = Path(__file__).parents[2]
@@ -43,8 +44,11 @@ def find_workspace(start: Path) -> Path:
 
 
 def read_address_settings() -> AddressSettings:
-    """Return the settings of the workspace; `data_home` is absolute."""
+    """Return the settings of the workspace; its folders are absolute."""
     workspace = find_workspace(Path.cwd())
     found = AddressSettings(_env_file=workspace / ".env")
     data_home = (workspace / found.data_home.expanduser()).resolve()
-    return found.model_copy(update={"data_home": data_home})
+    lake_url = found.lake_url
+    if lake_url and not is_remote(lake_url):
+        lake_url = str((workspace / Path(lake_url).expanduser()).resolve())
+    return found.model_copy(update={"data_home": data_home, "lake_url": lake_url})

@@ -21,13 +21,18 @@ _NEVER_EXPORTED = frozenset({"raw.erasures"})
 """With salt and marks, anyone could test whether an account they know was erased."""
 _EXPORTED = tuple(table for table in RELATIONS if table.name not in _NEVER_EXPORTED)
 _OWN_TRACK = frozenset({
-    "raw.tracks", "raw.videos", "raw.sounds", "marts.confirmed_videos", "marts.variants",
-    "marts.rankings", "marts.account_summaries", "marts.job_results",
+    "raw.tracks", "marts.confirmed_videos", "marts.variants", "marts.rankings",
+    "marts.account_summaries", "marts.job_results",
 })  # fmt: skip
 """Tables whose `music_id` is the track a row is about; elsewhere it is the candidate's own."""
 _VIDEOS_OF_TRACK = "select aweme_id from marts.track_videos where track_music_id = $track"
 _ACCOUNTS_OF_TRACK = f"select sec_uid from marts.videos where aweme_id in ({_VIDEOS_OF_TRACK})"  # noqa: S608  # as below
-_STAR_OF_TRACK: Mapping[str, str] = {
+_OF_TRACK: Mapping[str, str] = {
+    "raw.videos": f"music_id = $track or aweme_id in ({_VIDEOS_OF_TRACK})",
+    "raw.sounds": """music_id = $track or sound_sha256 in (
+        select unnest([reference_sha256, candidate_sha256])
+        from marts.audio_comparisons where track_music_id = $track
+    )""",
     "marts.music_ids": f"""music_id = $track or music_id in (
         select music_id from marts.videos where aweme_id in ({_VIDEOS_OF_TRACK})
         union select source_music_id from marts.track_videos where track_music_id = $track
@@ -41,7 +46,7 @@ _STAR_OF_TRACK: Mapping[str, str] = {
     )""",
     "marts.days": "true",
 }
-"""Rows of the star that rows of a track refer to."""
+"""What rows of a track refer to: observations, sounds, and the star."""
 _JOBS_OF_TRACK = f"select job_id from {JOBS_OF_TRACKS} where track_music_id = $track"  # noqa: S608  # our text
 
 
@@ -102,6 +107,45 @@ def choose_extracts(what: str, scope: ExportScope) -> list[Extract]:
     return [found]
 
 
+def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
+    """Return the scope with the whole id of its job, of which the beginning is enough.
+
+    Raises:
+        InvalidParameterError: No stored row is of that job or track, or several jobs begin so.
+        WarehouseUnavailableError: The lake cannot be read.
+    """
+    if scope.job_id is not None:
+        return ExportScope(job_id=_find_job(engine, scope.job_id))
+    if scope.track is not None:
+        engine.show_star()
+        of_track = [one for one in choose_extracts(ALL_TABLES, scope) if one.params]
+        if not any(engine.rows(f"select 1 {_source(one)} limit 1", one.params) for one in of_track):
+            raise InvalidParameterError(
+                f"no stored row is of the track {scope.track!r}",
+                hint="`sametrack query scanned-tracks` lists the tracks",
+            )
+    return scope
+
+
+def _find_job(engine: Engine, beginning: str) -> str:
+    of_jobs = choose_extracts(ALL_TABLES, ExportScope(job_id=beginning))
+    stored = (one.table.name for one in of_jobs if not one.table.is_view)
+    ids = " union ".join(f"select job_id from {name}" for name in stored)  # noqa: S608  # names of the contract
+    found = [
+        str(row["job_id"])
+        for row in engine.rows(
+            f"select distinct job_id from ({ids}) where starts_with(job_id, $job)",  # noqa: S608  # as above
+            {"job": beginning},
+        )
+    ]
+    if beginning in found:
+        return beginning
+    if len(found) != 1:
+        several = f"{len(found)} jobs begin with" if found else "no stored row is of the job"
+        raise InvalidParameterError(f"{several} {beginning!r}", hint="`sametrack jobs` lists them")
+    return found[0]
+
+
 def read_batches(
     engine: Engine, extract: Extract, *, pseudonyms: Pseudonyms | None = None
 ) -> Iterator[pa.RecordBatch]:
@@ -115,12 +159,16 @@ def read_batches(
     names = ", ".join(f'"{column.name}"' for column in extract.columns)
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
-    sql = f"select {names} from {_view(extract.table)} where {extract.where} order by {listed}"  # noqa: S608  # the contract's names; values are parameters
+    sql = f"select {names} {_source(extract)} order by {listed}"
     engine.show_star()
     with engine.reading(sql, extract.params) as reader:
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
         for batch in chain([nothing], reader):  # the first one carries the columns
             yield batch if pseudonyms is None else pseudonyms.applied(extract.table, batch)
+
+
+def _source(extract: Extract) -> str:
+    return f"from {_view(extract.table)} where {extract.where}"
 
 
 def _extract(table: Table, scope: ExportScope) -> Extract | None:
@@ -142,8 +190,8 @@ def _extract(table: Table, scope: ExportScope) -> Extract | None:
 
 
 def _of_track(table: Table, names: set[str]) -> str | None:
-    if table.name in _STAR_OF_TRACK:
-        return _STAR_OF_TRACK[table.name]
+    if table.name in _OF_TRACK:
+        return _OF_TRACK[table.name]
     if "track_music_id" in names:
         return "track_music_id = $track"
     if table.name in _OWN_TRACK:

@@ -28,7 +28,9 @@ def export(
         ExportFileFormat | None,
         typer.Option("--format", help="Default: by the ending of FILE, else csv."),
     ] = None,
-    job: Annotated[str | None, typer.Option(metavar="ID", help="Only rows of this job.")] = None,
+    job: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only rows of this job; a beginning will do.")
+    ] = None,
     track: Annotated[
         str | None, typer.Option(metavar="ID", help="Only rows of this music id.")
     ] = None,
@@ -50,18 +52,23 @@ def export(
 
     Ids stay text, and formulas are escaped. `all` needs a data package.
     """
-    from warehouse.exports.extracts import ExportScope, choose_extracts  # noqa: PLC0415 -- loads pyarrow
+    from warehouse.exports.extracts import (  # noqa: PLC0415 -- loads pyarrow
+        ExportScope,
+        choose_extracts,
+        find_scope,
+    )
     from warehouse.exports.method_sheet import describe_method  # noqa: PLC0415 -- as above
 
     wanted = _choose_format(form, out_file)
     if job is not None and track is not None:
         exit_with_input_error("give --job or --track, not both")
     scope = ExportScope(job_id=job, track=track)
-    extracts = choose_extracts(what, scope)
-    if len(extracts) > 1 and wanted != "package":
+    if len(choose_extracts(what, scope)) > 1 and wanted != "package":
         exit_with_input_error(f"{what} has more than one table", hint="--format package")
     with open_workspace(as_of) as workspace:
         path = out_file or _default_name(what, wanted, workspace)
+        scope = find_scope(workspace.engine, scope)
+        extracts = choose_extracts(what, scope)
         method = describe_method(workspace.engine, extracts, scope, is_pseudonymised=pseudonymise)
         rows = _write(
             path,

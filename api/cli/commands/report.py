@@ -69,6 +69,12 @@ def report(
         exit_with_input_error(
             f"{language!r} is not a language of reports", hint=f"use {' or '.join(_LANGUAGES)}"
         )
+    if output is not None and output.suffix.lower() == ".pdf":
+        page = output.with_suffix(".html")
+        exit_with_input_error(
+            f"--output names the page, which is HTML; --pdf writes {output.name} next to it",
+            hint=f"--pdf --output {page}",
+        )
     if listed:
         _show_list()
     elif what is None:

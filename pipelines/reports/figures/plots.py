@@ -34,6 +34,7 @@ from pipelines.reports.texts import ReportTexts
 
 BAR_STEP = 24
 MOST_BARS = 12
+MOST_LINES = len(SERIES)
 MOST_POINTS = 2000
 LABEL_CHARS = 40
 LEAST_EDGED = 4.0
@@ -52,17 +53,22 @@ class ReportPlots:
     def lines(self, table: pa.Table, *, x: str, y: str, by: str, is_reversed: bool = False) -> Plot:
         """Draw one line with markers per `by`; a null breaks it. `is_reversed` puts rank 1 on top.
 
-        None also if each line has one point only: one observation shows no growth.
+        None also if each line has one point only: one observation shows no growth. Of more names
+        than there are colours and dashes only the first are drawn, which the title states.
         """
         observations = {(row[by], row[x]) for row in table.to_pylist() if row[y] is not None}
         if len(observations) == len({name for name, _ in observations}):
             return None
-        known = {moment for _, moment in observations}
+        named = list(dict.fromkeys(row[by] for row in table.to_pylist() if row[y] is not None))
+        drawn = named[:MOST_LINES]
+        known = {moment for name, moment in observations if name in drawn}
         rows = [
             {"x": to_plain(row[x]), "y": row[y], "part": self._shown(by, row[by])}
             for row in table.to_pylist()
+            if row[by] in drawn
         ]
         names = list(dict.fromkeys(row["part"] for row in rows))
+        cut = self._texts.text("plots.first", count=MOST_LINES, total=len(named))
         places = alt.Axis(values=list(RANK_TICKS), format="d")
         scale = (
             alt.Scale(reverse=True, domainMin=1, nice=False)
@@ -71,7 +77,7 @@ class ReportPlots:
         )
         axis = places if is_reversed else alt.Axis(format=_format(table, y))
         return styled(
-            alt.Chart(to_data(rows))
+            alt.Chart(to_data(rows), title=cut if len(named) > MOST_LINES else "")
             .mark_line(point=alt.OverlayMarkDef(size=44, filled=True), strokeWidth=2.2)
             .encode(
                 x=to_time_axis("x", known),

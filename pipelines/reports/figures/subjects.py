@@ -30,22 +30,15 @@ class ReportSubject:
 
 
 def read_tracks(engine: Engine) -> list[ReportSubject]:
-    """Return the tracks with a stored result, latest first."""
+    """Return the tracks with a stored result of a scan, latest first."""
+    engine.show_star()
     found = engine.rows(
         """
-        with asked as (
-            select music_id, max(committed_at) as concluded_at from marts.job_results
-            group by music_id
-        ),
-        named as (
-            select music_id, max_by(title, (observed_at, surface)) as title from seen.tracks
-            group by music_id
-        )
-        select music_id, title from asked left join named using (music_id)
-        where music_id != '' and music_id not like 'keyword:%' order by concluded_at desc, music_id
+        select track_music_id, title from marts.tracks where last_result_at is not null
+        order by last_result_at desc, track_music_id
         """
     )
-    return [ReportSubject(id=str(row["music_id"]), name=_text(row["title"])) for row in found]
+    return [ReportSubject(id=str(row["track_music_id"]), name=_text(row["title"])) for row in found]
 
 
 def read_accounts(engine: Engine) -> list[ReportSubject]:

@@ -50,10 +50,7 @@ def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
 
 
 def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
-    """Apply other viral thresholds: the number of viral videos, and the change of the Top N.
-
-    A video with unknown likes reaches no threshold.
-    """
+    """Apply other viral thresholds: the number of viral videos, and the change of the Top N."""
     confirmed = [row for row in pool.to_pylist() if row["link_type"] is not None]
     now = _top_viral(confirmed, usual, top)
     rows = []
@@ -63,13 +60,18 @@ def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
             {
                 "viral_line": line,
                 "is_usual": line == usual,
-                "viral_count": sum((row["digg_count"] or 0) >= line for row in confirmed),
+                "viral_count": sum(is_viral(row, line) for row in confirmed),
                 "top_count": len(best),
                 "came": len(best - now),
                 "went": len(now - best),
             }
         )
     return pa.Table.from_pylist(rows)
+
+
+def is_viral(video: ReportRow, line: int) -> bool:
+    """Whether a video has at least `line` likes; unknown likes reach no threshold."""
+    return video["digg_count"] is not None and video["digg_count"] >= line
 
 
 def _judge(
@@ -114,7 +116,7 @@ def _top(videos: Sequence[ReportRow], ids: set[str], top: int) -> set[str]:
 
 
 def _top_viral(videos: Sequence[ReportRow], line: int, top: int) -> set[str]:
-    return {row["aweme_id"] for row in [w for w in videos if (w["digg_count"] or 0) >= line][:top]}
+    return {row["aweme_id"] for row in [row for row in videos if is_viral(row, line)][:top]}
 
 
 def _is_in(row: ReportRow, ids: set[str]) -> bool:

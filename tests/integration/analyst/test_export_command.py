@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.documents import result
+from tests.lake_rows import to_row
 from warehouse.lake.packing import pack_document
 
 SEC_UID = "MS4wLjABAAAAan-account_of-the-test"
@@ -52,6 +53,48 @@ def test_a_table_of_a_job_is_a_file_named_after_it(
     body = (tmp_path / "sametrack-demo-rankings.csv").read_bytes()
     assert body.startswith(b"\xef\xbb\xbfjob_id,rank,aweme_id")
     assert body.count(b"\r\n") == 4
+
+
+def test_the_beginning_of_a_job_id_will_do_if_one_job_has_it(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    fill(small)
+    told = command("export", "rankings", "--job", JOB[:8], "--json").document
+    assert (told["row_counts"], told["method"]["scope"]) == ({"marts.rankings": 3}, f"job {JOB}")
+    small.add_ranking(job_id=f"{JOB[:8]}-another", hour=2)
+    refused = command("export", "rankings", "--job", JOB[:8], "--out", "b.csv")
+    assert (refused.status, "2 jobs begin with" in refused.remarks) == (2, True)
+    assert not (tmp_path / "b.csv").exists()
+
+
+def test_a_known_job_without_rows_in_a_table_is_an_empty_file(
+    small: Any, command: Callable[..., Any]
+) -> None:
+    fill(small)
+    assert command("export", "variants", "--job", JOB, "--json").document["row_counts"] == {
+        "marts.variants": 0
+    }
+
+
+def test_videos_and_sounds_of_a_track_are_those_of_what_it_confirmed_and_compared(
+    small: Any, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    small.add_works(SEC_UID, nickname="A nickname", desc="no video names the track")
+    columns: dict[str, Any] = {
+        "music_id": TRACK, "aweme_id": "7410000000000000001", "job_id": JOB,
+        "link_type": "audio_fingerprint_match", "source_music_id": "7", "algorithm": "a",
+    }  # fmt: skip
+    small.lake.append("marts.confirmed_videos", [to_row("marts.confirmed_videos", **columns)])
+    pair: dict[str, Any] = {"track_music_id": TRACK, "job_id": JOB, "candidate_sha256": "heard"}
+    small.lake.append("marts.audio_comparisons", [to_row("marts.audio_comparisons", **pair)])
+    sounds = [to_row("raw.sounds", sound_sha256=name) for name in ("heard", "of others")]
+    small.lake.append("raw.sounds", sounds)
+    command("export", "videos", "--track", TRACK, "--out", "videos.parquet")
+    found = pq.read_table(tmp_path / "videos.parquet")
+    assert found["aweme_id"].to_pylist() == ["7410000000000000001"]
+    command("export", "sounds", "--track", TRACK, "--out", "sounds.parquet")
+    found = pq.read_table(tmp_path / "sounds.parquet")
+    assert found["sound_sha256"].to_pylist() == ["heard"]
 
 
 def test_ids_are_text_and_formulas_are_disarmed(
@@ -167,6 +210,9 @@ def test_pseudonyms_are_the_same_in_every_table_and_need_the_key(
         (("chart_issues", "--track", "1"), "have no track"),
         (("payloads", "--job", "1"), "have no job"),
         (("videos", "--job", "1", "--track", "1"), "not both"),
+        (("rankings", "--job", "0b1c2d3e"), "no stored row is of the job"),
+        (("rankings", "--track", "736172969432954566"), "no stored row is of the track"),
+        (("all", "--track", "1", "--format", "package"), "no stored row is of the track"),
         (("videos", "--out", "/proc/none/a.csv"), "cannot be written"),
         (("videos", "--as-of", "2999-01-01"), "too recent"),
     ],

@@ -236,6 +236,20 @@ def counted_video(day: int, likes: int) -> dict[str, Any]:
     return video_row(video, capture_id=None, job_id=None, data_provider="mock")
 
 
+def test_a_refusal_that_was_read_again_since_is_none(small: Any) -> None:
+    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    with open_warehouse(small.home.root) as wh:
+        (read,) = wh.table("raw.captures").rows()
+    refused = read | {"capture_id": "d-1", "outcome": "schema_changed", "reason": "key_missing"}
+    small.lake.append("raw.captures", [refused])
+    with open_warehouse(small.home.root) as wh:
+        assert [row["captures"] for row in wh.query("refusals").rows()] == [1]
+    replayed = read | {"capture_id": "d-2", "reason": "replay of d-1", "request_count": 0}
+    small.lake.append("raw.captures", [replayed])
+    with open_warehouse(small.home.root) as wh:
+        assert wh.query("refusals").rows() == []
+
+
 def replay(small: Any, capture_id: str, again: str) -> None:
     """Append what a written replay appends for a capture that is read differently today."""
     changed = {"capture_id": again}

@@ -226,6 +226,14 @@ def test_volumes_and_networks_are_declared() -> None:
     assert whole["networks"]["inside"]["internal"]
 
 
+def test_every_service_that_reads_the_platform_has_a_way_out() -> None:
+    services = compose()["services"]
+    ways_out = {name for name, one in services.items() if "outside" in one["networks"]}
+    with_ports = {name for name, one in services.items() if one.get("ports")}
+    assert ways_out - with_ports == {"worker", "celery"}
+    assert {"api", "api-2"} <= ways_out
+
+
 def test_pods_are_of_a_plain_user_with_a_read_only_root() -> None:
     for name, pod in pods().items():
         (container,) = pod["containers"]

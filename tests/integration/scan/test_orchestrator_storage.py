@@ -9,7 +9,12 @@ import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.storage import PooledEventLogStorage, PooledRunStorage
+from pipelines.orchestration.storage import (
+    FOLDER_VARIABLE,
+    PooledEventLogStorage,
+    PooledRunStorage,
+    dagster_folder,
+)
 from tests.stage import PATIENCE_S
 from warehouse.home.folder import Home, open_home
 
@@ -28,6 +33,21 @@ def instance(home: Home) -> Iterator[DagsterInstance]:
 def test_the_instance_of_a_world_uses_them(instance: DagsterInstance) -> None:
     assert isinstance(instance.event_log_storage, PooledEventLogStorage)
     assert isinstance(instance.run_storage, PooledRunStorage)
+
+
+@pytest.mark.parametrize(
+    ("profile", "provider", "world"),
+    [("", "", "sandbox"), ("sandbox", "", "sandbox"), ("", "file", "file"), ("", "mock", "mock")],
+)
+def test_dagsters_own_commands_open_the_world_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str, provider: str, world: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("PROFILE", profile)
+    monkeypatch.setenv("DATA_PROVIDER", provider or "vidplat-public")
+    assert Path(dagster_folder()) == tmp_path / world / "dagster"
 
 
 def test_what_one_process_reports_another_reads(home: Home, instance: DagsterInstance) -> None:

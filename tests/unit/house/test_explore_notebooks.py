@@ -79,6 +79,13 @@ def test_ids_may_be_typed_as_numbers(path: Path) -> None:
 
 
 @every_file
+def test_times_are_drawn_in_utc_wherever_the_machine_is(path: Path) -> None:
+    axes = re.findall(r'alt\.X\("\w+:T"\).*', code(path))
+    assert [axis for axis in axes if '.scale(type="utc")' not in axis] == []
+    assert re.findall(r'"(?:year|month|day|hours)\w*\(', code(path)) == []
+
+
+@every_file
 def test_outputs_are_cleared_and_cells_are_small(path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     assert document["metadata"]["kernelspec"]["name"] == "python3"

@@ -72,6 +72,13 @@ def _is_known(name: str) -> bool:
     return any(word.search(text) for text in chain([settings], code().values()))
 
 
+def test_make_help_lists_every_target_that_says_what_it_does() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    told = set(re.findall(r"^([\w-]+):.*## ", makefile, re.MULTILINE))
+    (pattern,) = re.findall(r"grep -hE '(\^\S+?:)\.\*##'", makefile)
+    assert {name for name in told if re.match(pattern, f"{name}:")} == told
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs"])
 def test_what_a_page_names_exists(page: str) -> None:
     place = ROOT / page

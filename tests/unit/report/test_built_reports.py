@@ -119,6 +119,19 @@ def test_tables_that_cannot_be_written_are_an_error_of_the_output(
     assert not (tmp_path / "mine.html").exists()
 
 
+def test_a_relative_lake_is_the_same_one_in_the_folder_of_the_kernel(
+    notebook: FakeNotebook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for lake_url, given in (("lake", str(tmp_path / "lake")), ("s3://a/lake/", "s3://a/lake")):
+        settings = Settings(
+            _env_file=None, profile="sandbox", data_home=tmp_path, lake_url=lake_url
+        )
+        request = ReportRequest(report=REPORT, parameters={})
+        build_report(settings, request, progress=lambda _: None)
+        assert notebook.runs[-1]["lake"] == given
+
+
 def test_a_pdf_is_printed_from_the_page(make: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     class Printer:
         def write(self, html: str, page: Path) -> Path:

@@ -53,3 +53,20 @@ def test_the_env_file_of_the_workspace_counts_inside_it(
     monkeypatch.chdir(workspace / "notebooks")
     found = read_address_settings()
     assert (found.profile, found.data_home) == ("sandbox", workspace / "stores")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("", ""),
+        ("lake", "{workspace}/lake"),
+        ("/else/lake", "/else/lake"),
+        ("s3://a/b", "s3://a/b"),
+    ],
+)
+def test_a_relative_lake_is_in_the_workspace(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, written: str, meant: str
+) -> None:
+    (workspace / ".env").write_text(f"PROFILE=sandbox\nLAKE_URL={written}\n")
+    monkeypatch.chdir(workspace / "notebooks")
+    assert read_address_settings().lake_url == meant.format(workspace=workspace)
