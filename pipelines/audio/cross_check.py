@@ -262,6 +262,7 @@ def _peaks(evidence: PairEvidence) -> str:
     if evidence.peak_agreement is None:
         return ""
     return (
-        f"Spectral peaks agree by {evidence.peak_agreement:.3f}: librosa has nothing like them, "
-        "and they decide whether equal harmony is the same recording or a cover."
+        f"Spectral peaks agree by {evidence.peak_agreement:.3f} (their share beyond chance, less "
+        "where phases or tones differ): librosa has nothing like them, and they decide whether "
+        "equal harmony is the same recording or a cover."
     )

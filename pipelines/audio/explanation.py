@@ -15,10 +15,12 @@ from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
 from warehouse.records.evidence import (
-    EXCERPT_OVERLAP_S,
+    LOWER_IS_BETTER,
     MatchThresholds,
     MeasureName,
     PairEvidence,
+    least_overlap_s,
+    meets_limit,
     variant_kind,
 )
 
@@ -69,14 +71,18 @@ class EvidenceMeasure:
     name: MeasureName
     value: float | None
     limit: float | None
-    lower_is_better: bool
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the limit is the largest value allowed, not the smallest."""
+        return self.name in LOWER_IS_BETTER
 
     @property
     def is_met(self) -> bool | None:
         """Whether the value meets its limit; None if either is unknown."""
         if self.value is None or self.limit is None:
             return None
-        return self.value <= self.limit if self.lower_is_better else self.value >= self.limit
+        return meets_limit(self.name, self.value, self.limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -124,25 +130,18 @@ def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[Eviden
         allowed = (
             limits.local_chroma_distance,
             limits.local_mfcc_distance,
-            _overlap_s(evidence, limits),
+            least_overlap_s(evidence.overlap_s, limits.local_overlap_s),
         )
-    numbers: tuple[tuple[MeasureName, float | None, float | None, bool], ...] = (
-        ("chroma_distance", evidence.chroma_distance, allowed[0], True),
-        ("mfcc_distance", evidence.mfcc_distance, allowed[1], True),
-        ("overlap_s", evidence.overlap_s, allowed[2], False),
-        ("peak_agreement", evidence.peak_agreement, None, False),
-        ("score", evidence.score, limits.match_threshold, False),
+    numbers: tuple[tuple[MeasureName, float | None, float | None], ...] = (
+        ("chroma_distance", evidence.chroma_distance, allowed[0]),
+        ("mfcc_distance", evidence.mfcc_distance, allowed[1]),
+        ("overlap_s", evidence.overlap_s, allowed[2]),
+        ("peak_agreement", evidence.peak_agreement, None),
+        ("score", evidence.score, limits.match_threshold),
     )
     return tuple(
-        EvidenceMeasure(name=name, value=value, limit=limit, lower_is_better=is_lower)
-        for name, value, limit, is_lower in numbers
+        EvidenceMeasure(name=name, value=value, limit=limit) for name, value, limit in numbers
     )
-
-
-def _overlap_s(evidence: PairEvidence, limits: MatchThresholds) -> float:
-    """Return the least overlap of a local match: an excerpt may be shorter."""
-    is_excerpt = evidence.overlap_s is not None and evidence.overlap_s < limits.local_overlap_s
-    return EXCERPT_OVERLAP_S if is_excerpt else limits.local_overlap_s
 
 
 def _tempo(evidence: PairEvidence) -> float:

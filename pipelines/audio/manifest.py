@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching.group_verdict import GroupVerdict
+from pipelines.audio.matching.group_verdict import MOST_REFERENCES, GroupVerdict
 from pipelines.audio.matching.verify import verify_group, warm_up
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence
@@ -81,6 +81,11 @@ def read_manifest(path: Path) -> list[ManifestRow]:
         raise ManifestUnreadableError(f"{path.name} cannot be read as CSV") from exc
 
 
+def crowded_count(rows: Sequence[ManifestRow]) -> int:
+    """Return how many rows have more references than are compared."""
+    return sum(len(row.references) > MOST_REFERENCES for row in rows)
+
+
 def measure_files(
     pool: DecoderPool, paths: Sequence[Path], *, on_measured: Callable[[int], None]
 ) -> dict[Path, SoundMeasurement]:
@@ -123,14 +128,34 @@ def score_fields(score: ManifestScore) -> dict[str, object]:
     return {"pair_id": score.pair_id, **fields, "cpu_ms": round(score.cpu_ms, 3)}
 
 
+def prepare_scores(path: Path) -> None:
+    """Make the folder of the scores file, and try whether it can be written there.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = _part(path)
+    part.open("ab").close()
+    part.unlink()
+
+
 def write_scores(path: Path, scores: Sequence[ManifestScore]) -> None:
-    """Write the scores file atomically."""
-    part = path.with_name(f"{path.name}.part")
+    """Write the scores file atomically.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    part = _part(path)
     with part.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, SCORE_COLUMNS)
         writer.writeheader()
         writer.writerows(score_fields(score) for score in scores)
     part.replace(path)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
 
 
 def _row(folder: Path, fields: Mapping[str, str | None]) -> ManifestRow:

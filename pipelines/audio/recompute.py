@@ -13,8 +13,7 @@ from pipelines.audio.matching.judging import (
     judge_variant,
     judge_windows,
 )
-from pipelines.audio.matching.peak_votes import common_stretches
-from pipelines.audio.matching.verify import with_likely_kind
+from pipelines.audio.matching.verify import stretches_to_judge, with_likely_kind
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 TOLERANCE = 1e-6
@@ -41,15 +40,14 @@ def _unchanged(
     reference: Features, candidate: Features, stored: PairEvidence, limits: MatchThresholds
 ) -> PairEvidence | None:
     """Judge as the stored evidence was: both rules, windows that peaks found, or an excerpt."""
+    as_heard = judge_unchanged(reference, candidate, limits)
     is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
-    if not is_excerpt:
-        again = judge_unchanged(reference, candidate, limits)
-        if again.verdict == stored.verdict:
-            return again
-    stretches = common_stretches(reference.peaks, candidate.peaks, keeps_weak=is_excerpt)
+    if not is_excerpt and as_heard.verdict == stored.verdict:
+        return as_heard
+    stretches = stretches_to_judge(reference, candidate, as_heard)
     if is_excerpt:
         return judge_excerpt(reference, candidate, limits, stretches)
-    return judge_windows(reference, candidate, limits, stretches) or again
+    return judge_windows(reference, candidate, limits, stretches) or as_heard
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:

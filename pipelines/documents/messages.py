@@ -360,11 +360,14 @@ def searched_message(searched: ReadOnlyDocument | None) -> Message:
         return Message(f"unchanged only; {used_en}", f"仅按原速原调；{used_zh}")
     low, high = searched["semitones"]
     least, most = searched["tempo_with_pitch"]
+    both_en = both_zh = ""
+    if least != most:
+        both_en, both_zh = f", both × {least:g} to {most:g}", f"，两者同时 {least:g} 至 {most:g} 倍"
     return Message(
-        f"speed or tempo × {slow:g} to {fast:g}, pitch {low:+g} to {high:+g} semitones, "
-        f"both × {least:g} to {most:g}; {used_en}",
-        f"变速（含变调或不变调） {slow:g} 至 {fast:g} 倍，变调 {low:+g} 至 {high:+g} 个半音，"
-        f"两者同时 {least:g} 至 {most:g} 倍；{used_zh}",
+        f"speed or tempo × {slow:g} to {fast:g}, pitch {low:+g} to {high:+g} semitones"
+        f"{both_en}; {used_en}",
+        f"变速（含变调或不变调） {slow:g} 至 {fast:g} 倍，变调 {low:+g} 至 {high:+g} 个半音"
+        f"{both_zh}；{used_zh}",
     )
 
 

@@ -87,7 +87,7 @@ async def _audit(
         async with gate:
             return await _compare(session, detail, references)
 
-    compared = await asyncio.gather(*map(one, session.state.audit_details.values()))
+    compared = await run_all(map(one, session.state.audit_details.values()))
     verdicts = {video.aweme_id: video for video, _ in compared} | unread
     return (
         tuple(verdicts[name] for name in sample),

@@ -232,14 +232,17 @@ def _store_detail(session: ScanRun, aweme_id: str, read: VideoDetail | Unavailab
         found.details[aweme_id] = read
 
 
-async def run_all(tasks: Iterable[Coroutine[object, object, None]]) -> None:
-    """Run coroutines concurrently; the first error cancels the others and is raised unwrapped."""
+async def run_all[T](coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
+    """Run coroutines concurrently and return their results in order.
+
+    The first error cancels the others and is raised unwrapped once they have ended.
+    """
     try:
         async with asyncio.TaskGroup() as group:
-            for task in tasks:
-                group.create_task(task)
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
     except BaseExceptionGroup as faults:
         raise faults.exceptions[0] from faults
+    return [task.result() for task in tasks]
 
 
 def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) -> Sighting:

@@ -10,7 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pipelines.scan.audit import audit_videos, draw_audit
-from pipelines.scan.collect import add_coverage, fill_pool, read_details, read_music_screen
+from pipelines.scan.collect import (
+    add_coverage,
+    fill_pool,
+    read_details,
+    read_music_screen,
+    run_all,
+)
 from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
@@ -159,7 +165,7 @@ async def _verify_pool(session: ScanRun) -> list[str]:
 
     order = verification_order(groups, title=session.song_title)
     before = len(found.comparisons)
-    verdicts = await asyncio.gather(*(one(music_id) for music_id in order))
+    verdicts = await run_all(one(music_id) for music_id in order)
     places = {music_id: place for place, music_id in enumerate(order)}
     compared = found.comparisons[before:]  # in one order, whichever group was decided first
     compared.sort(key=lambda entry: places.get(entry.candidate_music_id, -1))

@@ -27,7 +27,7 @@ from pipelines.audio.features.sounds import (
 from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.captures.recording.calls import measured_key, sound_key
 from pipelines.platform.reading import SoundFile
-from pipelines.scan.collect import add_coverage
+from pipelines.scan.collect import add_coverage, run_all
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
 from pipelines.scan.rules.expansion import (
     REFERENCE_TRIALS,
@@ -75,7 +75,7 @@ async def _stored_features(session: ScanRun, videos: Sequence[Video]) -> dict[st
 
 async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return the sounds of `videos`, in order; stored features are not measured again."""
-    return list(await asyncio.gather(*(_measure_video(session, video) for video in videos)))
+    return await run_all(_measure_video(session, video) for video in videos)
 
 
 async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
@@ -122,16 +122,15 @@ async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
     try:
         with session.stopwatch.waiting("listening"):
             sound = await session.runtime.listening.measure(path)
+        row = _sound_row(session, video, file.sha256, sound)
+        if row["not_comparable_reason"] not in _OF_THE_MOMENT:
+            document = {name: value for name, value in row.items() if name != "features"}
+            await session.journal.record(
+                measured_key(video.aweme_id), orjson.dumps(document), body=row["features"]
+            )
     except BaseException:  # also a cancellation: nobody else knows of the file
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
-    row = _sound_row(session, video, file.sha256, sound)
-    if row["not_comparable_reason"] in _OF_THE_MOMENT:
-        return row
-    document = {name: value for name, value in row.items() if name != "features"}
-    await session.journal.record(
-        measured_key(video.aweme_id), orjson.dumps(document), body=row["features"]
-    )
     return row
 
 

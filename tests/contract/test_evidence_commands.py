@@ -4,7 +4,8 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from api.cli.commands.audio import cross_check as checking
 from api.cli.commands.audio import explain as command
 from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
@@ -19,14 +21,14 @@ from api.process import Services
 from api.server.health import Readiness
 from api.services.annotations import AnnotationService
 from pipelines.audio.cross_check import TooShortError
-from pipelines.audio.decode.decoding import DecodeRefusedError
-from pipelines.audio.features.sounds import unpack_features
+from pipelines.audio.features.sounds import NotComparable, unpack_features
 from pipelines.audio.recompute import recompute
 from tests.contract import test_evidence_routes as routes
+from tests.made_sounds import made_mp3
 from tests.unit.audio.test_cross_check import STRAIGHT
 from warehouse.home.excerpt_files import ExcerptFolder
 from warehouse.records.errors import ProfileNotChosenError
-from warehouse.records.evidence import MatchThresholds, find_excerpts
+from warehouse.records.evidence import MatchThresholds, PairEvidence, find_excerpts
 
 type Run = Callable[..., Result]
 PAIR = routes.COMPARISON_ID
@@ -61,11 +63,11 @@ def as_measured(service: Any) -> None:
     service.comparisons[PAIR] |= {**asdict(again), "searched": None}
 
 
-def keep_both_excerpts(service: Any) -> None:
+def keep_both_excerpts(service: Any, sound: bytes = routes.SOUND) -> None:
     folder = ExcerptFolder(folder=service.excerpts, max_bytes=1_000_000, max_age_s=3600.0)
     found = find_excerpts(routes.PAIR, reference_sha256="a" * 64, candidate_sha256="b" * 64)
     for excerpt in found.values():
-        folder.write(excerpt, routes.SOUND)
+        folder.write(excerpt, sound)
 
 
 def test_a_judgement_is_kept_and_counted_with_the_ones_before(run: Run, heard: Any) -> None:
@@ -120,6 +122,18 @@ def test_a_comparison_that_is_measured_as_before_says_so(run: Run, heard: Any) -
     assert document["measured_again"] == {"is_equal": True, "deviations": {}}
 
 
+def test_where_nothing_was_measured_nothing_is_said_to_be_measured_again(
+    run: Run, heard: Any
+) -> None:
+    unmeasured = PairEvidence(verdict="not_comparable", reason="candidate_decoder_timed_out")
+    heard.comparisons[PAIR] |= asdict(unmeasured)
+    shown = run("explain", PAIR)
+    assert shown.exit_code == 0, shown.output
+    assert "not_comparable  candidate_decoder_timed_out" in shown.stdout
+    assert "measured again" not in shown.output
+    assert json.loads(run("explain", PAIR, "--json").stdout)["measured_again"] is None
+
+
 def test_a_comparison_that_is_measured_otherwise_names_what_differs(
     run: Run, tmp_path: Path
 ) -> None:
@@ -171,11 +185,20 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """What librosa is given; it measures a straight path."""
     seen: list[bytes] = []
 
-    def decode(path: Path, _limits: object) -> bytes:
-        seen.append(path.read_bytes())
-        return seen[-1]
+    class Pool(nullcontext[None]):
+        """Decodes the excerpts of these stores; any other file is silent."""
 
-    monkeypatch.setattr("pipelines.audio.decode.decoding.decode_sound", decode)
+        def __enter__(self) -> Any:
+            return self
+
+        def submit_decode(self, path: Path) -> Future[object]:
+            seen.append(path.read_bytes())
+            done: Future[object] = Future()
+            is_silent = seen[-1] != routes.SOUND
+            done.set_result(NotComparable(sha256=None, reason="silent") if is_silent else seen[-1])
+            return done
+
+    monkeypatch.setattr(checking, "DecoderPool", lambda _workers: Pool())
     monkeypatch.setattr("pipelines.audio.cross_check.cross_check", lambda *_: STRAIGHT)
     return seen
 
@@ -211,23 +234,23 @@ def test_librosa_needs_both_excerpts(run: Run, decoded: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "detail"),
+    ("sound", "detail"),
     [
-        (DecodeRefusedError("silent"), "a sound cannot be decoded: silent"),
-        (TooShortError("the reference is too short"), "the reference is too short"),
+        (made_mp3(b"silence"), "a sound cannot be decoded: silent"),
+        (routes.SOUND, "the reference is too short"),
     ],
     ids=["undecodable", "short"],
 )
 def test_what_librosa_cannot_measure_is_refused(
     run: Run, heard: Any, decoded: list[bytes], monkeypatch: pytest.MonkeyPatch,
-    fault: Exception, detail: str,
+    sound: bytes, detail: str,
 ) -> None:  # fmt: skip
     def refuse(*_: object) -> None:
-        raise fault
+        raise TooShortError("the reference is too short")
 
-    keep_both_excerpts(heard)
+    keep_both_excerpts(heard, sound)
     monkeypatch.setattr("pipelines.audio.cross_check.cross_check", refuse)
     refused = run("explain", PAIR, "--librosa")
     assert refused.exit_code == 2
     assert detail in " ".join(refused.stderr.split())
-    assert len(decoded) == 2
+    assert decoded == [sound, sound]

@@ -19,6 +19,8 @@ ReferenceSource = Literal["platform", "music_service"]
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 MATCHES: frozenset[str] = frozenset({"confirmed", "variant"})
 """Verdicts of a pair that carries the same recording, changed or not."""
+STRENGTH: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
+"""Which verdict of several pairs counts: the strongest."""
 MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
 RejectionLabel = Literal["likely_cover", "likely_reversed", "shared_voice", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
@@ -52,13 +54,14 @@ class SearchedRange:
         speed: Smallest and largest speed searched (tempo and pitch together); 1.0 is unchanged.
         tempo: Smallest and largest tempo searched at the same pitch.
         semitones: Smallest and largest pitch shift searched at the same tempo.
-        tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts.
+        tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts;
+            twice 1.0 if a single change explained enough.
         min_overlap_s: Shortest common stretch that counts for a confirmation and for edits, in
             seconds.
         reference_s: Seconds of the reference that were used, from its start.
         candidate_s: Seconds of the candidate that were used, from its start.
         min_excerpt_s: Shortest common stretch searched in the unchanged sounds, in seconds; None if
-            none shorter than `min_overlap_s` was.
+            none shorter than `min_overlap_s` was, as where a match was found before.
     """
 
     speed: tuple[float, float]
@@ -78,8 +81,11 @@ class PairEvidence:
     Distances are 1 - correlation (0 identical, about 1 unrelated), times are seconds, `score` is
     between 0 and 1. `speed` is candidate speed over reference speed and `semitones` the pitch shift
     of the candidate; 1.0 and 0.0 mean the pair was compared unshifted. None means not measured.
-    `observation` is the likely explanation of a rejected pair, or None. `searched` is None for
-    pairs that were not compared, and for those of earlier releases, which did not record it.
+    `peak_agreement` is the share of spectral peaks that agree beyond chance, -1 to 1; where the
+    distances meet the limits it is weighted by phases and tones, so 0 may be shared peaks of
+    different tones. `observation` is the likely explanation of a rejected pair, or None. `searched`
+    is None for pairs that were not compared, and for those of earlier releases, which did not
+    record it.
     """
 
     verdict: Verdict
@@ -96,6 +102,11 @@ class PairEvidence:
     semitones: float | None = None
     observation: RejectionLabel | None = None
     searched: SearchedRange | None = None
+
+    @property
+    def credibility(self) -> tuple[int, float]:
+        """Sort key: the stronger verdict, then the higher score."""
+        return (STRENGTH[self.verdict], self.score or 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +149,21 @@ def variant_kind(pair: PairEvidence) -> VariantKind:
 _ROUNDING_SEMITONES = 0.01  # evidence holds speeds of four digits and thousandths of a semitone
 
 
-_TOLERANCE = 1e-9  # a distance equal to the limit passes despite rounding
+LOWER_IS_BETTER: frozenset[MeasureName] = frozenset({"chroma_distance", "mfcc_distance"})
+_TOLERANCE, _TOLERANCE_S = 1e-9, 0.005  # lengths are whole frames: 43 of them, 1.997 s, are 2 s
+
+
+def meets_limit(name: MeasureName, value: float, limit: float) -> bool:
+    """Whether a measure meets its limit; one that is equal to it does, despite rounding."""
+    if name in LOWER_IS_BETTER:
+        return value <= limit + _TOLERANCE
+    return value >= limit - (_TOLERANCE_S if name == "overlap_s" else _TOLERANCE)
+
+
+def least_overlap_s(overlap_s: float | None, local_overlap_s: float) -> float:
+    """Return the least overlap of a local match, in seconds: an excerpt may be shorter."""
+    is_excerpt = overlap_s is not None and overlap_s < local_overlap_s
+    return EXCERPT_OVERLAP_S if is_excerpt else local_overlap_s
 
 
 def meets_rule(
@@ -156,9 +181,9 @@ def meets_rule(
         allowed = (limits.local_chroma_distance, limits.local_mfcc_distance, limits.local_overlap_s)
     chroma, mfcc, overlap = allowed
     return (
-        chroma_distance <= chroma + _TOLERANCE
-        and mfcc_distance <= mfcc + _TOLERANCE
-        and overlap_s >= overlap - _TOLERANCE
+        meets_limit("chroma_distance", chroma_distance, chroma)
+        and meets_limit("mfcc_distance", mfcc_distance, mfcc)
+        and meets_limit("overlap_s", overlap_s, overlap)
     )
 
 

@@ -19,7 +19,7 @@ _BY_NAME = {
     "number": "ordinal, from 1",
     "own_share": "share, 0 to 1",
     "pages": "count",
-    "peak_agreement": "share, 0 to 1",
+    "peak_agreement": "share, -1 to 1",
     "position": "ordinal, from 0",
     "previous_rank": "ordinal, from 1",
     "priority": "weight",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pipelines.audio.explanation import EvidenceMeasure
-from pipelines.documents.messages import OBSERVATIONS, REASONS, Message
+from pipelines.documents.messages import Message, observation_message, reason_message
 from warehouse.records.evidence import PairEvidence
 
 type PlotLanguage = Literal["en", "zh"]
@@ -77,9 +77,9 @@ class PlotTexts:
 
     def reason(self, evidence: PairEvidence) -> str:
         """Return the reason of the verdict, and what the candidate changes, as one line."""
-        parts = [self._chosen(REASONS[evidence.reason])]
+        parts = [self._chosen(reason_message(evidence.reason))]
         if evidence.observation:
-            parts.insert(0, self._chosen(OBSERVATIONS[evidence.observation]))
+            parts.insert(0, self._chosen(observation_message(evidence.observation)))
         if evidence.segment:
             parts.append(self.of(evidence.segment))
         if evidence.speed not in {None, 1.0}:

@@ -253,8 +253,8 @@ class EvidenceService:
         if found is None:
             raise NotFoundError(
                 f"Comparison {comparison_id} has no stored excerpt of the {role}",
-                hint="A scan keeps excerpts of matches and of close rejections; `fetch=true` reads "
-                "the sound of another video again",
+                hint="A scan keeps excerpts of matches and of close rejections, of the sounds that "
+                "it downloads; `fetch=true` reads the sound of another video again",
             )
         return found
 

@@ -5,13 +5,13 @@ have its palette. All outside text is escaped.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
 from pipelines.documents.video_types import EvidenceDocument, RankedVideo
-from warehouse.records.values import ReadOnlyDocument
+from warehouse.records.evidence import LOWER_IS_BETTER, MeasureName, least_overlap_s, meets_limit
 
 BAR_WIDTH, BAR_HEIGHT = 150, 14
 PLOT_WIDTH, PLOT_HEIGHT = 720, 260
@@ -24,32 +24,49 @@ DOT_RADIUS = 3.4
 class Gauge:
     """One measured value against its limit. `is_met` None: the value is unknown."""
 
+    name: MeasureName
     label: str
     label_zh: str
     value: float | None
     limit: float
-    lower_is_better: bool
     unit: str = ""
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the limit is the largest value allowed, not the smallest."""
+        return self.name in LOWER_IS_BETTER
 
     @property
     def is_met(self) -> bool | None:
         """Whether the value meets its limit."""
         if self.value is None:
             return None
-        return self.value <= self.limit if self.lower_is_better else self.value >= self.limit
+        return meets_limit(self.name, self.value, self.limit)
 
 
 def to_gauges(evidence: EvidenceDocument) -> tuple[Gauge, ...]:
     """Return the four measurements of a pair with the limits of its segment."""
-    limits = evidence["limits"]
-    segment = "local" if evidence.get("segment") == "local" else "whole"
+    limits, overlap_s = evidence["limits"], evidence["overlap_s"]
+    segment = "local" if evidence["segment"] == "local" else "whole"
+    least_s = limits[f"{segment}_overlap_s"]
+    if segment == "local":
+        least_s = least_overlap_s(overlap_s, least_s)
     return (
-        _gauge(evidence, limits, "Chroma distance", "Chroma 距离", segment, "chroma_distance"),
-        _gauge(evidence, limits, "MFCC distance", "MFCC 距离", segment, "mfcc_distance"),
-        _gauge(evidence, limits, "Overlap", "重叠", segment, "overlap_s"),
         Gauge(
-            label="Score", label_zh="综合得分", value=evidence.get("score"),
-            limit=limits["match_threshold"], lower_is_better=False,
+            name="chroma_distance", label="Chroma distance", label_zh="Chroma 距离",
+            value=evidence["chroma_distance"], limit=limits[f"{segment}_chroma_distance"],
+        ),
+        Gauge(
+            name="mfcc_distance", label="MFCC distance", label_zh="MFCC 距离",
+            value=evidence["mfcc_distance"], limit=limits[f"{segment}_mfcc_distance"],
+        ),
+        Gauge(
+            name="overlap_s", label="Overlap", label_zh="重叠", value=overlap_s, limit=least_s,
+            unit=" s",
+        ),
+        Gauge(
+            name="score", label="Score", label_zh="综合得分", value=evidence["score"],
+            limit=limits["match_threshold"],
         ),
     )  # fmt: skip
 
@@ -89,25 +106,6 @@ def draw_engagement(videos: Sequence[RankedVideo]) -> Markup:
         '<svg class="plot" viewBox="0 0 {} {}" role="img">'
         "<title>Hot score by rank, logarithmic</title>{}</svg>"
     ).format(PLOT_WIDTH, PLOT_HEIGHT, Markup("").join(parts))
-
-
-def _gauge(
-    evidence: ReadOnlyDocument,
-    limits: Mapping[str, float],
-    label: str,
-    label_zh: str,
-    segment: str,
-    name: str,
-) -> Gauge:
-    is_time = name.endswith("_s")
-    return Gauge(
-        label=label,
-        label_zh=label_zh,
-        value=evidence.get(name),
-        limit=limits[f"{segment}_{name}"],
-        lower_is_better=not is_time,
-        unit=" s" if is_time else "",
-    )
 
 
 @dataclass(frozen=True, slots=True)

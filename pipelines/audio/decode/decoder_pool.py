@@ -16,12 +16,16 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipelines import ONE_THREAD_VARIABLES
-from pipelines.audio.decode.decoder_process import FRAME, DecoderReply
+from pipelines.audio.decode.decoder_process import FRAME, DecoderReply, Task
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.sounds import (
     MeasuredSound,
@@ -48,6 +52,14 @@ the kernel and faulting them in again takes a quarter more time."""
 type TimeRange = tuple[float, float]
 type Monotonic = Callable[[], float]
 """A clock in seconds from an arbitrary origin, like `time.monotonic`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecodedSamples:
+    """Mono samples (n,) float32 of a sound, and their rate in Hz."""
+
+    samples: NDArray[np.float32]
+    rate: int
 
 
 class _ChildGoneError(Exception):
@@ -81,14 +93,16 @@ class _DecoderChild:
             self._read_message(self._clock() + _START_S)
             self._is_ready = True
 
-    def ask(self, path: Path, cut: TimeRange | None = None) -> tuple[DecoderReply, bytes]:
-        """Send one request and wait for the reply: packed features, or the encoded excerpt.
+    def ask(
+        self, path: Path, task: Task, stretch: TimeRange | None = None
+    ) -> tuple[DecoderReply, bytes]:
+        """Send one request and wait for the reply: packed features, samples, or an encoded excerpt.
 
         Raises:
             TimeoutError: The file exceeded its wall-clock limit.
             _ChildGoneError: The child died.
         """
-        order = {"path": os.fspath(path.absolute()), "cut": cut}
+        order = {"path": os.fspath(path.absolute()), "task": task, "stretch": stretch}
         request = json.dumps(order).encode() + b"\n"
         assert self.process.stdin is not None
         try:
@@ -197,13 +211,22 @@ class DecoderPool:
         ]
 
     async def measure(self, path: Path) -> SoundMeasurement:
-        """Measure one file. An undecodable file gives `NotComparable`; it never raises."""
+        """Measure one file. An undecodable file gives `NotComparable`.
+
+        Raises:
+            OSError: No child can be started.
+        """
         return await asyncio.wrap_future(self.submit(path))
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""
         assert self._executor is not None, "enter the pool before use"
         return self._executor.submit(self._measure, path)
+
+    def submit_decode(self, path: Path) -> Future[DecodedSamples | NotComparable]:
+        """Decode one file to its samples, from code without an event loop."""
+        assert self._executor is not None, "enter the pool before use"
+        return self._executor.submit(self._decode, path)
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
@@ -216,9 +239,9 @@ class DecoderPool:
 
     def _cut(self, path: Path, stretch: TimeRange) -> bytes | None:
         try:
-            answer, encoded = self._ready_child().ask(path, stretch)
+            answer, encoded = self._ready_child().ask(path, "cut", stretch)
         except (TimeoutError, _ChildGoneError):
-            self._replace_child()
+            self._drop_child()
             return None
         return None if "reason" in answer else encoded
 
@@ -240,29 +263,38 @@ class DecoderPool:
                 self._children.add(child)
         return child
 
-    def _replace_child(self) -> None:
+    def _drop_child(self) -> None:
+        """End this thread's child; the next file that needs one starts another."""
         child: _DecoderChild = self._mine.child
         self._mine.child = None
         with self._lock:
             self._children.discard(child)
         child.stop()
-        self._own_child()
 
     def _measure(self, path: Path) -> SoundMeasurement:
+        return _to_sound(*self._asked(path, "measure"))
+
+    def _decode(self, path: Path) -> DecodedSamples | NotComparable:
+        answer, samples = self._asked(path, "decode")
+        if "reason" in answer:
+            return NotComparable(sha256=None, reason=answer["reason"])
+        return DecodedSamples(np.frombuffer(samples, np.float32), answer["sample_rate_hz"])
+
+    def _asked(self, path: Path, task: Task) -> tuple[DecoderReply, bytes]:
+        """Return the child's reply; a child that is gone or too slow is dropped."""
         try:
-            answer, packed = self._ready_child().ask(path)
+            return self._ready_child().ask(path, task)
         except TimeoutError:
-            self._replace_child()
-            return NotComparable(sha256=None, reason="decoder_timed_out")
+            self._drop_child()
+            return DecoderReply(sha256=None, reason="decoder_timed_out"), b""
         except _ChildGoneError:
-            self._replace_child()
-            return NotComparable(sha256=None, reason="decoder_crashed")
-        return _to_sound(answer, packed)
+            self._drop_child()
+            return DecoderReply(sha256=None, reason="decoder_crashed"), b""
 
     def _ready_child(self) -> _DecoderChild:
         """Return this thread's child; replace one that died while idle, so no file is blamed."""
         if self._own_child().process.poll() is not None:
-            self._replace_child()
+            self._drop_child()
         child = self._own_child()
         child.wait_until_ready()
         return child

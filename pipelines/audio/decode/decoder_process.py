@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, TypedDict
+from typing import BinaryIO, Literal, TypedDict
 
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.freed_memory import give_back_memory
@@ -42,11 +42,15 @@ class DecoderReply(TypedDict, total=False):
     cpu_ms: float
 
 
+Task = Literal["measure", "decode", "cut"]
+
+
 class DecoderRequest(TypedDict):
-    """One request: measure a file or, if `cut` has a start and a duration, cut an excerpt."""
+    """One request: what to do with a file. `stretch` is the start and duration to cut."""
 
     path: str
-    cut: list[float] | None
+    task: Task
+    stretch: list[float] | None
 
 
 def main() -> None:
@@ -123,25 +127,40 @@ def _limit_resources(memory_mb: int) -> None:
 
 
 def _handle(order: DecoderRequest, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
-    path, cut = Path(order["path"]), order["cut"]
-    return _measure_file(path, limits) if cut is None else _cut(path, cut, limits)
+    path = Path(order["path"])
+    if order["task"] == "measure":
+        return _measure_file(path, limits)
+    return _decode_or_cut(path, order["stretch"], limits)
 
 
-def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
+def _decode_or_cut(
+    path: Path, stretch: list[float] | None, limits: DecodeLimits
+) -> tuple[DecoderReply, bytes]:
     from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
-    from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
 
-    start_s, duration_s = stretch
     try:
-        return DecoderReply(), cut_sound(
-            path, start_s=start_s, duration_s=duration_s, limits=limits
-        )
+        return _decode(path, limits) if stretch is None else _cut(path, stretch, limits)
     except DecodeRefusedError as exc:
         return DecoderReply(reason=exc.reason), b""
     except MemoryError:
         return DecoderReply(reason="out_of_memory"), b""
     except (OSError, ValueError):
         return DecoderReply(reason="file_unreadable"), b""
+
+
+def _decode(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
+    from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
+
+    decoded = decode_sound(path, limits)
+    return DecoderReply(sample_rate_hz=decoded.rate), decoded.samples.tobytes()
+
+
+def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
+    from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
+
+    start_s, duration_s = stretch
+    encoded = cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
+    return DecoderReply(), encoded
 
 
 def _measure_file(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:

@@ -10,13 +10,12 @@ from itertools import chain, islice
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
 from pipelines.audio.index.reference_index import ReferenceIndex
 from pipelines.audio.matching.verify import compare_pair
-from warehouse.records.evidence import MATCHES, MatchThresholds, PairEvidence, Verdict
+from warehouse.records.evidence import MATCHES, MatchThresholds, PairEvidence
 
 MOST_COMPARED = 5
 """References that are compared with each clip, because a catalogue may have a recording twice."""
 MOST_TRIED = 20
 """References that are compared if none of the first ones matches."""
-_RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,5 +91,5 @@ def _sounds(
             yield number, sound
 
 
-def _credibility(found: Identification) -> tuple[int, float, int]:
-    return (_RANK[found.evidence.verdict], found.evidence.score or 0.0, found.votes)
+def _credibility(found: Identification) -> tuple[tuple[int, float], int]:
+    return (found.evidence.credibility, found.votes)

@@ -161,11 +161,15 @@ def _stored(folder: Path) -> _Stored:
         return nothing
     try:
         stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
-    except ValueError as error:
-        log.warning("a damaged index of references is built anew", reason=str(error))
+        is_usable = (
+            stored["version"] == INDEX_VERSION
+            and len(stored["keys"]) == sum(stored["batches"])
+            and len(stored["checksums"]) == len(stored["batches"])
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        log.warning("a damaged index of references is built anew", reason=repr(error))
         return nothing
-    is_ours = stored.get("version") == INDEX_VERSION
-    return stored if is_ours and len(stored["keys"]) == sum(stored["batches"]) else nothing
+    return stored if is_usable else nothing
 
 
 def _map_batches(folder: Path, stored: _Stored) -> Iterator[NDArray[np.void]]:

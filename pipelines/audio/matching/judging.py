@@ -37,6 +37,7 @@ from pipelines.audio.matching.search import (
     ScoredHypothesis,
     best_hypothesis,
     best_joint_hypothesis,
+    explains_enough,
 )
 from pipelines.audio.matching.tone_agreement import tone_agreement
 from warehouse.records.evidence import (
@@ -44,6 +45,7 @@ from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
     Segment,
+    variant_kind,
 )
 
 TONES_DIFFER = "tones_differ"
@@ -60,6 +62,17 @@ class _JudgedBlock:
     agreement: float
     score: float
     objection: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedEdits:
+    """The evidence of the likeliest edit, None if none is likely.
+
+    `has_tried_both` says whether tempo and pitch changed independently were searched.
+    """
+
+    evidence: PairEvidence | None
+    has_tried_both: bool
 
 
 def judge_unchanged(
@@ -136,24 +149,31 @@ def judge_excerpt(
 def judge_variant(
     reference: Features, candidate: Features, limits: MatchThresholds
 ) -> PairEvidence | None:
-    """Apply both rules with the likeliest hypothesis undone; None if no hypothesis is likely.
+    """Return the evidence of `judge_edits` alone."""
+    return judge_edits(reference, candidate, limits).evidence
+
+
+def judge_edits(reference: Features, candidate: Features, limits: MatchThresholds) -> JudgedEdits:
+    """Apply both rules with the likeliest hypothesis undone.
 
     Tempo and pitch changed independently count if they match; of the many pairs of both, one always
     fits a little, and would hide the measures of the single change.
     """
     single = best_hypothesis(reference, candidate)
     joint = best_joint_hypothesis(reference, candidate, single)
-    if joint is not None:
-        evidence = _judge_hypothesis(reference, candidate, limits, joint)
-        if evidence is not None and evidence.verdict == "variant":
-            return evidence
-    return None if single is None else _judge_hypothesis(reference, candidate, limits, single)
+    evidence = _judge_hypothesis(reference, candidate, limits, joint)
+    if evidence is None or evidence.verdict != "variant":
+        evidence = _judge_hypothesis(reference, candidate, limits, single)
+    return JudgedEdits(evidence=evidence, has_tried_both=not explains_enough(single))
 
 
 def _judge_hypothesis(
-    reference: Features, candidate: Features, limits: MatchThresholds, found: ScoredHypothesis
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    found: ScoredHypothesis | None,
 ) -> PairEvidence | None:
-    if found.share < _LEAST_SHARE:
+    if found is None or found.share < _LEAST_SHARE:
         return None
     hypothesis = found.hypothesis
     undone = undo(candidate, hypothesis)
@@ -171,14 +191,15 @@ def _judge_hypothesis(
     if best is None:
         return None
     is_variant = _is_match(best, limits)
-    return replace(
+    evidence = replace(
         _evidence(best),
         verdict="variant" if is_variant else "rejected",
-        reason=_reason(best, is_variant, f"{hypothesis.family}_variant"),
         candidate_start_s=float(best.block.candidate_frame * HOP_S / hypothesis.tempo),
         speed=round(float(hypothesis.tempo), 4),
         semitones=round(float(hypothesis.semitones), 3),
     )
+    reason = _reason(best, is_variant, f"{variant_kind(evidence)}_variant")
+    return replace(evidence, reason=reason)
 
 
 def _judge_unchanged_block(
@@ -243,8 +264,13 @@ def _excerpts(
 
 
 def _is_looped(block: Block, stretches: Sequence[CommonStretch]) -> bool:
-    """Whether the block's part of the reference occurs in the candidate again, elsewhere."""
+    """Whether the block's part of the reference occurs in the candidate again, elsewhere.
+
+    A weak stretch does not count: chance finds one in nearly any pair.
+    """
     for stretch in stretches:
+        if stretch.is_weak:
+            continue
         first, last, lag = stretch.first_frame // 2, stretch.last_frame // 2, round(stretch.lag / 2)
         inside = _common(first + lag, last + lag, block.reference_frame, block.frames)
         again = _common(first, last, block.candidate_frame, block.frames)

@@ -37,6 +37,11 @@ class CommonStretch:
     last_frame: int
     excess: float
 
+    @property
+    def is_weak(self) -> bool:
+        """Whether chance can explain it."""
+        return self.excess <= _LEAST_EXCESS
+
 
 def common_stretches(
     reference: Peaks, candidate: Peaks, *, keeps_weak: bool = False
@@ -44,11 +49,10 @@ def common_stretches(
     """Return up to three common stretches of two sounds, the likeliest first.
 
     `first_frame` and `last_frame` are of the candidate, `lag` is reference minus candidate time.
-    With `keeps_weak`, stretches that chance can explain are returned too.
+    With `keeps_weak`, weak stretches are returned too.
     """
-    least = 0.0 if keeps_weak else _LEAST_EXCESS
     found = _stretches(reference, candidate, count=_COUNT)
-    return [stretch for stretch in found if stretch.excess > least]
+    return [stretch for stretch in found if keeps_weak or not stretch.is_weak]
 
 
 def is_reversed(reference: Peaks, candidate: Peaks) -> bool:

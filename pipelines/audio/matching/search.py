@@ -82,7 +82,7 @@ def best_joint_hypothesis(
     reference: Features, candidate: Features, single: ScoredHypothesis | None
 ) -> ScoredHypothesis | None:
     """Return tempo and pitch changed independently if that explains the sound clearly better."""
-    if single is not None and single.share >= _EXPLAINED_SHARE:
+    if explains_enough(single):
         return None
     likely = _likely_joint_hypotheses(reference, candidate)
     found = [_refined_jointly(reference, candidate, guess) for guess in likely]
@@ -90,6 +90,11 @@ def best_joint_hypothesis(
     if joint is None or (single is not None and not _is_clearly_more(joint.share, single.share)):
         return None
     return joint
+
+
+def explains_enough(single: ScoredHypothesis | None) -> bool:
+    """Whether a single change explains so much that two changes at once are not searched."""
+    return single is not None and single.share >= _EXPLAINED_SHARE
 
 
 def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:

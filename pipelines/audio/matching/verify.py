@@ -4,7 +4,7 @@ Not here: files, storage, the choice of which sounds to compare.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,21 +25,21 @@ from pipelines.audio.matching.hypotheses import (
 )
 from pipelines.audio.matching.judging import (
     TONES_DIFFER,
+    judge_edits,
     judge_excerpt,
     judge_unchanged,
-    judge_variant,
     judge_windows,
 )
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
-from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
+from pipelines.audio.matching.peak_votes import CommonStretch, common_stretches, is_reversed
 from pipelines.audio.matching.rejection_hints import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
     MATCHES,
+    STRENGTH,
     MatchThresholds,
     PairEvidence,
     SearchedRange,
-    Verdict,
 )
 
 __all__ = [
@@ -52,12 +52,23 @@ __all__ = [
     "warm_up",
     "with_likely_kind",
 ]
-_RANK: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""
 NEAR_SCORE = 0.3
 """A rejected pair with this score is worth a search with further references. Unrelated pairs reach
 0.24 on the benchmark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """The evidence that a search ended with, and what it got to before: edits, tempo and pitch
+    changed independently (`both`), and excerpts.
+    """
+
+    evidence: PairEvidence
+    edits: bool = False
+    both: bool = False
+    excerpts: bool = False
 
 
 def compare_pair(
@@ -86,7 +97,7 @@ def _judge_as_heard(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     evidence = judge_unchanged(reference.features, candidate.features, limits)
-    searched = _searched_range(reference, candidate, limits, edits=False, excerpts=False)
+    searched = _searched_range(reference, candidate, limits, _Search(evidence=evidence))
     return replace(add_rejection_hint(evidence, limits), searched=searched)
 
 
@@ -108,16 +119,9 @@ def _search_further(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     first, second = reference.features, candidate.features
-    evidence = _judge_stretches(first, second, as_heard, limits, edits=edits and not is_short)
-    evidence = with_likely_kind(first, second, evidence, limits)
-    searched = _searched_range(
-        reference,
-        candidate,
-        limits,
-        edits=edits and not is_short,
-        excerpts=as_heard.reason != TONES_DIFFER,
-    )
-    return replace(evidence, searched=searched)
+    found = _judge_stretches(first, second, as_heard, limits, edits=edits and not is_short)
+    evidence = with_likely_kind(first, second, found.evidence, limits)
+    return replace(evidence, searched=_searched_range(reference, candidate, limits, found))
 
 
 def with_likely_kind(
@@ -138,44 +142,55 @@ def _judge_stretches(
     limits: MatchThresholds,
     *,
     edits: bool,
-) -> PairEvidence:
-    is_weak_kept = as_heard.verdict == "not_comparable"
-    stretches = common_stretches(reference.peaks, candidate.peaks, keeps_weak=is_weak_kept)
-    if as_heard.reason == TONES_DIFFER:
-        stretches = []  # a voice over other music is no more music where less of it is compared
+) -> _Search:
+    stretches = stretches_to_judge(reference, candidate, as_heard)
     confirmed = judge_windows(reference, candidate, limits, stretches)
     if confirmed is not None:
-        return confirmed
-    best = as_heard
+        return _Search(evidence=confirmed)
+    best, with_both = as_heard, False
     if edits:
-        variant = judge_variant(reference, candidate, limits)
-        best = max(as_heard, variant or as_heard, key=_credibility)
+        judged = judge_edits(reference, candidate, limits)
+        best = max(as_heard, judged.evidence or as_heard, key=lambda one: one.credibility)
+        with_both = judged.has_tried_both
     if best.verdict == "variant":
-        return best
+        return _Search(evidence=best, edits=edits, both=with_both)
     excerpt = judge_excerpt(reference, candidate, limits, stretches)
     # distances of a few seconds explain a rejection only if nothing else was measured
-    is_telling = excerpt is not None and _RANK[excerpt.verdict] > _RANK[best.verdict]
-    return excerpt if excerpt is not None and is_telling else best
+    is_telling = excerpt is not None and STRENGTH[excerpt.verdict] > STRENGTH[best.verdict]
+    return _Search(
+        evidence=excerpt if excerpt is not None and is_telling else best,
+        edits=edits,
+        both=with_both,
+        excerpts=as_heard.reason != TONES_DIFFER,
+    )
+
+
+def stretches_to_judge(
+    reference: Features, candidate: Features, as_heard: PairEvidence
+) -> list[CommonStretch]:
+    """Return the common stretches to judge after both rules; weak ones only of a short sound."""
+    if as_heard.reason == TONES_DIFFER:
+        return []  # a voice over other music is no more music where less of it is compared
+    is_weak_kept = as_heard.verdict == "not_comparable"
+    return common_stretches(reference.peaks, candidate.peaks, keeps_weak=is_weak_kept)
 
 
 def _searched_range(
     reference: MeasuredSound,
     candidate: MeasuredSound,
     limits: MatchThresholds,
-    *,
-    edits: bool,
-    excerpts: bool,
+    search: _Search,
 ) -> SearchedRange:
-    tempos = SEARCHED_TEMPOS if edits else (1.0, 1.0)
+    tempos = SEARCHED_TEMPOS if search.edits else (1.0, 1.0)
     return SearchedRange(
         speed=tempos,
         tempo=tempos,
-        semitones=SEARCHED_SEMITONES if edits else (0.0, 0.0),
-        tempo_with_pitch=SEARCHED_JOINT_TEMPOS if edits else (1.0, 1.0),
+        semitones=SEARCHED_SEMITONES if search.edits else (0.0, 0.0),
+        tempo_with_pitch=SEARCHED_JOINT_TEMPOS if search.both else (1.0, 1.0),
         min_overlap_s=limits.local_overlap_s,
         reference_s=round(reference.duration_s, 1),
         candidate_s=round(candidate.duration_s, 1),
-        min_excerpt_s=EXCERPT_OVERLAP_S if excerpts else None,
+        min_excerpt_s=EXCERPT_OVERLAP_S if search.excerpts else None,
     )
 
 
@@ -327,11 +342,7 @@ def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
             verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
         )
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
-    best = max(checked or pairs, key=lambda pair: _credibility(pair.evidence))
+    best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
     return GroupVerdict(
         verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
     )
-
-
-def _credibility(evidence: PairEvidence) -> tuple[int, float]:
-    return (_RANK[evidence.verdict], evidence.score or 0.0)

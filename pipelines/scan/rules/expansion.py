@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipelines.documents.video_types import LinkType
 from pipelines.scan.rules.titles import mentions
-from warehouse.records.evidence import MATCHES, Comparison, Verdict
+from warehouse.records.evidence import MATCHES, Comparison
 from warehouse.records.videos import Video
 
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
@@ -41,12 +41,11 @@ class VideoVariant:
 
 DOUBTFUL_SCORE = 0.3
 """A rejected pair that scores less leaves no doubt; of 244 in two sandbox stores 241 did."""
-_STRENGTH: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2, "confirmed": 3}
 
 
 def credibility(comparison: Comparison) -> tuple[int, float]:
-    """Sort key: the stronger verdict, then the higher score."""
-    return (_STRENGTH[comparison.pair.verdict], comparison.pair.score or 0.0)
+    """Sort key: the more credible pair."""
+    return comparison.pair.credibility
 
 
 def best_comparisons(comparisons: Iterable[Comparison]) -> dict[str, Comparison]:

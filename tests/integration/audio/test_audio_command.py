@@ -91,6 +91,28 @@ def test_bench_scores_every_row_and_never_falls_over(sounds: Path, tmp_path: Pat
     assert rows["gone"]["score"] == ""
 
 
+def test_bench_says_which_references_are_left_out(sounds: Path, tmp_path: Path) -> None:
+    manifest = sounds / "crowded.csv"
+    refs = "song.m4a;gone.m4a;gone.mp3"
+    rows = ("pair_id,refs,candidate", f"1,{refs},song.mp3", f"2,{refs};song.wav,song.mp3", "")
+    manifest.write_text("\n".join(rows), encoding="utf-8")
+    result = runner.invoke(audio_app, ["bench", str(manifest), "--out", str(tmp_path / "s.csv")])
+    assert result.exit_code == 0
+    assert "1 rows have more than 3 references: the cleanest 3" in " ".join(result.stderr.split())
+
+
+def test_bench_compares_nothing_if_its_scores_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = tmp_path / "m.csv"
+    manifest.write_text("pair_id,refs,candidate\n1,gone.m4a,gone.m4a\n", encoding="utf-8")
+    (tmp_path / "s.csv.part").mkdir()
+    monkeypatch.setattr("pipelines.audio.manifest.measure_files", None)
+    refused = runner.invoke(audio_app, ["bench", str(manifest), "--out", str(tmp_path / "s.csv")])
+    assert refused.exit_code == 2, refused.exception
+    assert "s.csv cannot be written: Is a directory" in " ".join(refused.stderr.split())
+
+
 def test_bench_tells_a_variant_with_its_speed(band: Band, sounds: Path, tmp_path: Path) -> None:
     band.write_sound(sounds / "fast.mp3", band.resampled(band.track(1, seconds=21.0), 1.12))
     manifest, scores = sounds / "fast.csv", tmp_path / "scores.csv"

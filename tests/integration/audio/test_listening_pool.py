@@ -17,7 +17,7 @@ import psutil
 import pytest
 from pebble import ProcessPool
 
-from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.decode.decoder_pool import DecodedSamples, DecoderPool
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from tests.clips import PATIENT
@@ -57,6 +57,18 @@ async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
         heard = await asyncio.gather(*(pool.measure(sounds / name) for name in expected))
     reasons = [one.reason if isinstance(one, NotComparable) else "heard" for one in heard]
     assert dict(zip(expected, reasons, strict=True)) == expected
+
+
+def test_samples_are_decoded_by_a_child_too(sounds: Path) -> None:
+    with DecoderPool(1, limits=PATIENT) as pool:
+        measured = pool.submit(sounds / "song.mp3").result()
+        decoded = pool.submit_decode(sounds / "song.mp3").result()
+        missing = pool.submit_decode(sounds / "gone.mp3").result()
+    assert isinstance(measured, MeasuredSound)
+    assert isinstance(decoded, DecodedSamples)
+    assert decoded.rate == measured.sample_rate_hz
+    assert len(decoded.samples) / decoded.rate == pytest.approx(measured.duration_s)
+    assert missing == NotComparable(sha256=None, reason="file_missing")
 
 
 async def test_a_name_is_never_read_as_a_protocol(
@@ -108,6 +120,7 @@ async def test_hanging_child_costs_its_file_and_the_pool_goes_on(sounds: Path) -
         os.kill(pids(pool)[0], signal.SIGSTOP)
         clock.meanwhile = lambda: PATIENT.wall_s + 1
         stopped = await pool.measure(sounds / "song.mp3")
+        assert pids(pool) == []  # another starts with the next file: none does for a pool that ends
         after = await pool.measure(sounds / "song.mp3")
     assert stopped == NotComparable(sha256=None, reason="decoder_timed_out")
     assert isinstance(after, MeasuredSound)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pipelines.audio.decode import decoder_process as child
@@ -76,17 +77,20 @@ def test_each_request_is_answered_in_turn_until_the_pipe_is_closed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = str(as_wav(tmp_path / "tone.wav", tone()))
-    measured, cut, missing = serve(
+    measured, decoded, cut, missing = serve(
         monkeypatch,
-        {"path": path, "cut": None},
-        {"path": path, "cut": [1.0, 1.5]},
-        {"path": str(tmp_path / "gone.wav"), "cut": None},
+        {"path": path, "task": "measure", "stretch": None},
+        {"path": path, "task": "decode", "stretch": None},
+        {"path": path, "task": "cut", "stretch": [1.0, 1.5]},
+        {"path": str(tmp_path / "gone.wav"), "task": "measure", "stretch": None},
     )
     head, packed = measured
     assert (head["codec"], head["sample_rate_hz"], head["duration_s"]) == ("pcm_s16le", 44_100, 3.0)
     assert head["library_version"] == library_version()
     assert len(head["sha256"]) == 64
     assert unpack_features(packed).chroma.size > 0
+    assert decoded[0] == {"sample_rate_hz": 44_100}
+    assert np.frombuffer(decoded[1], np.float32).shape == (3 * 44_100,)
     assert cut[0] == {}
     assert cut[1][:3] == b"ID3" or cut[1][0] == 0xFF
     assert missing == ({"sha256": None, "reason": "file_missing"}, b"")
@@ -138,10 +142,12 @@ def test_a_hash_is_of_the_whole_file(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     ],
     ids=["memory", "disk"],
 )
-@pytest.mark.parametrize("cut", [None, [1.0, 1.5]], ids=["measured", "cut"])
+@pytest.mark.parametrize(
+    ("task", "stretch"), [("measure", None), ("decode", None), ("cut", [1.0, 1.5])]
+)
 def test_what_a_file_does_to_the_child_is_a_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception, reason: str,
-    cut: list[float] | None,
+    task: child.Task, stretch: list[float] | None,
 ) -> None:  # fmt: skip
     def broken(*_: object, **__: object) -> Any:
         raise error
@@ -149,13 +155,18 @@ def test_what_a_file_does_to_the_child_is_a_reason(
     path = as_wav(tmp_path / "tone.wav", tone())
     monkeypatch.setattr(decoding, "decode_sound", broken)
     monkeypatch.setattr(excerpts, "cut_sound", broken)
-    head, payload = child._handle({"path": str(path), "cut": cut}, DecodeLimits())
+    order = child.DecoderRequest(path=str(path), task=task, stretch=stretch)
+    head, payload = child._handle(order, DecodeLimits())
     assert (head["reason"], payload) == (reason, b"")
-    assert ("sha256" in head) is (cut is None)
+    assert ("sha256" in head) is (task == "measure")
 
 
 def test_a_file_that_is_refused_says_why(tmp_path: Path) -> None:
     path = as_wav(tmp_path / "short.wav", tone(0.5))
-    for cut in (None, [0.0, 2.0]):
-        head, payload = child._handle({"path": str(path), "cut": cut}, DecodeLimits())
+    tasks: list[tuple[child.Task, list[float] | None]] = [
+        ("measure", None), ("decode", None), ("cut", [0.0, 2.0])
+    ]  # fmt: skip
+    for task, stretch in tasks:
+        order = child.DecoderRequest(path=str(path), task=task, stretch=stretch)
+        head, payload = child._handle(order, DecodeLimits())
         assert (head["reason"], payload) == ("too_short", b"")

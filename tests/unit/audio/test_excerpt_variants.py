@@ -1,6 +1,7 @@
 """A few unchanged seconds in common make a variant of the kind `excerpt`, never a confirmation."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,12 +9,18 @@ import pytest
 from pipelines.audio.explanation import measures_of
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound
+from pipelines.audio.matching.judging import judge_excerpt
 from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.audio.recompute import deviations, recompute
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import RATE, Samples
-from warehouse.records.evidence import MatchThresholds, is_confirmed_unshifted, variant_kind
+from warehouse.records.evidence import (
+    MatchThresholds,
+    PairEvidence,
+    is_confirmed_unshifted,
+    variant_kind,
+)
 
 LIMITS = MatchThresholds()
 
@@ -98,6 +105,17 @@ def test_evidence_says_from_which_length_on_excerpts_were_searched(
     assert unsearched.min_excerpt_s is None
 
 
+def test_a_match_by_other_windows_says_no_more_was_searched_than_one_as_heard(
+    monkeypatch: pytest.MonkeyPatch, band: Band, hear: Listener, reference: MeasuredSound
+) -> None:
+    other = hear(band.track(2))
+    window = PairEvidence(verdict="confirmed", reason="local_rule_met", score=0.8)
+    monkeypatch.setattr("pipelines.audio.matching.verify.judge_windows", lambda *_: window)
+    found = compare_pair(reference, other, limits=LIMITS)
+    assert found.verdict == "confirmed"
+    assert found.searched == compare_pair(reference, other, limits=LIMITS, search=False).searched
+
+
 def test_an_excerpt_is_measured_again_with_equal_values_and_meets_its_own_limits(
     hear: Listener, song: Samples, reference: MeasuredSound
 ) -> None:
@@ -107,6 +125,30 @@ def test_an_excerpt_is_measured_again_with_equal_values_and_meets_its_own_limits
     assert deviations(evidence, again) == {}
     overlap = next(one for one in measures_of(evidence, LIMITS) if one.name == "overlap_s")
     assert (overlap.limit, overlap.is_met) == (2, True)
+
+
+def test_an_excerpt_of_a_longer_sound_is_measured_again_in_the_same_stretches(
+    monkeypatch: pytest.MonkeyPatch,
+    band: Band,
+    hear: Listener,
+    song: Samples,
+    reference: MeasuredSound,
+) -> None:
+    between = hear(np.concatenate([part(band.track(2), 0, 5), part(song, 6, 3)]))
+    judged: list[object] = []
+
+    def judge(*given: Any) -> PairEvidence | None:
+        judged.append(given[-1])
+        return judge_excerpt(*given)
+
+    monkeypatch.setattr("pipelines.audio.matching.verify.judge_excerpt", judge)
+    monkeypatch.setattr("pipelines.audio.recompute.judge_excerpt", judge)
+    evidence = compare_pair(reference, between, limits=LIMITS)
+    again = recompute(reference.features, between.features, evidence, limits=LIMITS)
+    assert evidence.reason == "excerpt_variant"
+    assert deviations(evidence, again) == {}
+    first, second = judged
+    assert first == second
 
 
 def peaks(seed: int, *, count: int = 800, frames: int = 800) -> Peaks:

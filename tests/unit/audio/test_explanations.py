@@ -115,6 +115,23 @@ def test_an_hour_of_sound_is_shown_as_small_as_a_minute(reference: MeasuredSound
 
 
 @pytest.mark.parametrize(
+    ("overlap_s", "limit", "is_met"),
+    [(43 * HOP_S, 2.0, True), (42 * HOP_S, 2.0, False), (5.5, 5.5, True)],
+    ids=["two seconds in frames", "a frame less", "equal to the limit"],
+)
+def test_a_length_is_measured_in_whole_frames(overlap_s: float, limit: float, is_met: bool) -> None:
+    evidence = PairEvidence(verdict="variant", reason="", segment="local", overlap_s=overlap_s)
+    overlap = next(one for one in measures_of(evidence, LIMITS) if one.name == "overlap_s")
+    assert (overlap.limit, overlap.is_met) == (limit, is_met)
+
+
+def test_a_distance_that_rounding_lifts_above_its_limit_meets_it() -> None:
+    close = LIMITS.local_chroma_distance + 1e-12
+    evidence = PairEvidence(verdict="confirmed", reason="", segment="local", chroma_distance=close)
+    assert measures_of(evidence, LIMITS)[0].is_met
+
+
+@pytest.mark.parametrize(
     ("segment", "limit"), [("whole", LIMITS.whole_chroma_distance), ("local", 0.65)]
 )
 def test_numbers_stand_beside_the_limits_of_their_segment(segment: Any, limit: float) -> None:

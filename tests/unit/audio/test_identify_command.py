@@ -116,8 +116,18 @@ def test_a_clip_is_named_and_one_that_is_silent_says_so(run: Run) -> None:
     named, silent, searched = rows(shown)
     assert named[:3] == ["song.mp3", "song.mp3", "confirmed"]
     assert silent == ["silent.wav", "–", "silent"]
-    assert searched[0] == "searched:"
+    assert searched[:2] == ["song.mp3", "searched:"]
     assert "looked up in 2 references; 1 files cannot be compared" in shown.stderr
+
+
+def test_clips_that_were_searched_otherwise_say_so_each(
+    run: Run, monkeypatch: pytest.MonkeyPatch, reference: MeasuredSound
+) -> None:
+    open_stored(monkeypatch, Stored(reference))
+    shown = run("song.mp3", "other.m4a", "song.m4a", "--catalog", "songs", "--thorough")
+    as_heard, edited = [line for line in shown.stdout.splitlines() if "searched:" in line]
+    assert as_heard.startswith("song.mp3, song.m4a  searched: unchanged only; first ")
+    assert edited.startswith("other.m4a  searched: speed or tempo × 0.5 to 2, ")
 
 
 def test_references_of_a_stored_catalogue_are_looked_up_by_its_name(

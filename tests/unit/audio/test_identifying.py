@@ -13,7 +13,7 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import MOST_TRIED, Identification, identify
-from pipelines.audio.index.index_folder import IndexFolder
+from pipelines.audio.index.index_folder import INDEX_VERSION, IndexFolder
 from pipelines.audio.index.kernels import most_at_one_place
 from pipelines.audio.index.reference_index import BRIEF, ReferenceIndex
 from pipelines.catalog.sound_matches import LEAST_SURPRISE
@@ -207,6 +207,21 @@ def test_an_index_of_another_version_is_built_again(
     IndexFolder(tmp_path).add(["a"], [sounds[0].features.peaks])
     stored = tmp_path / "references.json"
     stored.write_text(stored.read_text().replace('"version": "', '"version": "0'))
+    opened = IndexFolder(tmp_path)
+    assert opened.keys == []
+    opened.add(["b"], [sounds[1].features.peaks])
+    assert IndexFolder(tmp_path).keys == ["b"]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["[]", "1", "{}", "{", f'{{"version": "{INDEX_VERSION}"}}',
+     f'{{"version": "{INDEX_VERSION}", "keys": ["a"], "batches": [1], "checksums": []}}'],
+)  # fmt: skip
+def test_keys_that_are_damaged_are_written_anew(
+    tmp_path: Path, sounds: list[MeasuredSound], stored: str
+) -> None:
+    (tmp_path / "references.json").write_text(stored)
     opened = IndexFolder(tmp_path)
     assert opened.keys == []
     opened.add(["b"], [sounds[1].features.peaks])

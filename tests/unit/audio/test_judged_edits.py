@@ -11,7 +11,12 @@ import pytest
 
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.hypotheses import Hypothesis
-from pipelines.audio.matching.judging import judge_excerpt, judge_unchanged, judge_variant
+from pipelines.audio.matching.judging import (
+    judge_edits,
+    judge_excerpt,
+    judge_unchanged,
+    judge_variant,
+)
 from pipelines.audio.matching.peak_agreement import NoteCoherence, PeakMatch
 from pipelines.audio.matching.peak_votes import CommonStretch
 from pipelines.audio.matching.search import ScoredHypothesis
@@ -70,10 +75,28 @@ def search(monkeypatch: pytest.MonkeyPatch) -> Search:
 
 
 def test_tempo_and_pitch_changed_independently_are_told_where_they_match(search: Search) -> None:
-    search.joint, search.single = both(1.1, 0.0), tempo(1.1)
+    search.joint, search.single = both(1.1, 0.02), tempo(1.1)
     assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "pitch_and_speed_variant")
     search.single = None
     assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "pitch_and_speed_variant")
+
+
+def test_a_search_for_both_that_finds_one_change_alone_names_that_one(search: Search) -> None:
+    search.joint = both(1.1, 0.0)
+    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "tempo_variant")
+    pitched = sound(CHROMA, MEL_DB, PEAKS.played(1.0, pitch=2 ** (0.02 / 12)))
+    search.joint = both(1.0, 0.02)
+    assert outcome(judge_variant(SONG, pitched, LIMITS)) == ("variant", "pitch_variant")
+
+
+@pytest.mark.parametrize(("share", "has_tried_both"), [(0.24, True), (0.25, False)])
+def test_tempo_and_pitch_are_searched_where_a_single_change_leaves_much_unexplained(
+    search: Search, share: float, has_tried_both: bool
+) -> None:
+    search.single = tempo(1.1, share=share)
+    assert judge_edits(SONG, FASTER, LIMITS).has_tried_both == has_tried_both
+    search.single = None
+    assert judge_edits(SONG, FASTER, LIMITS).has_tried_both
 
 
 def test_tempo_and_pitch_that_do_not_match_leave_the_single_change(search: Search) -> None:

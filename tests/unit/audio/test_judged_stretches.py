@@ -4,7 +4,7 @@ Measuring is replaced by a note of what is asked for. At 46.4 ms a frame, a wind
 frames, an excerpt 43 (2 s) to 118 (the last below 5.5 s). Stretches count fine frames, two a frame.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -341,6 +341,14 @@ def test_an_excerpt_that_occurs_once_is_not_looped(measuring: Measuring) -> None
 def test_an_excerpt_that_occurs_again_later_is_looped(measuring: Measuring, first: int) -> None:
     again = stretch(first, first + 160, lag=400 - first)
     assert kind(measuring, again) == "looped_excerpt_variant"
+
+
+def test_a_place_that_chance_finds_again_does_not_make_an_excerpt_a_loop(
+    measuring: Measuring,
+) -> None:
+    again = replace(stretch(160, 320, lag=240), excess=4.0)
+    assert kind(measuring, again) == "excerpt_variant"
+    assert kind(measuring, replace(again, excess=5.1)) == "looped_excerpt_variant"
 
 
 def test_an_excerpt_that_occurs_again_earlier_is_looped(measuring: Measuring) -> None:

@@ -12,9 +12,10 @@ from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.matching.verify import compare_pair, verify_group
+from pipelines.documents.messages import searched_message
 from tests.clips import Band, Listener
 from tests.data.audio.synthesis import RATE, Samples
-from warehouse.records.evidence import MatchThresholds, variant_kind
+from warehouse.records.evidence import MatchThresholds, SearchedRange, variant_kind
 
 LIMITS = MatchThresholds()
 
@@ -197,7 +198,7 @@ def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
 ) -> None:
     other, fast = hear(band.track(2)), hear(band.resampled(song, 1.1))
     seconds = round(reference.duration_s, 1)
-    for candidate in (other, fast):
+    for candidate, with_pitch, excerpt_s in ((other, (0.66, 1.5), 2), (fast, (1, 1), None)):
         searched = compare_pair(reference, candidate, limits=LIMITS).searched
         assert searched is not None
         assert (searched.speed, searched.tempo, searched.semitones) == (
@@ -205,9 +206,22 @@ def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
             (0.5, 2),
             (-9, 12),
         )
-        assert searched.tempo_with_pitch == (0.66, 1.5)
+        assert (searched.tempo_with_pitch, searched.min_excerpt_s) == (with_pitch, excerpt_s)
         assert (searched.reference_s, searched.min_overlap_s) == (seconds, 5.5)
         assert searched.candidate_s == round(candidate.duration_s, 1)
+
+
+@pytest.mark.parametrize(("tempos", "is_named"), [((0.66, 1.5), True), ((1.0, 1.0), False)])
+def test_tempo_with_pitch_is_named_where_it_was_searched(
+    tempos: tuple[float, float], is_named: bool
+) -> None:
+    searched = SearchedRange(
+        speed=(0.5, 2.0), tempo=(0.5, 2.0), semitones=(-9.0, 12.0), tempo_with_pitch=tempos,
+        min_overlap_s=5.5, reference_s=9.0, candidate_s=9.0,
+    )  # fmt: skip
+    told = searched_message(asdict(searched))
+    assert ("both × 0.66 to 1.5" in told.en) == ("两者同时 0.66 至 1.5 倍" in told.zh) == is_named
+    assert "pitch -9 to +12 semitones" in told.en
 
 
 def test_what_was_compared_unchanged_only_claims_no_search(

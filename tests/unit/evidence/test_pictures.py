@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -77,6 +78,19 @@ def test_a_pair_that_could_not_be_compared_has_a_picture_without_a_window() -> N
     drawn = scene("a", NOT_COMPARED)
     assert not any(getattr(shape, "is_outline", False) for shape in drawn.shapes)
     assert "not measured" in to_svg(drawn)
+
+
+@pytest.mark.parametrize(
+    "unnamed",
+    [
+        replace(NOT_COMPARED, reason="candidate_decoder_timed_out"),
+        replace(COMPARED, verdict="rejected", observation="of_an_earlier_release"),  # type: ignore[arg-type]  # as stored
+    ],
+)
+def test_a_word_that_has_no_text_is_shown_as_it_is(unnamed: PairEvidence) -> None:
+    word = unnamed.observation or unnamed.reason
+    assert word.replace("_", " ") in to_svg(scene("a", unnamed))
+    assert word in to_svg(scene("a", unnamed, "zh"))
 
 
 def test_it_says_the_numbers_in_words_too() -> None:

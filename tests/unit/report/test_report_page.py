@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from api.services.report.figures import to_gauges
 from api.services.report.ground_truth import GroundTruthVideo, judge
 from api.services.report.render import render_report
 
@@ -93,6 +94,18 @@ def test_every_audio_link_shows_its_numbers_against_their_limits(build_job: Buil
     assert len([found for found in page.of("svg") if found.get("class") == "gauge"]) == 4 * len(
         heard
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit", "is_met"), [(1.997, 2.0, True), (3.0, 2.0, True), (5.5, 5.5, True)]
+)
+def test_an_excerpt_is_measured_against_its_own_length(
+    build_job: Build, seconds: float, limit: float, is_met: bool
+) -> None:
+    (heard,) = (video["evidence"] for video in build_job()["result"]["variants"]["aweme_list"])
+    gauges = to_gauges(heard | {"segment": "local", "overlap_s": seconds})
+    (overlap,) = (gauge for gauge in gauges if gauge.name == "overlap_s")
+    assert (overlap.limit, overlap.is_met) == (limit, is_met)
 
 
 def test_a_variant_stands_apart_with_its_speed(build_job: Build) -> None:

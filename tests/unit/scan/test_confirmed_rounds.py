@@ -1,5 +1,6 @@
 """What a scan makes of videos without a music id, of unlike videos of one id, and of references."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -7,12 +8,19 @@ from typing import Any, cast
 
 import pytest
 
+from pipelines.audio.features.sounds import NotComparable
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import ReferenceSound, ScanState, SoundWorkspace
+from pipelines.scan.state.scan_state import (
+    MeasuredVideo,
+    ReferenceSound,
+    ScanState,
+    SoundWorkspace,
+)
 from tests.scan_fakes import FakeScan
+from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
 from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail
 
@@ -175,6 +183,34 @@ def test_what_fails_in_a_round_leaves_no_excerpt_half_cut(monkeypatch: pytest.Mo
     with pytest.raises(ZeroDivisionError):
         confirm(scan)
     assert ended == ["excerpts", "appends"]
+
+
+def test_a_cancel_noticed_in_one_group_ends_the_others_before_their_files_are_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+    videos = [video_of("1", "m"), video_of("2", "n")]
+    scan = OneRound(ScanState(details=details_of(videos)), verifies_audio=True)
+    scan.sounds.references = [MeasuredVideo(videos[0], NotComparable(sha256=None, reason="silent"))]
+    monkeypatch.setattr(scan.excerpts, "delete_surplus", lambda: ended.append("files deleted"))
+
+    async def verify(_scan: object, music_id: str, *_: object) -> None:
+        if music_id == "n":
+            raise RunCancelledError("cancelled")
+        try:
+            await asyncio.Event().wait()  # a download
+        finally:
+            ended.append("group ended")
+
+    monkeypatch.setattr("pipelines.scan.confirm._verify_group", verify)
+    monkeypatch.setattr(
+        "pipelines.scan.confirm.verification_order", lambda groups, **_: sorted(groups)
+    )
+    with asyncio.Runner() as runner:
+        monkeypatch.setattr(scan, "run", runner.run)
+        with pytest.raises(RunCancelledError):
+            confirm(scan)
+    assert ended == ["group ended", "files deleted"]
 
 
 @pytest.mark.parametrize(

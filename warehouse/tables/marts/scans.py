@@ -75,7 +75,11 @@ CONCLUSIONS: tuple[Table, ...] = (
             nullable("overlap_s", FLOAT, "compared duration in seconds"),
             nullable("reference_start_s", FLOAT, "start in the reference in seconds"),
             nullable("candidate_start_s", FLOAT, "start in the candidate in seconds"),
-            nullable("peak_agreement", FLOAT, "share of spectral peaks that agree"),
+            nullable(
+                "peak_agreement",
+                FLOAT,
+                "share of spectral peaks that agree beyond chance, weighted by phases and tones",
+            ),
             nullable("score", FLOAT, "composite score, 0 to 1"),
             nullable("speed", FLOAT, "candidate speed over reference speed"),
             nullable("semitones", FLOAT, "pitch shift of the candidate"),

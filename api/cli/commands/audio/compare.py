@@ -100,7 +100,9 @@ def bench(
     """
     # loads compiled loops
     from pipelines.audio.manifest import (  # noqa: PLC0415
+        crowded_count,
         measure_files,
+        prepare_scores,
         read_manifest,
         verify_rows,
         write_scores,
@@ -108,7 +110,7 @@ def bench(
 
     rows = read_manifest(manifest)
     with _writing(out_path):  # before the work, so that it is not lost
-        out_path.parent.mkdir(parents=True, exist_ok=True)
+        prepare_scores(out_path)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
     with audio_progress() as progress, DecoderPool(workers) as pool:
         listening = progress.add_task("decoding", total=len(set(paths)))
@@ -127,6 +129,11 @@ def bench(
     verdicts = Counter(score.verdict.verdict for score in scores)
     cpu_ms = sum(score.cpu_ms for score in scores)
     print_message(_bench_summary(verdicts, cpu_ms, list(heard.values())))
+    if crowded := crowded_count(rows):
+        print_message(
+            f"[yellow]{crowded} rows have more than {MOST_REFERENCES} references:[/] the cleanest "
+            f"{MOST_REFERENCES} of each were compared"
+        )
     print_message(f"wrote {safe(out_path)}")
 
 

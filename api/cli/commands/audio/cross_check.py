@@ -6,11 +6,13 @@ Not here: what librosa measures (`pipelines/audio/cross_check.py`), the picture.
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rich.table import Table
 
 from api.cli.terminal import exit_with_input_error, out, safe
+from pipelines.audio.decode.decoder_pool import DecodedSamples, DecoderPool
+from pipelines.audio.features.sounds import NotComparable
 from warehouse.records.evidence import EXCERPT_ROLES, PairEvidence
 from warehouse.records.values import Document
 
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
 
 def check_files(reference: Path, candidate: Path) -> "CrossCheck":
     """Measure two files with librosa; what it cannot measure is an input error."""
-    # the decoder and librosa load if asked for
-    from pipelines.audio.cross_check import TooShortError, cross_check  # noqa: PLC0415
-    from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound  # noqa: PLC0415
-    from pipelines.audio.decode.limits import DecodeLimits  # noqa: PLC0415
+    from pipelines.audio.cross_check import TooShortError, cross_check  # noqa: PLC0415 - if asked
 
+    with DecoderPool(1) as pool:
+        futures = [pool.submit_decode(path) for path in (reference, candidate)]
+        sounds = [future.result() for future in futures]
+    for sound in sounds:
+        if isinstance(sound, NotComparable):
+            exit_with_input_error(f"a sound cannot be decoded: {sound.reason}")
     try:
-        sounds = [decode_sound(path, DecodeLimits()) for path in (reference, candidate)]
-        return cross_check(*sounds)
-    except DecodeRefusedError as error:
-        exit_with_input_error(f"a sound cannot be decoded: {error}")
+        return cross_check(*cast("list[DecodedSamples]", sounds))
     except TooShortError as error:
         exit_with_input_error(str(error))
 

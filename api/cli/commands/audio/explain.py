@@ -133,7 +133,10 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
     )
     document = {
         "evidence": asdict(explanation.evidence) | {"limits": asdict(limits)},
-        "measures": [asdict(one) | {"is_met": one.is_met} for one in explanation.measures],
+        "measures": [
+            asdict(one) | {"lower_is_better": one.lower_is_better, "is_met": one.is_met}
+            for one in explanation.measures
+        ],
         "algorithm": ALGORITHM,
     }
     check = check_files(reference, candidate) if with_librosa else None
@@ -141,7 +144,7 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
 
 
 def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: bool) -> _Explained:
-    """Read a stored comparison and measure it again."""
+    """Read a stored comparison and measure it again, unless nothing of it was measured."""
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
@@ -157,9 +160,11 @@ def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: 
         check = check_stored(opened.evidence, comparison_id) if with_librosa else None
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
-    changed = deviations(pair, recompute(first, second, pair, limits=limits))
     explanation = explain_pair(first, second, pair, limits=limits)
-    again = {"is_equal": not changed, "deviations": changed}
+    again = None
+    if pair.score is not None:
+        changed = deviations(pair, recompute(first, second, pair, limits=limits))
+        again = {"is_equal": not changed, "deviations": changed}
     return _Explained(explanation, {**document, "measured_again": again}, stored.names(), check)
 
 

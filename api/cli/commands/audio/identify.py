@@ -278,12 +278,22 @@ def _show(answers: list[_Answer], references: References, *, top: int) -> None:
             reason = "nothing alike" if isinstance(sound, MeasuredSound) else sound.reason
             table.add_row(safe(answer.clip.name), "–", safe(reason))
     out.print(table)
-    searched = [one.evidence.searched for answer in answers for one in answer.found[:1]]
-    if searched and searched[0] is not None:
-        out.print(searched_text(searched[0]), soft_wrap=True)
+    for text, clips in _searched(answers).items():
+        names = "" if len(answers) == 1 else f"[dim]{safe(', '.join(clips))}[/]  "
+        out.print(f"{names}{text}", soft_wrap=True)
     left_out = references.unusable.total()
     rest = f"; {left_out} files cannot be compared" if left_out else ""
     print_message(f"[dim]looked up in {references.count} references{rest}[/]")
+
+
+def _searched(answers: list[_Answer]) -> dict[str, list[str]]:
+    """Return the lines that say what was looked for, each with the names of its clips."""
+    lines: dict[str, list[str]] = {}
+    for answer in answers:
+        searched = answer.found[0].evidence.searched if answer.found else None
+        if searched is not None:
+            lines.setdefault(searched_text(searched), []).append(answer.clip.name)
+    return lines
 
 
 def _cells(found: "Identification", references: References) -> list[str]:

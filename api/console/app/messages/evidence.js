@@ -44,9 +44,10 @@ addMessages({
   "evidence.of_service": ["song of the music service", "音乐服务原曲"],
   "evidence.reference": ["Reference", "参考"],
   "evidence.searched": ["Searched", "搜索范围"],
+  "evidence.searched_both": ["Both together × {least} to {most}.", "两者同时 {least} 至 {most} 倍。"],
   "evidence.searched_edits": [
-    "Speed or tempo × {slow} to {fast}, pitch {low} to {high} semitones, both together × {least} to {most}.",
-    "变速（含变调或不变调）{slow} 至 {fast} 倍，变调 {low} 至 {high} 个半音，两者同时 {least} 至 {most} 倍。",
+    "Speed or tempo × {slow} to {fast}, pitch {low} to {high} semitones.",
+    "变速（含变调或不变调）{slow} 至 {fast} 倍，变调 {low} 至 {high} 个半音。",
   ],
   "evidence.searched_excerpts": ["Unchanged, from {least} s.", "未改动时不短于 {least} 秒。"],
   "evidence.searched_unchanged": ["Only the original speed and pitch.", "仅按原速原调。"],

@@ -47,9 +47,10 @@ function Verdict({ pair }) {
 
 // What the comparison looked for: a rejection says nothing about anything beyond.
 function searchedText({ speed: [slow, fast], semitones: [low, high], tempo_with_pitch: [least, most], min_overlap_s: overlap, reference_s: reference, candidate_s: candidate, min_excerpt_s: leastExcerpt }) {
-  const edits = slow === fast ? t("evidence.searched_unchanged") : t("evidence.searched_edits", { slow, fast, low, high: `+${high}`, least, most });
+  const edits = slow === fast ? t("evidence.searched_unchanged") : t("evidence.searched_edits", { slow, fast, low, high: `+${high}` });
+  const both = least === most ? "" : ` ${t("evidence.searched_both", { least, most })}`;
   const excerpts = leastExcerpt ? ` ${t("evidence.searched_excerpts", { least: leastExcerpt })}` : "";
-  return `${edits} ${t("evidence.searched_used", { overlap, reference: decimal(reference, 0), candidate: decimal(candidate, 0) })}${excerpts}`;
+  return `${edits}${both} ${t("evidence.searched_used", { overlap, reference: decimal(reference, 0), candidate: decimal(candidate, 0) })}${excerpts}`;
 }
 
 function Measures({ pair }) {
