@@ -138,6 +138,13 @@ class _OpenTerm:
         )
 
 
+def distinct_terms(terms: Sequence[str]) -> tuple[str, ...]:
+    """Return each term once, whatever its case, in its first spelling; blanks are left out."""
+    named = [term.strip() for term in terms if term.strip()]
+    first = {term.casefold(): term for term in reversed(named)}
+    return tuple(dict.fromkeys(first[term.casefold()] for term in named))
+
+
 class SearchWalkState:
     """A walk over terms in order. Call `next_page`, then `take` or `refuse` with the result.
 
@@ -150,10 +157,7 @@ class SearchWalkState:
     def __init__(
         self, terms: Sequence[str], limits: SearchLimits, *, known: Collection[str] = ()
     ) -> None:
-        # Reversed, so that the first spelling of a term is the one that is kept.
-        distinct = {term.strip().casefold(): term.strip() for term in reversed(terms)}
-        wanted = [term.strip() for term in terms if term.strip()]
-        self._waiting = deque(dict.fromkeys(distinct[term.casefold()] for term in wanted))
+        self._waiting = deque(distinct_terms(terms))
         self._limits = limits
         self._union = set(known)
         self._known_before = len(self._union)

@@ -16,6 +16,7 @@ from pipelines.captures.recent_details import RecentDetails
 from pipelines.captures.recording.calls import CallRecorder
 from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.recording.observations import CapturedValue, CaptureKind, CaptureRequest
+from pipelines.captures.recording.recorded_call import RecordedCall
 from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.search_walk import SearchLimits, SearchWalk, SearchWalkState
@@ -354,15 +355,19 @@ class Captures:
         Raises:
             AudioUnavailableError: The video has no sound.
         """
-        if detail.play_urls or detail.is_silent_placeholder:
+        has_sound = detail.play_urls or detail.is_silent_placeholder
+        if has_sound:
             try:
                 return await self._download(detail)
             except AudioUnavailableError as error:
                 if error.status not in _EXPIRED:
                     raise
         aweme_id = detail.video.aweme_id
+        stored = RecordedCall(observed_at=detail.video.observed_at, value=detail)
         found = await self._call_recorder.anew(
-            _video_request(aweme_id), partial(self._provider.fetch_video, aweme_id)
+            _video_request(aweme_id),
+            partial(self._provider.fetch_video, aweme_id),
+            before=None if has_sound else stored,
         )
         self._read[aweme_id] = (found.observed_at, found.value)
         if isinstance(found.value, UnavailableVideo):

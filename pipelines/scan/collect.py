@@ -65,7 +65,7 @@ def read_song(session: ScanRun) -> None:
         stop = error.stop_reason
     requests, items = session.captures.requests_used - before, int(found.song is not None)
     add_coverage(
-        session, SONG_SURFACE, requests=requests, pages=1, items=items, new=items, stop=stop
+        session, SONG_SURFACE, requests=requests, pages=items, items=items, new=items, stop=stop
     )
 
 
@@ -172,7 +172,7 @@ def read_details(session: ScanRun) -> list[Video]:
     items = len(read) + sum(name in found.unavailable for name in missing)
     add_coverage(
         session, "video_detail",
-        requests=requests, pages=len(missing), items=items, new=len(read), stop=stop,
+        requests=requests, pages=items, items=items, new=len(read), stop=stop,
     )  # fmt: skip
     read_song(session)
     return read

@@ -53,8 +53,12 @@ from warehouse.records.coverage import (
     SourceDecision,
     merge_coverage,
 )
+from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.videos import track_origin
 
+CLEAN_ENDS = EXHAUSTED_REASONS | {AudioUnavailableError.type}
+"""Stop reasons after which a feed may have ended. A sound that cannot be had is no refusal: its
+video is not comparable, and another scan would meet the same."""
 SEPARATE_SURFACES = frozenset({
     "search", "user_info", "service_track", "service_audio", AUDIT_SURFACE,
 })  # fmt: skip
@@ -332,7 +336,7 @@ def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     found = session.state
     has_free_space = len(found.pool) < session.parameters.candidate_limit
     is_clean = all(
-        entry.stop_reason in EXHAUSTED_REASONS
+        entry.stop_reason in CLEAN_ENDS
         for entry in found.coverage_report
         if entry.surface not in SEPARATE_SURFACES
     )

@@ -45,18 +45,23 @@ from warehouse.records.videos import Video
 
 AUDIO_UNAVAILABLE = AudioUnavailableError.type
 NO_REFERENCE = "no_reference_sound"
-MAX_ROUNDS = 8  # each round needs a newly verified id, so only a hostile platform reaches this
+MAX_VERIFYING_ROUNDS = 8
+"""After so many rounds with a newly verified id a scan expands no further. Rounds without one are
+as many as the pool has room for."""
 GROUPS_IN_FLIGHT = 6  # downloads overlap with decoding; the decoder pool bounds the decoding
 
 
-def confirm_videos(session: ScanRun, *, rounds: int = MAX_ROUNDS) -> None:
-    """Run the expansion rounds and the random audit; every candidate has an outcome then."""
+def confirm_videos(session: ScanRun, *, expands: bool = True) -> None:
+    """Run the rounds and the random audit; every candidate has an outcome then.
+
+    Without `expands` there is one round.
+    """
     found = session.state
     found.verified[session.music_id] = None
     found.settled.add(session.music_id)
     found.screened.add(session.music_id)
     try:
-        _run_rounds(session, rounds)
+        _run_rounds(session, expands=expands)
         _audit(session)
     finally:
         session.run(finish_cutting(session))
@@ -64,13 +69,13 @@ def confirm_videos(session: ScanRun, *, rounds: int = MAX_ROUNDS) -> None:
     _complete_outcomes(session)
 
 
-def _run_rounds(session: ScanRun, rounds: int) -> None:
+def _run_rounds(session: ScanRun, *, expands: bool) -> None:
     """Verify, confirm and expand, round by round; each round ends with a checkpoint.
 
     A run that goes on after a checkpoint begins with the expansion that follows its last round.
     """
     found = session.state
-    while not found.rounds or (len(found.rounds) < rounds and expand(session)):
+    while not found.rounds or (expands and expand(session)):
         newly = _verify_candidates(session)
         before = len(found.confirmed)
         _confirm(session, len(found.rounds))
@@ -104,17 +109,21 @@ def expand(session: ScanRun) -> bool:
     """Read the screens of verified ids and their authors; return whether the pool grew.
 
     With a full pool, some lists of verified ids are read for the number of their videos alone.
+    After `MAX_VERIFYING_ROUNDS` nothing is read, and the ids of the last one are not reached.
     """
     found = session.state
     unread = sorted(set(found.verified) - found.screened)
     limit = session.parameters.candidate_limit
     is_full = len(found.pool) >= limit
-    most = limit // CANDIDATES_PER_LIST if is_full else len(unread)
+    is_last = sum(bool(music_ids) for music_ids, _ in found.rounds) >= MAX_VERIFYING_ROUNDS
+    most = len(unread)
+    if is_full or is_last:
+        most = limit // CANDIDATES_PER_LIST if is_full else 0
     for music_id in unread[:most]:
         session.check_cancelled()
         found.screened.add(music_id)
         read_music_screen(session, music_id)
-    if is_full:
+    if is_full or is_last:
         found.not_reached.extend(f"music_list:{music_id}" for music_id in unread[most:])
         return False
     if session.verifies_audio:

@@ -75,7 +75,7 @@ _STEPS: dict[str, Callable[[ScanRun], object]] = {
     "author_first_screens": _read_authors,
     "candidates": _choose,
     "video_details": read_details,
-    "confirmed_videos": partial(confirm_videos, rounds=1),
+    "confirmed_videos": partial(confirm_videos, expands=False),
 }
 
 

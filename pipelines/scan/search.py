@@ -66,8 +66,8 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
         walk = session.run(
             session.captures.search(terms, limits=to_search_limits(session.parameters), known=known)
         )
-    found.search, found.search_union = walk.finished(), {**known, **walk.shown_by}
-    new = _add_shown(session, walk.videos, walk.shown_by)
+    found.search, found.search_union = walk.finished(), _union_of(known, walk.shown_by)
+    new = _add_shown(session, walk.videos)
     for line in walk.coverage:
         add_coverage(
             session, line.surface, requests=line.requests, pages=line.pages, items=line.items,
@@ -78,14 +78,24 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     return new
 
 
-def _add_shown(
-    session: ScanRun, videos: Sequence[Video], shown_by: Mapping[str, Sequence[str]]
-) -> int:
+def _union_of(*searches: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the terms that showed each video in one of these searches."""
+    names = dict.fromkeys(name for shown_by in searches for name in shown_by)
+    return {
+        name: tuple(dict.fromkeys(term for shown in searches for term in shown.get(name, ())))
+        for name in names
+    }
+
+
+def _add_shown(session: ScanRun, videos: Sequence[Video]) -> int:
+    """Add a sighting for each term that showed a video: every term is a source of its own."""
     found = session.state
     fresh = {video.aweme_id for video in videos} - found.seen_ids
     found.seen_ids |= fresh
     found.sightings.extend(
-        to_sighting(session, video, "search", shown_by[video.aweme_id][0]) for video in videos
+        to_sighting(session, video, "search", term)
+        for video in videos
+        for term in found.search_union[video.aweme_id]
     )
     return len(fresh)
 
@@ -98,7 +108,7 @@ def _add_earlier(session: ScanRun, known: Mapping[str, Sequence[str]], walk: Sea
     earlier = [name for name in known if name not in walk.shown_by]
     latest = read_latest_videos(session.runtime.engine, earlier)
     videos = [latest[name] for name in earlier if name in latest]
-    new = _add_shown(session, videos, known)
+    new = _add_shown(session, videos)
     unasked = (term.stop_reason for term in walk.terms if not term.requests and not term.pages)
     add_coverage(
         session, "search",

@@ -12,6 +12,8 @@ type Document = dict[str, Any]  # JSON as it is stored or sent; `api/schemas` ty
 type ReadOnlyRow = Mapping[str, Any]  # the same, for a reader; also of the log of a table
 type ReadOnlyDocument = Mapping[str, Any]
 
+MAX_COUNT = 10**15
+"""No count of the platform is near it, and sums of counts up to it fit into 64 bits."""
 PLATFORM_ID = "[0-9]{5,30}"
 _PLATFORM_ID = re.compile(PLATFORM_ID)
 _OWN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

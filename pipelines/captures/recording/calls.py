@@ -125,20 +125,31 @@ class CallRecorder:
         """Read the source under our lease, while others wait for the capture."""
         renewing = asyncio.create_task(self._sharing.renew(lease))
         try:
-            return await self._read(question, call, lease)
+            return await self._read(question, call, lease, key=question.key)
         finally:
             renewing.cancel()
             # Shielded: others wait for this lease, even if this task is cancelled.
             await asyncio.shield(self._sharing.give_back(lease))
 
     async def anew[T: CapturedValue](
-        self, question: CaptureRequest, ask: Callable[[], ProviderCall[Reading[T]]]
+        self,
+        question: CaptureRequest,
+        ask: Callable[[], ProviderCall[Reading[T]]],
+        *,
+        before: RecordedCall | None = None,
     ) -> CaptureResult[T]:
-        """Read the source without sharing, for values that are never stored: expiring URLs."""
-        recorded = self._take(question.key)
+        """Read the source without sharing, for values that are never stored: expiring URLs.
+
+        `before` is what this job has of it from the store. The store has the new value from now on,
+        so a later run takes the old one from the journal.
+        """
+        key = _anew_key(question)
+        recorded = self._take(key)
         if recorded is not None:
             return _result_of(recorded)
-        return await self._read(question, ask(), None)
+        if before is not None:
+            await self._record(question.key, before)
+        return await self._read(question, ask(), None, key=key)
 
     async def link(self, url: str, call: ProviderCall[LinkTarget]) -> LinkTarget:
         """Resolve a short link."""
@@ -230,7 +241,12 @@ class CallRecorder:
         )
 
     async def _read[T: CapturedValue](
-        self, question: CaptureRequest, call: ProviderCall[Reading[T]], lease: CaptureLease | None
+        self,
+        question: CaptureRequest,
+        call: ProviderCall[Reading[T]],
+        lease: CaptureLease | None,
+        *,
+        key: str,
     ) -> CaptureResult[T]:
         with open_call_trace() as call_trace:
             found = await self._run(
@@ -240,7 +256,7 @@ class CallRecorder:
                 call,
                 question=question,
                 lease=lease,
-                key=question.key,
+                key=key,
             )
         # The account may have been erased while the call was under way.
         value = without_erased(found.value, await self._recorder.marks())
@@ -263,7 +279,7 @@ class CallRecorder:
         )
         # To the journal first: a run that is killed before the lake has it can restore it from
         # there.
-        await self._record(question.key, call_record)
+        await self._record(key, call_record)
         self._note(attempt, lease)
         await self._recorder.flush_if_due()
         return CaptureResult(
@@ -327,6 +343,11 @@ class CallRecorder:
 _REPEATABLE = (InputError, UpstreamError, ProviderUnsupportedError)
 """Refusals of the source, which the next run of a job meets again without asking. A store that
 cannot be written is no answer of the source."""
+
+
+def _anew_key(question: CaptureRequest) -> str:
+    """Return the key in the journal of what is read though the store has it."""
+    return f"anew\x1f{question.key}"
 
 
 def sound_key(aweme_id: str) -> str:

@@ -154,7 +154,9 @@ def _find_state(
     """
     repeated = [] if run.parent_run_id is None else [run.parent_run_id]
     job_ids = list(dict.fromkeys([*repeated, *[job.job_id for job in known]]))
-    state = find_state(runtime, job_ids, finished=before, unfinished=selected)
+    state = find_state(
+        runtime, job_ids, finished=before, unfinished=selected, repeated=run.parent_run_id
+    )
     if state is None:
         raise InvalidMusicInputError(
             f"No state is kept that {', '.join(sorted(selected))} could begin with",

@@ -27,6 +27,7 @@ from pipelines.platform.call_trace import (
     record_response,
 )
 from pipelines.platform.http.body_sinks import BodySink, Sink
+from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import (
@@ -143,8 +144,9 @@ class GuestClient:
         async with self._host_policy.watch(host, ask.surface):
             try:
                 yield
-            except ForbiddenError:
-                if self._host_policy.circuits is not None:
+            except ForbiddenError as error:
+                was_asked = error.reason not in UNASKED_REASONS
+                if was_asked and self._host_policy.circuits is not None:
                     await self._back_off(host)
                 raise
             except RateLimitedError as error:

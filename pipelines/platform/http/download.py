@@ -6,14 +6,15 @@ import tempfile
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import urlsplit
 
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.body_sinks import FileSink
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.reading import SoundFile
-from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.errors import AudioUnavailableError, SubstitutionError, UnreachableError
+from pipelines.platform.refusal_table import RefusalPolicy, allows_policy, refusal_error
+from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.videos import VideoDetail
 
 SURFACE = "media"
@@ -23,24 +24,31 @@ MAX_ADDRESSES = 3
 async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
     """Download the sound of a video to the folder `into`, trying its URLs in order.
 
+    After a pause or a spent budget only URLs at other hosts are tried.
+
     Raises:
         AudioUnavailableError: There is no sound, it is the silent placeholder, its URLs have
             expired, the response is no sound, or the host altered it.
-        UpstreamError: The last address could not be read.
+        UpstreamError: The last URL that was tried could not be read.
     """
     if detail.is_silent_placeholder or not detail.play_urls:
         reason = "silent_placeholder" if detail.is_silent_placeholder else "no_sound_address"
         raise AudioUnavailableError(
             f"the video {detail.video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
-    *earlier, last = detail.play_urls[:MAX_ADDRESSES]
+    waiting = list(detail.play_urls[:MAX_ADDRESSES])
     with open_call_trace() as call_trace:
-        for url in earlier:
+        while True:
+            url = waiting.pop(0)
             try:
                 return await _download(client, url, detail, into)
-            except (AudioUnavailableError, SubstitutionError, UnreachableError):
-                call_trace.last = None  # the next URL of the same sound may succeed
-        return await _download(client, last, detail, into)
+            except UpstreamError as error:
+                if allows_policy(error, RefusalPolicy.OTHER_HOST):
+                    host = urlsplit(url).hostname
+                    waiting = [other for other in waiting if urlsplit(other).hostname != host]
+                if not waiting:
+                    raise
+            call_trace.last = None  # the next URL of the same sound may succeed
 
 
 async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Path) -> SoundFile:

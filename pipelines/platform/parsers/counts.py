@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-from pipelines.platform.parsers.fields import MAX_INT, JsonNode
+from pipelines.platform.parsers.fields import JsonNode
+from warehouse.records.values import MAX_COUNT
 
 _COUNT = re.compile(
     r"(?P<whole>[0-9]{1,18}|[0-9]{1,3}(?:,[0-9]{3}){1,5})(?:\.(?P<part>[0-9]{1,6}))?"
@@ -24,15 +25,16 @@ def read_count(node: JsonNode, key: str) -> ParsedCount | None:
     """Return the count under a key; None when absent, null or an empty text.
 
     Raises:
-        StructureChangedError: It is neither a number nor a text with one.
+        StructureChangedError: It is neither a number up to `MAX_COUNT` nor a text with one.
     """
     value = node.values.get(key)
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        whole = node.whole(key)
-        return None if whole is None else ParsedCount(whole, is_exact=True)
-    count = parse_count(value)
+        whole = node.whole(key) or 0
+        count = ParsedCount(whole, is_exact=True) if whole <= MAX_COUNT else None
+    else:
+        count = parse_count(value)
     if count is None:
         raise node.changed(key, value)
     return count
@@ -49,4 +51,4 @@ def parse_count(text: str) -> ParsedCount | None:
     value = int(found["whole"].replace(",", "")) * factor
     value += int(part or "0") * factor // 10 ** len(part)
     is_exact = not found["unit"] and not found["more"]
-    return ParsedCount(value, is_exact) if value <= MAX_INT else None
+    return ParsedCount(value, is_exact) if value <= MAX_COUNT else None

@@ -36,6 +36,10 @@ class Sighting:
     hashtag_names: tuple[str, ...] = field(default=())
     digg_count: int | None = None
 
+    def mentions(self, title: str | None) -> bool:
+        """Whether its text contains a full name of the song."""
+        return mentions(title, (self.desc, *self.hashtag_names))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -74,7 +78,7 @@ def choose_candidates(
     others = [seen for seen in fresh if not seen.same_music]
     known = [seen for seen in others if seen.aweme_id in matched]
     named = _by_likes(
-        seen for seen in others if seen.aweme_id not in matched and _named(seen, title)
+        seen for seen in others if seen.aweme_id not in matched and seen.mentions(title)
     )
     return _candidates((same[:reserved], [*known, *named], same[reserved:]), first_tier=0)[:room]
 
@@ -110,10 +114,6 @@ def distinct(sightings: Iterable[Sighting]) -> list[Sighting]:
         if held is None or (seen.same_music and not held.same_music):
             best[seen.aweme_id] = seen
     return list(best.values())
-
-
-def _named(seen: Sighting, title: str | None) -> bool:
-    return mentions(title, (seen.desc, *seen.hashtag_names))
 
 
 def _by_likes(sightings: Iterable[Sighting]) -> list[Sighting]:

@@ -13,7 +13,6 @@ from pipelines.parameters.scan import Parameter, ScanParameters, fingerprint
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import hot_score, is_viral
-from pipelines.scan.rules.titles import mentions
 
 DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
@@ -83,7 +82,7 @@ def discovery_key(
 
 def title_relation(seen: Sighting, title: str | None) -> TitleRelation:
     """Return how the text of a candidate relates to the song."""
-    return "names_the_song" if mentions(title, (seen.desc, *seen.hashtag_names)) else "none"
+    return "names_the_song" if seen.mentions(title) else "none"
 
 
 def association_of(entry: ConfirmedVideo) -> AssociationType:

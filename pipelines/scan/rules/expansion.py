@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.documents.video_types import LinkType
-from pipelines.scan.rules.titles import mentions
+from pipelines.scan.rules.titles import mentions, video_mentions
 from warehouse.records.evidence import MATCHES, Comparison
 from warehouse.records.videos import Video
 
@@ -140,15 +140,10 @@ def verification_order(
 
     def rank(music_id: str) -> tuple[bool, int, str]:
         videos = groups[music_id]
-        named = any(_text_names(video, title) for video in videos)
+        named = any(video_mentions(video, title) for video in videos)
         return (not named, -len(videos), music_id)
 
     return tuple(sorted(groups, key=rank))
-
-
-def _text_names(video: Video, title: str | None) -> bool:
-    sound = (video.music.title, video.music.mapped_title) if video.music else ()
-    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags)))
 
 
 def videos_to_verify(

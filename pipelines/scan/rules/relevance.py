@@ -6,7 +6,7 @@ This is corroboration by metadata, never a confirmation: only audio or the music
 from collections.abc import Collection
 
 from pipelines.documents.result_types import SearchRelevance
-from pipelines.scan.rules.titles import mentions, song_names
+from pipelines.scan.rules.titles import song_names, video_mentions
 from warehouse.records.videos import Music, Video
 
 HIGH_RELEVANCE: frozenset[SearchRelevance] = frozenset({"exact_title", "music_id_corroborated"})
@@ -29,14 +29,9 @@ def relevance_of(video: Video, *, title: str | None, verified: Collection[str]) 
     """
     if video.music is not None and video.music.music_id in verified:
         return "music_id_corroborated"
-    if not _text_names(video, title):
+    if not video_mentions(video, title):
         return "expanded_candidate"
     return "conflicting_music_title" if _conflicts(video.music, title) else "exact_title"
-
-
-def _text_names(video: Video, title: str | None) -> bool:
-    sound = (video.music.title, video.music.mapped_title) if video.music else ()
-    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags)))
 
 
 def _conflicts(music: Music | None, title: str | None) -> bool:

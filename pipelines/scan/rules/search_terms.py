@@ -5,8 +5,9 @@ A term never confirms anything: it only decides where to look for videos.
 
 from collections.abc import Sequence
 
+from pipelines.captures.search_walk import distinct_terms
 from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
-from pipelines.scan.rules.titles import song_names
+from pipelines.scan.rules.titles import names_song, song_names
 
 SCENES_ZH = ("原声", "翻唱", "舞蹈", "现场", "BGM", "卡点", "加速版")
 """Typical uses of a song; each is appended to the full title."""
@@ -25,22 +26,20 @@ def search_terms(
     is returned if the title names no song: a user sound is named after its uploader, so a search
     for it would find the uploader.
     """
-    if keywords:
-        return _distinct(keywords)
-    if not song_names(title):
-        return _distinct(official)
-    name = (title or "").strip()
-    own = (name, f"{name} {author.strip()}") if author else (name,)
-    return _distinct((*own, *official))
+    wanted = keywords or (*_own_terms(title, author), *official)
+    return distinct_terms(wanted)[:MAX_SEARCH_KEYWORDS]
+
+
+def _own_terms(title: str | None, author: str | None) -> tuple[str, ...]:
+    """Return the title alone and with its artist; of one letter only the latter, if it has one."""
+    if title is None or not names_song(title):
+        return ()
+    name = title.strip()
+    with_artist = f"{name} {(author or '').strip()}"
+    return (name, with_artist) if song_names(title) else (with_artist,)
 
 
 def scene_terms(keyword: str) -> tuple[str, ...]:
     """Return the terms of a search by name: the name itself, and the name with each scene."""
     name = keyword.strip()
-    return _distinct((name, *(f"{name} {scene}" for scene in SCENES_ZH)))
-
-
-def _distinct(terms: Sequence[str]) -> tuple[str, ...]:
-    kept = {term.strip().casefold(): term.strip() for term in reversed(terms) if term.strip()}
-    order = dict.fromkeys(term.strip().casefold() for term in terms if term.strip())
-    return tuple(kept[folded] for folded in order)[:MAX_SEARCH_KEYWORDS]
+    return distinct_terms((name, *(f"{name} {scene}" for scene in SCENES_ZH)))

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from warehouse.records.videos import Video
+
 _BRACKETED = re.compile(r"[(（\[【].*?[)）\]】]")
 _USER_SOUND = re.compile(r"^@.*(创作的原声|original sound)", re.IGNORECASE | re.DOTALL)
 _SCRIPTS_WITH_MARKS = re.compile(r"[\u0900-\u109f\u1780-\u17ff]")
@@ -35,13 +37,22 @@ def _is_part_of_a_word(char: str) -> bool:
 def song_names(title: str | None) -> tuple[str, ...]:
     """Return the folded names of a song: its full title, and the title without brackets.
 
-    A caption may contain either "Song (Remix)" or just "Song". Empty if the title names no song,
-    or is longer than any title.
+    A caption may contain either "Song (Remix)" or just "Song". Empty if the title names no song, or
+    has one letter only, which is in too many captions.
     """
-    if title is None or len(title) > MAX_TITLE_CHARS or _USER_SOUND.search(title):
+    if title is None or not names_song(title):
         return ()
     names = (folded(title), folded(_BRACKETED.sub("", title)))
     return tuple(name for name in dict.fromkeys(names) if _char_count(name) >= MIN_TITLE_CHARS)
+
+
+def names_song(title: str) -> bool:
+    """Whether a title names a song, be it too short to be matched against texts."""
+    return (
+        len(title) <= MAX_TITLE_CHARS
+        and _USER_SOUND.search(title) is None
+        and _char_count(folded(title)) > 0
+    )
 
 
 def _char_count(name: str) -> int:
@@ -61,3 +72,9 @@ def mentions(title: str | None, texts: Iterable[str | None]) -> bool:
     names = song_names(title)
     plain = [folded(text) for text in texts if text] if names else []
     return any(name in text for name in names for text in plain)
+
+
+def video_mentions(video: Video, title: str | None) -> bool:
+    """Whether the public text of a video contains a full name of the song."""
+    sound = (video.music.title, video.music.mapped_title) if video.music else ()
+    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags)))

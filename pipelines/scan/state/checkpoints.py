@@ -72,6 +72,7 @@ def find_state(
     *,
     finished: Collection[str],
     unfinished: Collection[str],
+    repeated: str | None = None,
 ) -> ScanState | None:
     """Return the newest kept state of the first of these jobs that has one to begin with.
 
@@ -80,15 +81,21 @@ def find_state(
         job_ids: The jobs whose checkpoints may be used, the preferred one first.
         finished: Steps that the state must have behind it.
         unfinished: Steps that it must have before it.
+        repeated: The job that the new one goes on from where it broke off. A state between the
+            rounds of any other, or of one that ended its rounds, has compared what is to be
+            compared again.
     """
     runtime.engine.refresh()
     for job_id in job_ids:
+        goes_on = job_id == repeated
         for row in read_checkpoints(runtime.engine, job_id):
             state = unpack_checkpoint(row)
             if state is None:
                 continue
             done = state.steps.keys()
-            if done >= set(finished) and done.isdisjoint(unfinished):
+            if not done.isdisjoint(unfinished):
+                goes_on = False
+            elif done >= set(finished) and (goes_on or not state.is_between_rounds):
                 return state
     return None
 

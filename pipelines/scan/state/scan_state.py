@@ -128,6 +128,11 @@ class ScanState:
     audit: RandomAudit | None = None
     audit_details: dict[str, VideoDetail] = field(default_factory=dict)
 
+    @property
+    def is_between_rounds(self) -> bool:
+        """Whether some rounds are done, and the step that they belong to is not."""
+        return bool(self.rounds) and "confirmed_videos" not in self.steps
+
     def videos(self) -> list[Video]:
         """Return every video whose detail page was read, in the order of the pool."""
         return [detail.video for detail in self.details.values()]

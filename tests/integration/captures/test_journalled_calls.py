@@ -77,6 +77,27 @@ async def test_what_was_read_without_sharing_is_given_to_the_next_run_too(
     assert source.asked == [("video_page", GONE.aweme_id)]
 
 
+async def test_a_video_that_the_store_had_is_the_stored_one_in_the_next_run_too(
+    run: Callable[[int], Captures], begin: Begin, source: OneVideo
+) -> None:
+    """Its sound was read from a newer page, which the store has by then."""
+    source.found = VideoDetail(video=video("7361234567890123456", "video_page"))
+    async with begin() as earlier:
+        await earlier.video(GONE.aweme_id)
+    source.found = GONE
+    read: list[Any] = []
+    for number in (1, 2):
+        async with run(number) as captures:
+            read.append(await captures.video(GONE.aweme_id, max_age_s=3600))
+            assert captures.requests_used == 0
+            with pytest.raises(AudioUnavailableError, match="no longer available"):
+                await captures.sound(read[-1])
+            assert captures.requests_used == 1
+    assert isinstance(read[0], VideoDetail)
+    assert read[1] == read[0]
+    assert source.asked == [("video_page", GONE.aweme_id)] * 2
+
+
 async def test_a_refusal_of_what_is_read_without_sharing_is_met_again_too(
     run: Callable[[int], Captures], source: OneVideo
 ) -> None:

@@ -126,3 +126,21 @@ def test_a_first_search_has_nothing_earlier_to_report(scan: Scan, works: Any) ->
     first, new = scan(page(works, "1"), page(works, "2"))
     assert new == 2
     assert [one.requests for one in first.state.coverage_report] == [1, 1]
+
+
+def test_each_term_that_shows_a_video_is_a_source_of_it(scan: Scan, works: Any) -> None:
+    first, new = scan(page(works, "1", "2"), page(works, "2", "3"))
+    assert new == 3
+    assert shown(first) == [
+        ("1", "search", "song"), ("2", "search", "song"), ("2", "search", "song remix"),
+        ("3", "search", "song remix"),
+    ]  # fmt: skip
+
+
+def test_a_video_keeps_the_terms_of_earlier_searches(scan: Scan, works: Any) -> None:
+    scan(page(works, "1", "2"), page(works, "3"))
+    again, _ = scan(page(works, "4"), page(works, "2"))
+    assert again.state.search_union["2"] == ("song", "song remix")
+    assert [seen for seen in shown(again) if seen[0] == "2"] == [
+        ("2", "search", "song"), ("2", "search", "song remix"),
+    ]  # fmt: skip

@@ -72,6 +72,8 @@ def test_each_step_of_a_scan_is_made_alone_with_the_rows_of_the_whole_scan(
         alone = town.launch(track, *assets)
         assert town.ended(alone) == "SUCCESS", (step, town.errors(alone))
         assert row_counts(town.stage, assets, alone) == row_counts(town.stage, assets, whole), step
+    twice = "select comparison_id from marts.audio_comparisons group by 1 having count(*) > 1"
+    assert town.stage.rows(twice) == []
 
 
 def row_counts(stage: Stage, assets: list[str], job_id: str) -> dict[str, int]:

@@ -430,3 +430,14 @@ async def test_operator_may_have_robots_obeyed(wire: Any, connect: Open) -> None
     assert (error.reason, wire.count("/a")) == ("robots_disallow", 0)
     assert error.hint
     assert await read(client, "/b", "music_list") == b"fine"
+
+
+async def test_what_is_refused_without_a_request_pauses_no_host(
+    wire: Any, connect: Open, control: ControlStore
+) -> None:
+    wire.answers["/robots.txt"] = [DENY]
+    client = await connect(obeys=True)
+    client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5)
+    assert isinstance(await refused(client, "/a", "music_list"), ForbiddenError)
+    assert wire.count("/a") == 0
+    assert control.host_paused_until(HOST) is None

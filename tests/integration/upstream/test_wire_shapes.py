@@ -19,7 +19,7 @@ from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import SEEN_AT, Shape, read_index
 from tests.integration.upstream.conftest import never
-from warehouse.records.errors import UpstreamError
+from warehouse.records.errors import RateLimitedError, UpstreamError
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 WIRE = [shape for shape in read_index() if shape.level == "wire"]
@@ -93,3 +93,23 @@ async def _outcome(
         row = refusal_of(error)
         return error.type, row.name if row else None, error.status
     return ("unavailable" if isinstance(value, UnavailableVideo) else "records"), shape.row, None
+
+
+HTTP_FOUND = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nID3 tagged"
+SLOW_DOWN = (
+    b"HTTP/1.1 429 Slow down\r\nRetry-After: 3600\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+)
+
+
+async def test_after_a_pause_a_sound_is_read_at_another_host(
+    wire: Any, client: GuestClient, tmp_path: Path
+) -> None:
+    wire.answers = {"/paused": [SLOW_DOWN], "/same": [HTTP_FOUND], "/other": [HTTP_FOUND]}
+    hosts = {"/paused": "play.vidplat", "/same": "play.vidplat", "/other": "media.vidplat"}
+    port = client.profile.port
+    urls = [f"http://{host}.localhost:{port}{path}" for path, host in hosts.items()]
+    video = Video(aweme_id="1", surface="video_page", observed_at=SEEN_AT)
+    await download_sound(client, VideoDetail(video=video, play_urls=tuple(urls)), tmp_path)
+    assert [wire.count(path) for path in hosts] == [1, 0, 1]
+    with pytest.raises(RateLimitedError):
+        await download_sound(client, VideoDetail(video=video, play_urls=tuple(urls[:2])), tmp_path)

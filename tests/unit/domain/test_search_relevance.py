@@ -31,6 +31,17 @@ def test_given_keywords_replace_the_title() -> None:
     assert search_terms("晴天", "周某", ("rain", " Rain ", "sun")) == ("rain", "sun")
 
 
+@pytest.mark.parametrize(("author", "terms"), [("陈某", ("鱼 陈某",)), (None, ("鱼",))])
+def test_a_title_of_one_letter_is_searched_with_its_artist(
+    author: str | None, terms: tuple[str, ...]
+) -> None:
+    assert search_terms("鱼", author, ()) == terms
+
+
+def test_a_title_without_a_letter_is_no_term() -> None:
+    assert search_terms("♪", "陈某", ()) == ()
+
+
 def test_the_name_of_an_uploader_is_no_term() -> None:
     assert search_terms("@小明创作的原声", "小明", ()) == ()
     assert search_terms(None, None, ()) == ()

@@ -117,6 +117,19 @@ def test_the_feed_of_a_track_has_not_ended_while_a_candidate_is_unread(number: i
     assert not exhausted_sources(ConcludingScan(unread=LISTED[:number]).run)["music"]
 
 
+@pytest.mark.parametrize(
+    ("stop", "has_ended"), [("audio_unavailable", True), ("upstream_rate_limited", False)]
+)
+def test_a_round_whose_sounds_cannot_be_had_leaves_the_feed_ended_unless_they_were_refused(
+    stop: str, *, has_ended: bool
+) -> None:
+    scan = ConcludingScan()
+    scan.state.coverage_report.append(
+        SourceCoverage(surface="media", requests=1, pages=0, items=0, new_items=0, stop_reason=stop)
+    )
+    assert exhausted_sources(scan.run)["music"] is has_ended
+
+
 @pytest.mark.parametrize("left", ["authors_left", "hashtags_left"])
 def test_screens_that_a_limit_left_unread_are_reported_and_the_feed_has_not_ended(
     left: str,

@@ -95,7 +95,7 @@ class OneRound(FakeScan):
 
 
 def confirm(scan: OneRound) -> ScanState:
-    confirm_videos(cast("ScanRun", scan), rounds=1)
+    confirm_videos(cast("ScanRun", scan), expands=False)
     return scan.state
 
 

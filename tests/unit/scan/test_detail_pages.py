@@ -69,6 +69,7 @@ def read(scan: ReadingScan) -> list[str]:
 def reported(scan: ReadingScan) -> tuple[int, int, int, str]:
     [entry] = scan.state.coverage_report
     assert entry.surface == "video_detail"
+    assert entry.pages == entry.items, "a page that was refused was not read"
     return entry.requests, entry.items, entry.new_items, entry.stop_reason
 
 

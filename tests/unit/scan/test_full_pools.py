@@ -9,7 +9,7 @@ import pytest
 from pipelines.captures.list_walk import ListWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import begin_pool, fill_pool
-from pipelines.scan.confirm import expand
+from pipelines.scan.confirm import MAX_VERIFYING_ROUNDS, expand
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
@@ -25,6 +25,7 @@ class FullScan(FakeScan):
 
     music_id = "own"
     song_title = "Boats"
+    keyword = None
     parameters = ScanParameters(candidate_limit=LIMIT)
     verifies_audio = True
 
@@ -39,7 +40,7 @@ class FullScan(FakeScan):
             screened={"own"},
         )
         self.captures = self.stopwatch = self
-        self.items_read = 0
+        self.items_read = self.requests_used = 0
         self.note_item = None
 
     async def walk_music(
@@ -71,6 +72,26 @@ def test_so_many_lists_are_read_and_the_others_are_not_reached() -> None:
     assert not expand(cast("ScanRun", scan))
     assert scan.state.screened == {"own", "m1", "m2", "m3"}
     assert scan.state.not_reached == ["music_list:m4", "music_list:m5"]
+
+
+def test_after_the_last_round_that_may_verify_an_id_its_lists_are_not_reached() -> None:
+    scan = FullScan(["m1", "m2"])
+    scan.state.pool.popitem()
+    scan.state.rounds = [(("m",), 1)] * MAX_VERIFYING_ROUNDS
+    assert not expand(cast("ScanRun", scan))
+    assert scan.state.not_reached == ["music_list:m1", "music_list:m2"]
+    assert (scan.state.screened, scan.state.sightings) == ({"own"}, [])
+
+
+def test_rounds_that_verify_no_id_go_on_until_every_place_is_taken() -> None:
+    """Half of many free places are taken at a time, so a large pool needs more than eight."""
+    scan = FullScan([])
+    scan.verifies_audio = False
+    scan.state.pool = {}
+    scan.state.rounds = [((), 0)] * MAX_VERIFYING_ROUNDS
+    scan.state.sightings = [seen("1", is_own=True)]
+    scan.state.outcomes = {"1": ("unavailable", "deleted")}
+    assert expand(cast("ScanRun", scan))
 
 
 def seen(name: str, *, is_own: bool) -> Sighting:

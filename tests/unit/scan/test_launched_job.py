@@ -77,12 +77,23 @@ def ended(stores: Any, name: str, **parameters: object) -> Job:
     return job
 
 
-def keep(stores: Any, job_id: str, number: int, *steps: str, revision: str | None = None) -> None:
-    """Store a state with these steps behind it, and the name of its job in it."""
-    state = ScanState(steps={step: {} for step in steps}, checkpoint=number, settled={job_id})
+def keep(
+    stores: Any,
+    job_id: str,
+    number: int,
+    *steps: str,
+    rounds: int = 0,
+    revision: str | None = None,
+) -> None:
+    """Store a state with these steps and rounds behind it, and the name of its job in it."""
+    state = ScanState(
+        steps={step: {} for step in steps}, checkpoint=number, settled={job_id},
+        rounds=[((), 0)] * rounds,
+    )  # fmt: skip
     row = {
-        "job_id": job_id, "number": number, "run_number": 1, "stage": "rankings", "round": None,
-        "revision": revision or state_revision(), "state": pack_state(state),
+        "job_id": job_id, "number": number, "run_number": 1, "stage": "rankings",
+        "round": rounds - 1 if rounds else None, "revision": revision or state_revision(),
+        "state": pack_state(state),
     }  # fmt: skip
     stores.lake.append("raw.scan_checkpoints", [row], job_id=job_id)
 
@@ -139,6 +150,41 @@ def test_a_repeated_run_begins_with_its_own_state_though_others_are_newer(stores
     launched = begin(stores, run("retry", "marts/confirmed_videos", repeats="failed"))
     assert launched.state is not None
     assert launched.state.settled == {"failed"}
+
+
+def keep_rounds(stores: Any, job_id: str, *, has_ended: bool) -> None:
+    """Store the states of a scan that broke off after two rounds, or ended them."""
+    ended(stores, job_id)
+    keep(stores, job_id, 1, *UP_TO_DETAILS)
+    keep(stores, job_id, 2, *UP_TO_DETAILS, rounds=1)
+    keep(stores, job_id, 3, *UP_TO_DETAILS, rounds=2)
+    if has_ended:
+        keep(stores, job_id, 4, *UP_TO_DETAILS, "confirmed_videos", rounds=2)
+
+
+@pytest.mark.parametrize(
+    ("has_ended", "repeats", "rounds"),
+    [(True, None, 0), (True, "rounds", 0), (False, None, 0), (False, "rounds", 2)],
+)
+def test_only_a_repeated_run_that_broke_off_goes_on_between_its_rounds(
+    has_ended: bool, repeats: str | None, rounds: int, stores: Any
+) -> None:
+    keep_rounds(stores, "rounds", has_ended=has_ended)
+    launched = begin(stores, run("again", "marts/confirmed_videos", repeats=repeats))
+    assert launched.state is not None
+    assert len(launched.state.rounds) == rounds
+
+
+def test_the_first_state_of_a_run_that_went_on_between_rounds_is_none_before_them(
+    stores: Any,
+) -> None:
+    keep_rounds(stores, "broken", has_ended=False)
+    ended(stores, "went on")
+    keep(stores, "went on", 1, *UP_TO_DETAILS, rounds=2)
+    keep(stores, "went on", 2, *UP_TO_DETAILS, "confirmed_videos", rounds=3)
+    launched = begin(stores, run("again", "marts/confirmed_videos"))
+    assert launched.state is not None
+    assert (launched.state.settled, launched.state.rounds) == ({"broken"}, [])
 
 
 @pytest.mark.parametrize("revision", ["of another release", None])

@@ -19,6 +19,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.models import FOLDER
 from warehouse.records.coverage import SourceCoverage, merge_coverage
+from warehouse.records.values import MAX_COUNT
 from warehouse.records.videos import Account, Author, Statistics, Video
 from warehouse.tables import BY_NAME
 
@@ -74,11 +75,14 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield opened
 
 
-def work(number: int, *, likes: int | None = 100) -> Any:
+def work(number: int, *, likes: int | None = 100, others: tuple[int, int, int] = (1, 2, 3)) -> Any:
+    comments, collects, shares = others
     video = Video(
         aweme_id=str(7_000_000 + number), surface="video_page", observed_at=NOW,
         author=Author(sec_uid=f"user{number % 3}"),
-        statistics=Statistics(digg_count=likes, comment_count=1, collect_count=2, share_count=3),
+        statistics=Statistics(
+            digg_count=likes, comment_count=comments, collect_count=collects, share_count=shares
+        ),
     )  # fmt: skip
     return to_ranked_document(video, link_type="exact_music_id", source_music_id="1")
 
@@ -134,6 +138,15 @@ def test_accounts_aggregate_all_confirmed_works(engine: Engine) -> None:
     assert sum(entry["linked_video_count"] for entry in summary["accounts"]) == 70
     assert summary["accounts"][0]["linked_digg_count"] == 2400
     assert [len(entry["video_previews"]) for entry in summary["accounts"]] == [20, 20, 20]
+
+
+def test_the_largest_counts_that_are_read_fit_into_scores_and_sums(engine: Engine) -> None:
+    most = MAX_COUNT
+    videos = [work(3 * number, likes=most, others=(most, most, most)) for number in range(2000)]
+    ranked = rank_videos(engine, videos, ScanParameters(count=1))
+    assert ranked[0]["hot_score"] == 16 * most
+    [account] = summarize_accounts(engine, videos, profiles={})["accounts"]
+    assert account["linked_digg_count"] == 2000 * most
 
 
 def test_unknown_counts_of_an_account_are_stated_not_guessed(engine: Engine) -> None:

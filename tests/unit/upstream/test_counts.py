@@ -2,7 +2,10 @@
 
 import pytest
 
-from pipelines.platform.parsers.counts import ParsedCount, parse_count
+from pipelines.platform.parsers.counts import ParsedCount, parse_count, read_count
+from pipelines.platform.parsers.fields import JsonNode
+from warehouse.records.errors import StructureChangedError
+from warehouse.records.values import MAX_COUNT
 
 
 @pytest.mark.parametrize(
@@ -25,7 +28,20 @@ def test_count_is_read_as_written(text: str, count: ParsedCount) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-1", "1.5", "w", "1e9", "１２", "1,23", "abc", "9" * 30, "99999999999999999亿"]
-)
+    "text",
+    [
+        "", "-1", "1.5", "w", "1e9", "１２", "1,23", "abc", "9" * 30, "99999999999999999亿",
+        str(MAX_COUNT + 1),
+    ],
+)  # fmt: skip
 def test_what_is_no_count_is_not_guessed(text: str) -> None:
     assert parse_count(text) is None
+
+
+@pytest.mark.parametrize("value", [MAX_COUNT, str(MAX_COUNT)])
+def test_the_largest_count_is_read_and_any_above_it_is_refused(value: int | str) -> None:
+    node = JsonNode({"share_count": value}, "detail", "$")
+    assert read_count(node, "share_count") == ParsedCount(MAX_COUNT, is_exact=True)
+    above = JsonNode({"share_count": type(value)(MAX_COUNT + 1)}, "detail", "$")
+    with pytest.raises(StructureChangedError, match="share_count has an unknown type or range"):
+        read_count(above, "share_count")

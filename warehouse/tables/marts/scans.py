@@ -354,7 +354,9 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("aweme_id", TEXT, "video"),
             nullable("music_id", TEXT, "music id it uses, if known"),
             required("search_relevance_level", TEXT, "exact_title, music_id_corroborated, ..."),
-            required("search_terms", TEXT_LIST, "terms of this job that found it"),
+            required(
+                "search_terms", TEXT_LIST, "terms that found it, in this or an earlier search"
+            ),
             COMMITTED,
         ),
         examples=(

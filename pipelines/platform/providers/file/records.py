@@ -19,7 +19,7 @@ from pydantic import (
 from pipelines.platform.providers.file.json_positions import find_line
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import END_S
-from warehouse.records.values import PLATFORM_ID
+from warehouse.records.values import MAX_COUNT, PLATFORM_ID
 from warehouse.records.videos import MediaType
 
 GUIDE = "docs/files.md describes both files, with an example of each"
@@ -27,7 +27,7 @@ GUIDE = "docs/files.md describes both files, with an example of each"
 Id = Annotated[str, StringConstraints(pattern=f"^{PLATFORM_ID}$")]
 SecUid = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[!-~]+$")]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
-FileCount = Annotated[int, Field(ge=0, lt=2**63)]
+FileCount = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 FileTime = Annotated[int, Field(ge=0, lt=END_S)]
 
 
