@@ -142,7 +142,9 @@ def _write(folder: Path) -> None:
     taken = {name: sorted(map(_as_text, seen)) for name, seen in _TAKEN.items()}
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{os.getpid()}-{time.monotonic_ns()}.json"
-    file.write_bytes(orjson.dumps(taken))
+    part = file.with_suffix(".part")  # a process that is killed here leaves no half file
+    part.write_bytes(orjson.dumps(taken))
+    part.replace(file)
 
 
 def _as_text(place: int) -> str:
