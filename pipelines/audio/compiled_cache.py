@@ -33,21 +33,24 @@ def choose_cache(source: Path) -> None:
     _copy(beside, folder / part)
 
 
-@contextmanager
-def without_linear_algebra() -> Iterator[None]:
-    """Keep SciPy's linear algebra out while numba loads.
+UNUSED = ("scipy.linalg.cython_blas", "cffi")
+"""What numba looks for and no loop of this project uses: SciPy's linear algebra, and C functions
+declared with cffi. Each takes as long to load as all loops do."""
 
-    Numba looks for it once, which takes longer than all loops of this project to load; none of
-    them uses it. Other code that does loads it at its first call.
+
+@contextmanager
+def without_unused_libraries() -> Iterator[None]:
+    """Keep `UNUSED` out while numba loads.
+
+    Linear algebra that other code compiles is loaded at its first call; only cffi's functions stay
+    unknown to numba in this process.
     """
-    name = "scipy.linalg.cython_blas"
-    is_loaded = name in sys.modules
-    if not is_loaded:
-        sys.modules[name] = None  # type: ignore[assignment]  # "there is no such module"
+    hidden = [name for name in UNUSED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # "there is no such module"
     try:
         yield
     finally:
-        if not is_loaded:
+        for name in hidden:
             del sys.modules[name]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.compiled_cache import choose_cache, without_linear_algebra
+from pipelines.audio.compiled_cache import choose_cache, without_unused_libraries
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
@@ -20,7 +20,8 @@ BestCell = tuple[float, int, int]
 choose_cache(Path(__file__))
 import numba  # noqa: E402 - reads its cache folder from the environment at import
 
-with without_linear_algebra():
+with without_unused_libraries():
+    import numba.core.typing.cffi_utils
     import numba.np.arraymath
 
 
