@@ -12,6 +12,7 @@ Whole = NDArray[np.int64]
 _MOST_CENTS = 2_400
 _MOST_STEPS = 128
 _LEAST_GAP = 2  # frames between two peaks: a chord is no order
+_BLUR = 0.5  # frames: a time is rounded to one
 
 
 @numba.njit(cache=True)
@@ -55,6 +56,7 @@ def constellations(
     grid: tuple[int, int],
     sampled: int,
     code_count: int,
+    blurred: int,
     found: NDArray[np.int32],
 ) -> int:
     """Write the constellations of four peaks whose outer shape is in the sample; return how many.
@@ -66,6 +68,8 @@ def constellations(
         grid: Parts of the span that times are rounded to, and cents of one step of an interval.
         sampled: One of so many shapes of three peaks is used; the shape alone decides.
         code_count: Number of different codes, a power of two.
+        blurred: In spans up to this one, a time near the edge of a part is in both parts: the
+            constellation is written with each of its codes.
         found: Rows of code, first frame, span, cents of the first peak; (most, 4).
     """
     count = 0
@@ -77,12 +81,16 @@ def constellations(
             outer = _interval(cents, first, last, grid[1])
             if span < spans[0] or outer == 0:
                 continue
-            for second in range(first + 1, last):
-                shape = _extended(outer, frames, cents, (first, second, last), grid)
-                if shape >= 0 and _mixed(shape) % np.uint64(sampled) == 0:
-                    count = _write_wholes(
-                        shape, frames, cents, (first, second, last), grid, code_count, found, count
-                    )
+            count = _write_between(
+                (outer, _BLUR if span <= blurred else 0.0),
+                frames,
+                cents,
+                (first, last),
+                grid,
+                (sampled, code_count),
+                found,
+                count,
+            )
     return count
 
 
@@ -96,26 +104,67 @@ def _interval(cents: Whole, first: int, other: int, step: int) -> int:
 
 
 @numba.njit(cache=True)
-def _extended(
-    shape: int, frames: Whole, cents: Whole, places: tuple[int, int, int], grid: tuple[int, int]
-) -> int:
-    """Return a shape with a further peak: where in the span, at which interval; -1 if it is none.
+def _inner_interval(frames: Whole, cents: Whole, places: tuple[int, int, int], step: int) -> int:
+    """Return the interval of a further peak to the first; 0 if it adds nothing to a shape.
 
-    `places` are the first peak, the further one and the last.
+    `places` are the first peak, the further one and the last. One of the same tone or the same
+    time as an outer peak adds nothing.
     """
     first, further, last = places
-    gap = frames[further] - frames[first]
-    interval = _interval(cents, first, further, grid[1])
-    is_beside = gap < _LEAST_GAP or frames[last] - frames[further] < _LEAST_GAP
-    if is_beside or interval == 0 or interval == _interval(cents, first, last, grid[1]):
-        return -1
-    part = grid[0] * gap // (frames[last] - frames[first])
-    return int(((shape + _MOST_STEPS) * 2 * _MOST_STEPS + interval + _MOST_STEPS) * grid[0] + part)
+    is_beside = frames[further] - frames[first] < _LEAST_GAP
+    is_beside |= frames[last] - frames[further] < _LEAST_GAP
+    interval = _interval(cents, first, further, step)
+    return 0 if is_beside or interval == _interval(cents, first, last, step) else interval
+
+
+@numba.njit(cache=True)
+def _parts(gap: int, span: int, blur: float, parts: int) -> tuple[int, int]:
+    """Return the first and last part of a span in which a time may lie, `blur` frames around."""
+    low = int(parts * max(0.0, gap - blur) / (span + blur))
+    return low, min(parts - 1, int(parts * (gap + blur) / (span - blur)))
+
+
+@numba.njit(cache=True)
+def _extended(shape: int, interval: int, part: int, parts: int) -> int:
+    """Return a shape with a further peak: where in the span, at which interval."""
+    return int(((shape + _MOST_STEPS) * 2 * _MOST_STEPS + interval + _MOST_STEPS) * parts + part)
+
+
+@numba.njit(cache=True)
+def _write_between(
+    outer: tuple[int, float],
+    frames: Whole,
+    cents: Whole,
+    ends: tuple[int, int],
+    grid: tuple[int, int],
+    codes: tuple[int, int],
+    found: NDArray[np.int32],
+    count: int,
+) -> int:
+    """Write the constellations of two peaks and two between them, where the sample has them.
+
+    `outer` is the interval of the two, and by how many frames times may be off.
+    """
+    first, last = ends
+    span = frames[last] - frames[first]
+    for second in range(first + 1, last):
+        places = (first, second, last)
+        interval = _inner_interval(frames, cents, places, grid[1])
+        if interval == 0:
+            continue
+        low, high = _parts(frames[second] - frames[first], span, outer[1], grid[0])
+        for part in range(low, high + 1):
+            shape = _extended(outer[0], interval, part, grid[0])
+            if _mixed(shape) % np.uint64(codes[0]) == 0:
+                count = _write_wholes(
+                    (shape, outer[1]), frames, cents, places, grid, codes[1], found, count
+                )
+    return count
 
 
 @numba.njit(cache=True)
 def _write_wholes(
-    shape: int,
+    shape: tuple[int, float],
     frames: Whole,
     cents: Whole,
     places: tuple[int, int, int],
@@ -124,17 +173,25 @@ def _write_wholes(
     found: NDArray[np.int32],
     count: int,
 ) -> int:
-    """Write each constellation of these three peaks and one between the last two of them."""
+    """Write each constellation of these three peaks and one between the last two of them.
+
+    `shape` is that of the three, and by how many frames times may be off.
+    """
     first, second, last = places
+    span = frames[last] - frames[first]
     for third in range(second + 1, last):
         is_same = abs(cents[third] - cents[second]) < grid[1]
-        if is_same or frames[third] - frames[second] < _LEAST_GAP or count == len(found):
+        if is_same or frames[third] - frames[second] < _LEAST_GAP:
             continue
-        whole = _extended(shape, frames, cents, (first, third, last), grid)
-        if whole >= 0:
+        interval = _inner_interval(frames, cents, (first, third, last), grid[1])
+        if interval == 0:
+            continue
+        low, high = _parts(frames[third] - frames[first], span, shape[1], grid[0])
+        for part in range(low, min(high, low + len(found) - count - 1) + 1):
+            whole = _extended(shape[0], interval, part, grid[0])
             found[count, 0] = np.int32(_mixed(whole) % np.uint64(code_count))
             found[count, 1] = frames[first]
-            found[count, 2] = frames[last] - frames[first]
+            found[count, 2] = span
             found[count, 3] = cents[first]
             count += 1
     return count
@@ -263,38 +320,54 @@ def collect_pairs(
 
 
 @numba.njit(cache=True)
-def most_at_one_place(
+def most_at_places(
     there: NDArray[np.float64],
     here: NDArray[np.float64],
+    ranges: Whole,
     factors: NDArray[np.float64],
     width: float,
-) -> tuple[int, int]:
-    """Return the most peaks of a clip that agree on one place, and the number of their tempo.
+) -> tuple[Whole, Whole]:
+    """Return, for each square, the most peaks of a clip that agree on one place, and their tempo.
 
     Args:
-        there: Frames in the reference, (n,).
-        here: Frames of the same constellations in the clip, in ascending order, (n,).
-        factors: Tempos to try: frames of the reference for one frame of the clip.
+        there: Frames in the reference of the constellations of all squares, (n,).
+        here: Frames of the same in the clip, ascending in each square, (n,).
+        ranges: First constellation of each square, and the one after its last, (squares, 2).
+        factors: Tempos to try, (squares, trials): frames of the reference for one of the clip.
         width: Frames of one place.
 
     Returns:
-        Count and number of the first tempo with it; 0 and -1 without constellations.
+        Counts, and the number of the first tempo with that count, (squares,); 0 and 0 for a square
+        without constellations.
     """
-    most, tempo = 0, -1
+    most, tempos = np.zeros(len(ranges), np.int64), np.zeros(len(ranges), np.int64)
+    for square in range(len(ranges)):
+        start, end = ranges[square]
+        for trial in range(factors.shape[1]):
+            count = _most_at_one_place(
+                there[start:end], here[start:end], factors[square, trial], width
+            )
+            if count > most[square]:
+                most[square], tempos[square] = count, trial
+    return most, tempos
+
+
+@numba.njit(cache=True)
+def _most_at_one_place(
+    there: NDArray[np.float64], here: NDArray[np.float64], factor: float, width: float
+) -> int:
+    """Return the most peaks of a clip that agree on one place at one tempo."""
+    most = 0
     if len(here) == 0:
-        return most, tempo
-    places = np.empty(len(here), np.int64)
-    for trial in range(len(factors)):
-        for row in range(len(here)):
-            places[row] = np.int64(np.floor((there[row] - here[row] * factors[trial]) / width))
-        lowest = places.min()
-        counts = np.zeros(places.max() - lowest + 1, np.int64)
-        voted = np.full(len(counts), -1.0)  # the last peak at each place, so that each counts once
-        for row in range(len(here)):
-            place = places[row] - lowest
-            if voted[place] != here[row]:
-                voted[place] = here[row]
-                counts[place] += 1
-                if counts[place] > most:
-                    most, tempo = counts[place], trial
-    return most, tempo
+        return most
+    places = np.floor((there - here * factor) / width).astype(np.int64)
+    places -= places.min()
+    counts = np.zeros(places.max() + 1, np.int64)
+    voted = np.full(len(counts), -1.0)  # the last peak at each place, so that each counts once
+    for row in range(len(here)):
+        place = places[row]
+        if voted[place] != here[row]:
+            voted[place] = here[row]
+            counts[place] += 1
+            most = max(most, counts[place])
+    return most

@@ -21,7 +21,7 @@ from pipelines.audio.index.kernels import (
     constellations,
     first_of_tones,
     fullest_cells,
-    most_at_one_place,
+    most_at_places,
 )
 
 INDEX_REVISION = "1"
@@ -40,7 +40,8 @@ _PARTS, _STEP_CENTS = 10, 50
 _SAMPLED = 24
 _GAP = 12
 _HEARD_GAP = 8  # repeated notes of a faster clip follow one another sooner
-_MOST_ENTRIES = 400_000  # of one sound; a minute of dense music has a tenth of that
+_MOST_ENTRIES = 400_000  # of a reference; a minute of dense music has a tenth of that
+_MOST_HEARD = 1_000_000  # of a clip: 20 s of dense music have half of that; a longer one is cut
 _TEMPOS_PER_OCTAVE = 10
 _PITCH_LOW, _PITCHES, _CELL_CENTS = -1_250.0, 54, 50.0
 _SQUARES = 3
@@ -79,6 +80,8 @@ class SearchEffort:
         tempo_low: Least tempo, in octaves.
         tempos: Number of tempos, a tenth of an octave each.
         placed: Number of references whose votes must agree on a place.
+        blurred: In constellations of the clip up to this span, in frames, a time near the edge of
+            a part is looked up in both parts.
     """
 
     spans: tuple[int, int]
@@ -86,6 +89,7 @@ class SearchEffort:
     tempo_low: float
     tempos: int
     placed: int
+    blurred: int
 
     @property
     def cells(self) -> tuple[float, float, float, float]:
@@ -93,9 +97,13 @@ class SearchEffort:
         return self.tempo_low, float(_TEMPOS_PER_OCTAVE), _PITCH_LOW, _CELL_CENTS
 
 
-WHOLE = SearchEffort(spans=_HEARD_SPANS, codes=_CODES, tempo_low=-1.3, tempos=26, placed=96)
+WHOLE = SearchEffort(
+    spans=_HEARD_SPANS, codes=_CODES, tempo_low=-1.3, tempos=26, placed=1_000, blurred=40
+)
 """All of a clip, from half to double the tempo."""
-BRIEF = SearchEffort(spans=(16, 80), codes=_CODES // 8, tempo_low=-0.6, tempos=13, placed=32)
+BRIEF = SearchEffort(
+    spans=(16, 80), codes=_CODES // 8, tempo_low=-0.6, tempos=13, placed=32, blurred=0
+)
 """An eighth of a clip, from 0.67 times to 1.5 times the tempo: `docs/catalog.md` has what it costs
 and what it misses."""
 
@@ -141,7 +149,9 @@ class ReferenceIndex:
             effort: How much of the clip is looked up.
             since: References with smaller numbers need not be searched.
         """
-        heard = _constellations(clip, spans=effort.spans, gap=_HEARD_GAP)
+        heard = _constellations(
+            clip, spans=effort.spans, gap=_HEARD_GAP, blurred=effort.blurred, most=_MOST_HEARD
+        )
         heard = heard[heard[:, 0] < effort.codes]
         batches = [batch for batch in self._batches if batch.end > since]
         if not len(heard) or not batches:
@@ -158,20 +168,7 @@ class ReferenceIndex:
         is_chosen = np.zeros(self.count, np.bool_)
         is_chosen[likely] = True
         pairs = _pairs(batches, heard, octaves, effort.cells, (cells, is_chosen))
-        ends = np.searchsorted(pairs[:, 0], np.arange(self.count * _SQUARES + 1))
-        hits = [
-            max(
-                (
-                    _placed(
-                        pairs[slice(*ends[square : square + 2])], int(one), cell, effort.tempo_low
-                    )
-                    for square, cell in enumerate(cells[one], start=one * _SQUARES)
-                ),
-                key=lambda hit: hit.surprise,
-            )
-            for one in likely
-        ]
-        return sorted(hits, key=lambda hit: -hit.surprise)[:most]
+        return _placed(pairs, likely, cells, effort.tempo_low, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +212,7 @@ def index_entries(sounds: Sequence[Peaks], *, first: int) -> NDArray[np.void]:
     """Return the entries of references that are numbered from `first`, sorted by code."""
     parts = []
     for number, peaks in enumerate(sounds, start=first):
-        rows = _constellations(peaks, spans=_SPANS, gap=_GAP)
+        rows = _constellations(peaks, spans=_SPANS, gap=_GAP, blurred=0, most=_MOST_ENTRIES)
         entries = np.empty(len(rows), dtype=ENTRY)
         entries["reference"] = number
         for column, name in enumerate(("code", "frame", "span", "cents")):
@@ -229,34 +226,66 @@ def in_code_order(entries: NDArray[np.void]) -> NDArray[np.void]:
     return entries[np.argsort(entries["code"], kind="stable")]
 
 
-def _constellations(peaks: Peaks, *, spans: tuple[int, int], gap: int) -> NDArray[np.int32]:
+def _constellations(
+    peaks: Peaks, *, spans: tuple[int, int], gap: int, blurred: int, most: int
+) -> NDArray[np.int32]:
     frames = peaks.frames.astype(np.int64)
     cents = np.rint(1200 * np.log2(np.maximum(peaks.hertz, 1.0))).astype(np.int64)
     is_first = first_of_tones(frames, cents, gap)
-    found = np.empty((_MOST_ENTRIES, 4), dtype=np.int32)
+    found = np.empty((most, 4), dtype=np.int32)
     count = constellations(
-        frames[is_first], cents[is_first], spans, (_PARTS, _STEP_CENTS), _SAMPLED, _CODES, found
+        frames[is_first],
+        cents[is_first],
+        spans,
+        (_PARTS, _STEP_CENTS),
+        _SAMPLED,
+        _CODES,
+        blurred,
+        found,
     )
     return found[:count].copy()
 
 
 def _placed(
-    pairs: NDArray[np.float32], reference: int, cell: NDArray[np.int64], tempo_low: float
-) -> IndexHit:
-    """Return the hit with the tempo at which most peaks of the clip agree on one place."""
-    least = tempo_low + int(cell[0]) / _TEMPOS_PER_OCTAVE
-    octaves = least + _TRIED_TEMPOS
+    pairs: NDArray[np.float32],
+    references: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    tempo_low: float,
+    most: int,
+) -> list[IndexHit]:
+    """Return the most surprising hits, each at the square and tempo that agree most on a place.
+
+    Args:
+        pairs: As `collect_pairs` writes them, in the order of their squares.
+        references: Numbers of the references, (n,).
+        cells: Tempo and pitch of the squares of all references, (all, squares, 2).
+        tempo_low: Least tempo, in octaves.
+        most: Number of hits.
+    """
+    squares = references[:, np.newaxis] * _SQUARES + np.arange(_SQUARES)
+    ranges = np.searchsorted(pairs[:, 0], np.stack((squares, squares + 1), axis=-1)).reshape(-1, 2)
+    least = tempo_low + cells[references, :, 0].ravel() / _TEMPOS_PER_OCTAVE
+    octaves = least[:, np.newaxis] + _TRIED_TEMPOS
     there, here = pairs[:, 2].astype(np.float64), pairs[:, 3].astype(np.float64)
-    best, trial = most_at_one_place(there, here, 2.0**octaves, _SAME_PLACE)
-    tempo = float(octaves[trial]) if best else least + 1 / _TEMPOS_PER_OCTAVE
-    shift = float(np.median(pairs[:, 4])) / 100 if len(pairs) else 0.0
-    return IndexHit(
-        reference=reference,
-        votes=int(best),
-        surprise=_surprise(int(best), len(pairs) / _PLACES),
-        tempo=float(2**tempo),
-        semitones=shift,
-    )
+    votes, trials = most_at_places(there, here, ranges, 2.0**octaves, _SAME_PLACE)
+    expected = (ranges[:, 1] - ranges[:, 0]) / _PLACES
+    surprises = np.array(list(map(_surprise, votes.tolist(), expected.tolist())))
+    best = surprises.reshape(squares.shape).argmax(axis=1) + np.arange(len(squares)) * _SQUARES
+    order = np.argsort(-surprises[best], kind="stable")[:most]
+    return [
+        IndexHit(
+            reference=int(reference),
+            votes=int(votes[square]),
+            surprise=float(surprises[square]),
+            tempo=float(2 ** octaves[square, trials[square]]),
+            semitones=_shift(pairs[slice(*ranges[square]), 4]),
+        )
+        for reference, square in zip(references[order], best[order], strict=True)
+    ]
+
+
+def _shift(cents: NDArray[np.float32]) -> float:
+    return float(np.median(cents)) / 100 if len(cents) else 0.0
 
 
 def _surprise(count: int, expected: float) -> float:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from pipelines.audio.features.peaks import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import MOST_TRIED, Identification, identify
 from pipelines.audio.index.index_folder import INDEX_VERSION, IndexFolder
-from pipelines.audio.index.kernels import most_at_one_place
+from pipelines.audio.index.kernels import constellations, most_at_places
 from pipelines.audio.index.reference_index import BRIEF, ReferenceIndex
 from pipelines.catalog.sound_matches import LEAST_SURPRISE
 from tests.clips import Band
@@ -248,5 +249,37 @@ def test_the_most_peaks_at_one_place_are_counted_each_once(
         for factor in factors
     ]
     counts = [max(places.values(), default=0) for places in peaks_at]
-    found = most_at_one_place(there, here, np.array(factors), 4.0)
-    assert found == (max(counts), counts.index(max(counts)) if pairs else -1)
+    both = np.tile(np.array(factors), (2, 1))
+    ranges = np.array([[0, len(pairs)], [0, 0]])
+    most, trials = most_at_places(there, here, ranges, both, 4.0)
+    assert (most[0], trials[0]) == (max(counts), counts.index(max(counts)))
+    assert (most[1], trials[1]) == (0, 0)  # a square without constellations
+
+
+def codes(frames: list[int], cents: list[int], spans: tuple[int, int], *, blurred: int) -> set[int]:
+    found = np.empty((100, 4), np.int32)
+    count = constellations(
+        np.array(frames), np.array(cents), spans, (10, 50), 1, 1 << 20, blurred, found
+    )
+    return set(found[:count, 0].tolist())
+
+
+@given(
+    start=st.integers(0, 1),
+    gaps=st.lists(st.integers(5, 18), min_size=3, max_size=3),
+    steps=st.lists(st.integers(0, 24), min_size=4, max_size=4, unique=True),
+)
+def test_a_clip_twice_as_fast_has_the_codes_of_its_reference_although_times_are_rounded(
+    start: int, gaps: list[int], steps: list[int]
+) -> None:
+    frames, cents = list(accumulate(gaps, initial=start)), [100 * step for step in steps]
+    fast = [frame // 2 for frame in frames]
+    in_reference = codes(frames, cents, (24, 56), blurred=0)
+    assert in_reference <= codes(fast, cents, (12, 28), blurred=40)
+    assert codes(fast, cents, (12, 28), blurred=0) <= codes(fast, cents, (12, 28), blurred=40)
+
+
+def test_constellations_end_where_there_is_no_room_for_more() -> None:
+    found = np.empty((1, 4), np.int32)
+    frames, cents = np.arange(0, 60, 7), np.arange(0, 900, 100)
+    assert constellations(frames, cents, (12, 56), (10, 50), 1, 1 << 20, 56, found) == 1
