@@ -186,15 +186,17 @@ def _identify_goal(document: Document) -> Goal:
 def _timing_goals(document: Document) -> list[Goal]:
     timing = document.get("timing", {})
     most = {
-        "a new 21 s clip": ("clip_ms", 60.0),
-        "a cached pair": ("pair_ms", 1.2),
-        "a pair with full search, cold": ("cold_searched_ms", 25.0),
+        "a new 21 s clip": ("clip_ms", 60.0, "ms"),
+        "a cached pair": ("pair_ms", 1.2, "ms"),
+        "a pair with full search, cold": ("cold_searched_ms", 25.0, "ms"),
+        "a cold process to its first verdict, processor time": ("cold_cpu_s", 1.2, "s"),
     }
     goals: list[Goal] = []
-    for what, (name, limit) in most.items():
+    for what, (name, limit, unit) in most.items():
         value = timing.get(name)
-        figure = "–" if value is None else f"{value:.2f} ms"
-        goals.append((what, f"≤ {limit:g} ms", figure, None if value is None else value <= limit))
+        figure = "–" if value is None else f"{value:.2f} {unit}"
+        is_met = None if value is None else value <= limit
+        goals.append((what, f"≤ {limit:g} {unit}", figure, is_met))
     ratio = None if "fpcalc_ms" not in timing else timing["clip_ms"] / timing["fpcalc_ms"]
     figure = "–" if ratio is None else f"{ratio:.2f}"
     is_met = None if ratio is None else ratio <= _MOST_RATIO
