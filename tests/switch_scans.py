@@ -12,11 +12,11 @@ from tests.stage import HOUR_S, LOCAL, Stage, open_stage
 from tests.switch_outcomes import MeasuredScan, SwitchOutcome, forbidden_requests
 from warehouse.queries.results import read_candidates, read_result_document
 
-SEED, SIZE, PLACE = 11, 0.2, 0
+_SEED, _SIZE, _PLACE = 11, 0.2, 0
 """A small world, and a track in it with several music ids."""
-LATENCY_MS = 20
+_LATENCY_MS = 20
 """Requests that are under way at a challenge arrive before its response is complete."""
-PARAMETERS: Mapping[str, Any] = {
+_PARAMETERS: Mapping[str, Any] = {
     "candidate_limit": 30,
     "search_candidate_limit": 100,
     "search_page_limit": 2,
@@ -27,7 +27,7 @@ _SANDBOX = Path(profiles.__file__).parent / "sandbox.toml"
 _SHORT_TIMES = ("open_s = 1.0\n", "longest_s = 5.0\n")
 
 
-def profile_with_long_circuits(folder: Path) -> Path:
+def _profile_with_long_circuits(folder: Path) -> Path:
     """Write the sandbox's profile with the circuits of the real platform.
 
     With those of the sandbox, a second after a challenge a probe is due, and cannot be told from a
@@ -42,7 +42,7 @@ def profile_with_long_circuits(folder: Path) -> Path:
     return path
 
 
-def switch_to(port: int, outcome: SwitchOutcome) -> None:
+def _switch_to(port: int, outcome: SwitchOutcome) -> None:
     """Turn on what a row names, and nothing else; nothing counts as asked."""
     world = f"http://127.0.0.1:{port}/_world"
     LOCAL.delete(f"{world}/switches").raise_for_status()
@@ -51,7 +51,7 @@ def switch_to(port: int, outcome: SwitchOutcome) -> None:
     LOCAL.delete(f"{world}/access-log/summary").raise_for_status()
 
 
-def measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
+def _measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
     """Return what an ended scan did since the last switch."""
     stage.engine.refresh()
     document: dict[str, Any] = read_result_document(stage.engine, job_id) or {}
@@ -82,18 +82,24 @@ def _is_at_work(stage: Stage) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SwitchedPlatform:
-    """A sandbox that runs for many scans, each with a home and a worker of its own."""
+    """A sandbox that runs for many scans, each with a home and a worker of its own.
+
+    So a scan knows of no circuit, pause or answer that the one before it met.
+    """
 
     stage: Stage
     cache: Path
     profile: Path
     track: Mapping[str, Any]
 
-    def scan(self, root: Path, outcome: SwitchOutcome) -> MeasuredScan:
-        """Scan the track in a new home as a row says, and measure it."""
-        switch_to(self.stage.port, outcome)
+    def scan(self, root: Path, outcome: SwitchOutcome, **parameters: object) -> MeasuredScan:
+        """Scan the track in a new home as a row says, and measure it.
+
+        `parameters` take the place of the usual ones.
+        """
+        _switch_to(self.stage.port, outcome)
         root.mkdir(parents=True)
-        with open_stage(root, self.cache) as stage:
+        with open_stage(root, self.cache, is_measured=True) as stage:
             stage.port = self.stage.port
             stage.settings["PROFILE"] = str(self.profile)
             stage.start_worker(
@@ -101,8 +107,8 @@ class SwitchedPlatform:
             )
             stage.wait(lambda: _is_at_work(stage))
             began = time.monotonic()
-            job = stage.ended(stage.ask(self.track["prose"], **PARAMETERS))
-            return measure(stage, job.job_id, seconds=time.monotonic() - began)
+            job = stage.ended(stage.ask(self.track["prose"], **{**_PARAMETERS, **parameters}))
+            return _measure(stage, job.job_id, seconds=time.monotonic() - began)
 
 
 @contextmanager
@@ -110,7 +116,7 @@ def open_switched_platform(root: Path, cache: Path) -> Iterator[SwitchedPlatform
     """Start the sandbox with every switch off."""
     home = root / "platform"
     home.mkdir(parents=True)
-    with open_stage(home, cache) as stage:
-        stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
-        track = stage.world("/_world/tracks?counts=0")["tracks"][PLACE]
-        yield SwitchedPlatform(stage, cache, profile_with_long_circuits(root), track)
+    with open_stage(home, cache, is_measured=True) as stage:
+        stage.start_platform(seed=_SEED, size=_SIZE, latency_ms=_LATENCY_MS)
+        track = stage.world("/_world/tracks?counts=0")["tracks"][_PLACE]
+        yield SwitchedPlatform(stage, cache, _profile_with_long_circuits(root), track)

@@ -1,18 +1,23 @@
-"""The whole service in process, over a real control store; results come from a dictionary."""
+"""The whole service in process, over a real control store; results come from a dictionary.
 
-from collections.abc import Callable, Iterator
+And the typed client, of this service or of one that gives the answers of a test.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import structlog
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from api.app import create_app
+from api.client import AsyncClient, Client, Connection
 from api.server.health import Readiness
 from api.services.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
@@ -30,6 +35,7 @@ from warehouse.records.jobs import Job
 from warehouse.records.values import Document
 
 WORLD = "sandbox"
+HERE = "http://127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -134,9 +140,7 @@ class Service:
         )
 
     def client(self, **settings: Any) -> TestClient:
-        return TestClient(
-            self.app(**settings), base_url="http://127.0.0.1", raise_server_exceptions=False
-        )
+        return TestClient(self.app(**settings), base_url=HERE, raise_server_exceptions=False)
 
     def complete(
         self, job_id: str, document: Document, *, parameters: ScanParameters | None = None
@@ -221,3 +225,80 @@ def reads(stored_reads: Desk) -> Desk:
 @pytest.fixture
 def make_result() -> Callable[..., Document]:
     return result
+
+
+@pytest.fixture
+def caller(service: Any) -> Iterator[Client]:
+    with client_of(service.client()) as found:
+        yield found
+
+
+@pytest.fixture
+async def awaiting(service: Any) -> AsyncIterator[AsyncClient]:
+    transport = httpx2.ASGITransport(service.app(), raise_app_exceptions=False)
+    async with AsyncClient(Connection(base_url=HERE), transport=transport) as found:
+        yield found
+
+
+def client_of(test_client: TestClient, **connection: Any) -> Client:
+    return Client(Connection(base_url=HERE, **connection), transport=test_client._transport)
+
+
+def in_turn(
+    responses: tuple[httpx2.Response | Exception, ...],
+) -> tuple[httpx2.MockTransport, list[str]]:
+    """A service that gives these answers in turn, and what it was asked."""
+    asked: list[str] = []
+    turn = iter(responses)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(f"{request.method} {request.url.path}")
+        found = next(turn)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    return httpx2.MockTransport(answer), asked
+
+
+def answering(*responses: httpx2.Response | Exception) -> tuple[Client, list[str], list[float]]:
+    """A client whose service gives these answers in turn; what was asked, and the pauses."""
+    transport, asked = in_turn(responses)
+    pauses: list[float] = []
+    return Client(transport=transport, sleep=pauses.append), asked, pauses
+
+
+def answering_twin(
+    *responses: httpx2.Response | Exception,
+) -> tuple[AsyncClient, list[str], list[float]]:
+    """The same for the client that is awaited."""
+    transport, asked = in_turn(responses)
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    return AsyncClient(transport=transport, sleep=pause), asked, pauses
+
+
+def refusal(status: int, kind: str, *, retry_after: float | None = None) -> httpx2.Response:
+    error = {
+        "type": kind,
+        "detail": "why",
+        "hint": "what to do",
+        "retry_after": retry_after,
+        "upstream": None,
+    }
+    envelope = {
+        "code": status,
+        "request_id": "r-1",
+        "message": "m",
+        "message_zh": "消息",
+        "data": {"error": error},
+    }
+    return httpx2.Response(status, json=envelope)
+
+
+def good(data: object) -> httpx2.Response:
+    envelope = {"code": 200, "request_id": "r-2", "message": "", "message_zh": ""}
+    return httpx2.Response(200, json={**envelope, "params": {}, "time_stamp": 1, "data": data})

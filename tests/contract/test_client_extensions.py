@@ -23,7 +23,7 @@ from api.generate.files import read_description
 from api.openapi.reference import INTERFACE, build_reference
 from pipelines.charts.link_songs import update_song_links
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
-from tests.contract.test_service_client import HERE, answering, client_of, good
+from tests.contract.conftest import HERE, answering, client_of, good
 from tests.documents import MUSIC_ID
 from tests.reads import Desk, open_reads
 

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from api.client import Client
 from api.client.types import answers, extensions
-from tests.contract.test_service_client import client_of
+from tests.contract.conftest import client_of
 from tests.documents import MUSIC_ID
 from tests.reads import Desk
 

@@ -1,16 +1,29 @@
-"""Fixtures: an empty stage, with sounds that all worlds of a run share, and empty stores."""
+"""Fixtures: an empty stage, with sounds that all worlds of a run share, and empty stores.
+
+And a worker without processes, whose time the tests move.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from dagster import DagsterInstance, DagsterRunStatus
 
+from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
+from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.worker.heartbeats import LOOKS
+from pipelines.orchestration.worker.worker import Worker
+from pipelines.settings import Settings
+from tests.fake_runs import FakeRuns, empty_scan
 from tests.stage import Stage, open_stage
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import Lake, open_lake
+from warehouse.records.jobs import PRIORITY_INTERACTIVE, Job, JobStatus
 
 
 @pytest.fixture
@@ -30,3 +43,86 @@ def opened_stores(tmp_path: Path) -> Iterator[tuple[ControlStore, Lake, Engine]]
         closing(Engine(lake)) as engine,
     ):
         yield control, lake, engine
+
+
+@dataclass
+class House:
+    """A worker with everything but scans; `pass_by` moves all clocks."""
+
+    control: ControlStore
+    instance: DagsterInstance
+    clock: list[float]
+    runs: FakeRuns = field(default_factory=FakeRuns)
+
+    def __post_init__(self) -> None:
+        self.worker = self.new_worker("one")
+
+    def new_worker(self, name: str, *, runs: int = 2) -> Worker:
+        settings = Settings(_env_file=None, worker_runs=runs)
+        return Worker(
+            name,
+            settings,
+            self.control,
+            self.instance,
+            self.runs,
+            lambda: self.clock[0],
+            lambda: datetime.fromtimestamp(self.clock[0], UTC),
+        )
+
+    def pass_by(self, seconds: float) -> None:
+        self.clock[0] += seconds
+        self.worker.step()
+        self.worker.beat()
+
+    def notice_silence(self) -> None:
+        """So much time passes that the worker gives up who has sent nothing, and claims."""
+        self.pass_by(61)
+        for _ in range(LOOKS):
+            self.pass_by(self.worker.settings.heartbeat_s)
+
+    def ask(self, name: str = "a", *, priority: int = PRIORITY_INTERACTIVE) -> str:
+        self.clock[0] += 0.001
+        new = NewJob(
+            kind="scan", input=name, target=name, music_id=None, parameters={}, fingerprint=name,
+            scan_key=None, origin="api" if priority == PRIORITY_INTERACTIVE else "schedule",
+            priority=priority,
+        )  # fmt: skip
+        return self.control.create_or_join(new)[0].job_id
+
+    def running(self, name: str = "a") -> str:
+        """A job that is being scanned, with its run."""
+        job_id = self.ask(name)
+        self.worker.step()
+        run = self.instance.create_run_for_job(
+            empty_scan, run_id=job_id, tags={ORIGIN_TAG: "api"}, status=DagsterRunStatus.STARTED
+        )
+        assert run.run_id == job_id
+        return job_id
+
+    def job(self, job_id: str) -> Job:
+        found = self.control.job(job_id)
+        assert found is not None
+        return found
+
+    def run_status(self, job_id: str) -> DagsterRunStatus:
+        run = self.instance.get_run_by_id(job_id)
+        assert run is not None
+        return run.status
+
+    def status(self, job_id: str) -> JobStatus:
+        return self.job(job_id).status
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterInstance]:
+    """One for all tests: its tables take seconds to make, and runs have ids of their own."""
+    with open_instance(open_home(tmp_path_factory.mktemp("home"), "sandbox")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def house(tmp_path: Path, instance: DagsterInstance) -> Iterator[House]:
+    clock = [1_790_000_000.0]
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=lambda: clock[0])) as control:
+        yield House(control, instance, clock)
