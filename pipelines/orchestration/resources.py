@@ -81,6 +81,7 @@ class HealthResource:
 
         Raises:
             ProfileNotChosenError: No platform profile is selected.
+            InvalidParameterError: The world has its own data: there is nothing to probe.
             WarehouseError: A store cannot be opened.
         """
         settings = Settings()

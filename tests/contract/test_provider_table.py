@@ -20,8 +20,9 @@ from pipelines.platform.providers import (
     has_chosen_world,
     music_provider_name,
 )
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.settings import Settings
-from warehouse.records.errors import ProviderUnsupportedError
+from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
 from warehouse.records.worlds import OWN_WORLDS, DataProvider, MusicProvider
 
 ROOT = Path(__file__).parents[2]
@@ -125,6 +126,14 @@ def test_a_source_with_a_world_of_its_own_rules_everything(name: str, settings: 
     assert has_chosen_world(chosen)
     assert choose_profile(chosen).name == music_provider_name(chosen) == name
     assert not has_chosen_world(settings(profile=None))
+
+
+@pytest.mark.parametrize("name", sorted(OWN_WORLDS))
+def test_nobody_can_be_asked_about_a_world_with_data_of_its_own(name: str, settings: Any) -> None:
+    chosen = settings(data_provider=name, profile=None)
+    given = ProviderDependencies(settings=chosen, profile=choose_profile(chosen), control=BOOK)
+    with pytest.raises(InvalidParameterError, match="no host is contacted"):
+        given.guest()
 
 
 async def test_the_chart_of_the_demo_world_is_the_demo_worlds(settings: Any) -> None:

@@ -55,6 +55,7 @@ def probe_all_surfaces(
     Returns the result of each surface, and when each last worked before.
 
     Raises:
+        InvalidParameterError: The world has its own data: there is nothing to probe.
         WarehouseError: A store cannot be opened or written.
     """
     home = open_home(settings.data_home, profile.name)
@@ -91,6 +92,7 @@ async def probe_and_store(
     """Probe each of `surfaces`, and append the results after `total_s` at most.
 
     Raises:
+        InvalidParameterError: The world has its own data: there is nothing to probe.
         WarehouseError: Known ids cannot be read, or the results cannot be stored.
     """
     good = await asyncio.to_thread(read_shapes, warehouse, surfaces)

@@ -45,6 +45,7 @@ from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
     SURFACE_OFF,
     ForbiddenError,
+    InvalidParameterError,
     RateLimitedError,
     StructureChangedError,
     SubstitutionError,
@@ -93,6 +94,11 @@ class GuestClient:
         dialler: Dialler | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        if profile.has_own_world:
+            raise InvalidParameterError(
+                f"the source {profile.name!r} has its own world: no host is contacted",
+                hint="set DATA_PROVIDER=vidplat-public and PROFILE=public",
+            )
         self.profile = profile
         self.limits = limits or HttpLimits()
         self._turns = turns

@@ -22,6 +22,7 @@ from warehouse.records.errors import (
     ProfileNotChosenError,
     ProviderUnsupportedError,
 )
+from warehouse.records.worlds import OWN_WORLDS
 
 _FOLDER = Path(__file__).parent
 KNOWN_PROFILES = ("public", "sandbox")
@@ -212,6 +213,11 @@ class PlatformProfile(_Part):
     def may_name_loopback(self) -> bool:
         """True for the sandbox alone, which runs on this machine."""
         return self.name == "sandbox"
+
+    @property
+    def has_own_world(self) -> bool:
+        """True if a provider with its own data uses only the link forms: no host is contacted."""
+        return self.name in OWN_WORLDS
 
     def surface_names(self) -> frozenset[str]:
         """Return the names of all surfaces that can be requested."""

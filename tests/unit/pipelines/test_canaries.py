@@ -1,14 +1,19 @@
 """The canaries in the orchestrator: an asset with a check per surface, a job, a schedule."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from dagster import DefaultScheduleStatus, ExecuteInProcessResult
 
+from pipelines.doctor.probes import probe_round
 from pipelines.orchestration.assets.health import SURFACE_HEALTH, check_name
 from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.resources import HealthResource
 from pipelines.orchestration.schedules import build_schedules
+from warehouse.records.errors import InvalidParameterError
 from warehouse.records.health import SURFACE_USES, ProbeOutcome, SurfaceHealth
+from warehouse.records.worlds import OWN_WORLDS
 from warehouse.tables.row_rules import MEANINGS
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -81,3 +86,15 @@ def test_the_schedule_rests_unless_a_setting_names_hours(
 ) -> None:
     schedule = next(one for one in build_schedules({"canaries": every_h}) if "canaries" in one.name)
     assert (schedule.cron_schedule, schedule.default_status) == (cron, status)
+
+
+@pytest.mark.parametrize("source", sorted(OWN_WORLDS))
+def test_a_world_with_data_of_its_own_has_nothing_to_probe(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATA_PROVIDER", source)
+    monkeypatch.setenv("DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(probe_round, "PROBE_BY_SURFACE", {})  # whatever happens, nobody is asked
+    with pytest.raises(InvalidParameterError, match="own world: no host is contacted"):
+        HealthResource().ask_all()

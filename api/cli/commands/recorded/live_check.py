@@ -21,7 +21,7 @@ from pipelines.doctor.live_check.limits import REQUEST_LIMIT
 from pipelines.doctor.live_check.round import LONGEST_S, ORDER, LiveCheckTimes
 from pipelines.doctor.live_check.run import LiveCheckRequest, run_live_check
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import choose_profile, has_chosen_world
+from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 
 
@@ -40,12 +40,12 @@ def check_live(
         typer.Exit: With the status of the verdict.
     """
     settings = Settings()
-    if has_chosen_world(settings.model_copy(update={"profile": None})):
+    profile = choose_profile(settings)
+    if profile.has_own_world:
         exit_with_input_error(
             f"the source {settings.data_provider!r} has its own world: there is nothing to check",
             hint="set DATA_PROVIDER=vidplat-public and PROFILE=public",
         )
-    profile = choose_profile(settings)
     times = _times(profile, time_limit)
     folder = out_folder or Path(f"live-check-{datetime.now(UTC):%Y%m%dT%H%M%S}")
     if not profile.may_name_loopback and not yes:
