@@ -46,7 +46,7 @@ STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 CHECK_ORDER = (
     "python", "extras", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
-    "worker", "api", "dagster", "dagster ui", "sandbox",
+    "worker", "api", "dagster", "dagster ui", "webhook", "sandbox",
     "adb server", "android device", "app", "app layout", "guest mode",
 )  # fmt: skip
 

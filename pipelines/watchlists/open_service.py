@@ -12,12 +12,7 @@ from pipelines.settings import Settings
 from pipelines.watchlists.digest import DigestFolder
 from pipelines.watchlists.profile_checks import EntryChecker
 from pipelines.watchlists.run import WatchlistRunner
-from pipelines.watchlists.webhook import (
-    DigestNotifier,
-    NullNotifier,
-    WebhookNotifier,
-    check_webhook,
-)
+from pipelines.watchlists.webhook import build_notifier
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
@@ -34,7 +29,6 @@ def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
 
     Raises:
         ProfileNotChosenError: No platform profile is selected.
-        InvalidParameterError: The webhook's address is invalid.
         WarehouseError: A store cannot be opened.
     """
     profile = choose_profile(settings)
@@ -83,15 +77,3 @@ def _unavailable_videos(engine: Engine, job_id: str) -> dict[str, str | None]:
         for row in read_candidates(engine, job_id)
         if row["outcome"] == _UNAVAILABLE
     }
-
-
-def build_notifier(settings: Settings) -> DigestNotifier:
-    """Return the digest notifier: the webhook if its address is set, else one that does nothing.
-
-    Raises:
-        InvalidParameterError: The address is set but invalid.
-    """
-    if settings.digest_webhook_url is None:
-        return NullNotifier()
-    url = settings.digest_webhook_url.get_secret_value()
-    return WebhookNotifier(check_webhook(url, hosts=settings.digest_webhook_hosts))

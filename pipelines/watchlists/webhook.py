@@ -22,6 +22,7 @@ from pipelines.platform.http.link_gate import (
     read_address,
 )
 from pipelines.platform.http.transport import DIAL, PinnedTransport
+from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document, ReadOnlyDocument
 
@@ -43,6 +44,21 @@ class NullNotifier:
 
     def notify(self, _digest: ReadOnlyDocument) -> None:
         """Send nothing."""
+
+
+class RefusedWebhook:
+    """Sends nothing because the setting is invalid; says so in each outcome.
+
+    Args:
+        host: The host of the address; None if it cannot be read.
+    """
+
+    def __init__(self, host: str | None) -> None:
+        self._host = host
+
+    def notify(self, _digest: ReadOnlyDocument) -> Document:
+        """Send nothing; return `{host, status, error}`."""
+        return {"host": self._host, "status": None, "error": "invalid_setting"}
 
 
 class WebhookNotifier:
@@ -109,6 +125,32 @@ class WebhookNotifier:
 
 class _SpecialAddressError(Exception):
     """The host name resolves to an address that is not public."""
+
+
+def build_notifier(settings: Settings) -> DigestNotifier:
+    """Return the digest notifier; it sends nothing if the webhook is not set, or set wrongly.
+
+    A wrong setting is an outcome, too: watchlists run without anybody being told.
+    """
+    try:
+        address = webhook_address(settings)
+    except InvalidParameterError:
+        assert settings.digest_webhook_url is not None
+        wrong = read_address(settings.digest_webhook_url.get_secret_value())
+        return RefusedWebhook(None if wrong is None else wrong.host)
+    return NullNotifier() if address is None else WebhookNotifier(address)
+
+
+def webhook_address(settings: Settings) -> CheckedAddress | None:
+    """Return the checked address that digests are sent to; None if it is not set.
+
+    Raises:
+        InvalidParameterError: As `check_webhook`.
+    """
+    if settings.digest_webhook_url is None:
+        return None
+    url = settings.digest_webhook_url.get_secret_value()
+    return check_webhook(url, hosts=settings.digest_webhook_hosts)
 
 
 def check_webhook(url: str, *, hosts: Collection[str]) -> CheckedAddress:

@@ -226,7 +226,7 @@ WatchlistDocument = TypedDict("WatchlistDocument", {"name": "str", "every": "str
     "updated_at": "str", "is_demo_data": "bool"})
 WatchlistList = TypedDict("WatchlistList", {"watchlists": "list[WatchlistDocument]",
     "returned_count": "int", "is_demo_data": "bool"})
-WebhookOutcome = TypedDict("WebhookOutcome", {"host": "str", "status": "int | None",
+WebhookOutcome = TypedDict("WebhookOutcome", {"host": "str | None", "status": "int | None",
     "error": "str | None"})
 type JobRankingData = JobDocument
 type JobPreviewData = JobPreview

@@ -46,10 +46,13 @@ class WatchFiles(ClosedDocument):
 class WebhookOutcome(ClosedDocument):
     """Outcome of the webhook call."""
 
-    host: str
+    host: Annotated[str | None, Field(description="null if the setting has none")]
     status: int | None
     error: Annotated[
-        str | None, Field(description="`refused`, `unreachable`, `timeout`, `special_address`")
+        str | None,
+        Field(
+            description="`refused`, `unreachable`, `timeout`, `special_address`, `invalid_setting`"
+        ),
     ]
 
 

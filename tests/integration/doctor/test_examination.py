@@ -120,3 +120,17 @@ def test_a_source_with_a_world_of_its_own_has_no_surface_to_ask(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATA_PROVIDER", "mock")
     assert build_examination([], wants_surfaces=True).surfaces == {}
+
+
+def test_a_webhook_that_is_not_listed_is_a_line_of_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATA_PROVIDER", "mock")
+    assert "webhook" not in dict(build_examination([], wants_surfaces=False).looks)
+    monkeypatch.setenv("DIGEST_WEBHOOK_URL", "https://hooks.example.com/x")
+    found = dict(build_examination([], wants_surfaces=False).looks)["webhook"]()
+    assert (found.state, "is not listed" in found.says) == ("fail", True)
+    monkeypatch.setenv("DIGEST_WEBHOOK_HOSTS", "hooks.example.com")
+    found = dict(build_examination([], wants_surfaces=False).looks)["webhook"]()
+    assert found.state == "ok"

@@ -14,6 +14,7 @@ from api.cli.commands.system import up as command
 from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import Program, is_listening
 from api.cli.processes.supervisor import Service
+from warehouse.records.errors import InvalidParameterError
 
 type Run = Callable[..., Result]
 PORTS = {"API_PORT": 18780, "SANDBOX_PORT": 18790}
@@ -197,3 +198,13 @@ def test_a_service_on_another_address_of_this_machine_is_ready_there(
         assert ready is not None
         assert ready()
     assert not ready()
+
+
+def test_a_webhook_that_is_not_listed_is_refused_before_anything_starts(
+    run: Run, group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIGEST_WEBHOOK_URL", "https://hooks.example.com/x")
+    done = run("--sandbox")
+    assert isinstance(done.exception, InvalidParameterError)
+    assert "is not listed" in done.exception.detail
+    assert group.started == []

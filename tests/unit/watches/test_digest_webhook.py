@@ -7,8 +7,13 @@ import pytest
 
 from pipelines.platform.http.transport import DIAL
 from pipelines.settings import Settings
-from pipelines.watchlists.open_service import build_notifier
-from pipelines.watchlists.webhook import NullNotifier, WebhookNotifier, check_webhook
+from pipelines.watchlists.webhook import (
+    NullNotifier,
+    WebhookNotifier,
+    build_notifier,
+    check_webhook,
+    webhook_address,
+)
 from warehouse.records.errors import InvalidParameterError
 
 URL = "https://hooks.example.com/sametrack?key=1"
@@ -61,16 +66,31 @@ def test_only_a_plain_https_address_of_a_listed_host_is_taken(url: str) -> None:
 
 def test_nobody_is_told_unless_an_address_is_set() -> None:
     assert isinstance(build_notifier(Settings(_env_file=None)), NullNotifier)
-    unlisted = Settings(_env_file=None, digest_webhook_url=URL)
-    with pytest.raises(InvalidParameterError):
-        build_notifier(unlisted)
-    assert "key=1" not in repr(unlisted)
     listed = Settings(
         _env_file=None,
         digest_webhook_url=URL,
         digest_webhook_hosts="a.example, HOOKS.example.com",
     )
     assert isinstance(build_notifier(listed), WebhookNotifier)
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        (URL, "hooks.example.com"),
+        ("https://hooks.example.com:8443/", "hooks.example.com"),
+        ("nowhere", None),
+    ],
+)
+def test_a_wrong_setting_tells_nobody_and_is_the_outcome_of_each_digest(
+    url: str, host: str | None
+) -> None:
+    unlisted = Settings(_env_file=None, digest_webhook_url=url)
+    told = build_notifier(unlisted).notify(DIGEST)
+    assert told == {"host": host, "status": None, "error": "invalid_setting"}
+    assert "key=1" not in repr(unlisted)
+    with pytest.raises(InvalidParameterError):
+        webhook_address(unlisted)
 
 
 def test_a_digest_travels_to_the_checked_address_under_its_own_name() -> None:

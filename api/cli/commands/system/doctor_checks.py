@@ -11,7 +11,7 @@ from pipelines.doctor.checks.device import device_checks
 from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import choose_profile, has_chosen_world
+from pipelines.platform.providers import choose_profile
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
@@ -42,9 +42,7 @@ def build_examination(
         profile: PlatformProfile | None = choose_profile(settings)
     except ProfileNotChosenError:
         profile = None
-    # a provider that needs no profile has its own data: there is nothing to contact
-    has_own_world = has_chosen_world(settings.model_copy(update={"profile": None}))
-    is_asked = wants_surfaces and profile is not None and not has_own_world
+    is_asked = wants_surfaces and profile is not None and not profile.has_own_world
     chosen = [name for name in PROBE_BY_SURFACE if not surfaces or name in surfaces]
     return SystemHealthCheck(
         time_s=time_s,
@@ -84,6 +82,8 @@ def _machine_checks(
         ),
         ("dagster ui", partial(_check_code_server, settings)),
     ]
+    if settings.digest_webhook_url is not None:
+        looks.append(("webhook", partial(_check_webhook, settings)))
     if profile is not None:
         looks.append(("dagster", partial(_check_dagster, settings, profile)))
     return looks
@@ -98,6 +98,16 @@ def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResu
     except WarehouseError:
         return CheckResult("dagster", "warn", "not checked: the data home is not usable")
     return check_orchestrator(partial(open_instance, home))
+
+
+def _check_webhook(settings: ApiSettings) -> CheckResult:
+    from pipelines.watchlists.webhook import webhook_address  # noqa: PLC0415 -- loads httpx2
+
+    try:
+        webhook_address(settings)
+    except InvalidParameterError as error:
+        return CheckResult("webhook", "fail", error.detail, error.hint)
+    return CheckResult("webhook", "ok", "the host of DIGEST_WEBHOOK_URL is listed")
 
 
 def _check_code_server(settings: ApiSettings) -> CheckResult:

@@ -131,9 +131,11 @@ def _configure(
 ) -> UpConfig:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
+    from pipelines.watchlists.webhook import webhook_address  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
+    webhook_address(settings)  # a wrong one is said at once, not in the outcome of each digest
     choice = _choose(settings, sandbox=sandbox)
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
