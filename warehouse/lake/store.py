@@ -44,6 +44,8 @@ OPENED_AT_ONCE = 8  # tables of an object store, where each look waits for the n
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 UNNAMED_HOURS = 1  # much longer than any write of an object store's file and its commit
+WRITE_TEST = "write_test"
+"""Key in the metadata of a commit that only tests whether the lake can be written."""
 _UNSAFE_PATH_CHARS = frozenset(
     "%*?[]\\^|"
 )  # Delta takes them for escapes or panics, DuckDB for patterns
@@ -109,11 +111,17 @@ class Lake:
         return self._tables
 
     def append(
-        self, name: str, rows: Sequence[Mapping[str, object]], *, job_id: str | None = None
+        self,
+        name: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        job_id: str | None = None,
+        is_write_test: bool = False,
     ) -> None:
         """Append rows in one commit; without rows there is no commit.
 
-        `committed_at` is added to rows that lack it; `job_id` is stored in the commit metadata.
+        `committed_at` is added to rows that lack it; `job_id` is stored in the commit metadata,
+        and so is that the commit only tests whether the lake can be written.
 
         Raises:
             ContractBrokenError: A row does not fit its table. Nothing is written.
@@ -127,6 +135,7 @@ class Lake:
         self.check_free_space()
         batch = to_arrow(handle.table, rows, committed_at=observed_now())
         metadata = {} if job_id is None else {"job_id": job_id}
+        metadata |= {WRITE_TEST: "true"} if is_write_test else {}
         with handle.lock, storage_errors(f"appending to {name}"), writing(handle.path):
             _refresh_if_changed(handle)
             try:

@@ -16,6 +16,7 @@ from warehouse.lake.schema_evolution import columns_of, version_of
 from warehouse.lake.store import storage_errors
 from warehouse.tables import Table
 from warehouse.tables.row_rules import (
+    FRESH_ROWS,
     FRESH_WITHIN,
     HAS_CAPTURE,
     IS_FRESH,
@@ -111,6 +112,7 @@ def _check_table(engine: Engine, table: Table, now: datetime) -> Row:
         select
             count(*) as rows, count(distinct hash({_key(table)})) as keys,
             max(committed_at) as newest_at,
+            max(committed_at) filter (where {FRESH_ROWS.get(table.name, "true")}) as fresh_at,
             histogram(committed_at::date) filter (where committed_at >= $since) as by_day
             {broken}
         from {table.name}
@@ -168,7 +170,7 @@ def _violations(rule: str, found: list[Row]) -> RuleResult:
 
 def _freshness(table: Table, seen: Row, now: datetime) -> list[RuleResult]:
     """A table without rows is new, not stale."""
-    within, newest = FRESH_WITHIN.get(table.name), _moment(seen["newest_at"])
+    within, newest = FRESH_WITHIN.get(table.name), _moment(seen["fresh_at"])
     if within is None:
         return []
     is_stale = newest is not None and now - newest > within

@@ -5,6 +5,7 @@ changes what a list or a scan shows. All calls block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from warehouse.engine.duckdb_engine import Engine
@@ -13,10 +14,9 @@ from warehouse.lake.store import Lake
 from warehouse.queries.accounts import read_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyRow, Row
+from warehouse.tables.row_rules import WRITE_TEST_SURFACE
 
 TABLE = "marts.surface_health"
-WRITE_TEST_SURFACE = "warehouse"
-"""Value of `surface` in rows that only prove that the lake is writable."""
 GOOD_RESPONSES_KEPT = 5
 """Number of good responses that decide which keys of a surface are stable."""
 
@@ -31,6 +31,16 @@ def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
     """Append the probes of one report; returns the id of the report."""
     report_id = uuid4().hex
     lake.append(TABLE, [_row(health, report_id) for health in found])
+    return report_id
+
+
+def write_test_row(lake: Lake) -> str:
+    """Append a row that only proves that the lake is writable; returns the id of its report."""
+    report_id = uuid4().hex
+    health = SurfaceHealth(
+        surface=WRITE_TEST_SURFACE, outcome="works", observed_at=datetime.now(UTC)
+    )
+    lake.append(TABLE, [_row(health, report_id)], is_write_test=True)
     return report_id
 
 

@@ -2,7 +2,6 @@
 
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from pipelines.doctor.check_results import CheckResult
 from pipelines.settings import Settings
@@ -10,9 +9,8 @@ from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
-from warehouse.queries.surface_health import WRITE_TEST_SURFACE, has_report, write_health
+from warehouse.queries.surface_health import has_report, write_test_row
 from warehouse.records.errors import SametrackError
-from warehouse.records.health import SurfaceHealth
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,7 @@ def check_warehouse(
     try:
         lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
         engine = stack.enter_context(closing(Engine(lake)))
-        line = SurfaceHealth(
-            surface=WRITE_TEST_SURFACE, outcome="works", observed_at=datetime.now(UTC)
-        )
-        report_id = write_health(lake, [line])
+        report_id = write_test_row(lake)
         engine.refresh()
         engine.list_all()
         is_back = has_report(engine, report_id)

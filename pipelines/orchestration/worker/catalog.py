@@ -30,7 +30,7 @@ from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.maintenance import open_selected_home
 from pipelines.settings import Settings
 from warehouse.control import open_control
-from warehouse.lake.store import open_lake
+from warehouse.lake.store import WRITE_TEST, open_lake
 from warehouse.records.values import Row
 from warehouse.tables import BY_NAME
 
@@ -157,7 +157,10 @@ class CatalogReporter:
         self.compared[name] = version
 
     def _unreported(self, name: str, event: EventLogEntry | None, version: int) -> list[Row]:
-        """Return the appends outside of jobs that are newer than the last materialization."""
+        """Return the appends outside of jobs that are newer than the last materialization.
+
+        Write tests of the doctor are none: they would make a table fresh without a probe.
+        """
         reported = _reported_version(event)
         since = max(self.compared.get(name, 0), reported or 0, version - MOST_COMMITS)
         # A run states no version, but reports after its last commit. Of a table that only runs of
@@ -171,6 +174,7 @@ class CatalogReporter:
             for commit in self.lake.log_since(name, since)
             if commit["operation"] == _APPEND
             and "job_id" not in commit
+            and WRITE_TEST not in commit
             and _milliseconds(commit) > after_ms
         ]
 

@@ -1,6 +1,7 @@
 """The scheduled report on this machine, and a warehouse that does not give back what it took."""
 
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,15 @@ from pipelines.doctor.checks import stores
 from pipelines.doctor.checks.machine_report import check_machine
 from pipelines.doctor.checks.stores import check_warehouse
 from pipelines.settings import Settings
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
+from warehouse.lake.store import WRITE_TEST
+from warehouse.maintenance.table_review import review_table
+from warehouse.queries.surface_health import write_health
 from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.health import SurfaceHealth
+from warehouse.tables import BY_NAME, Table
+from warehouse.tables.row_rules import IS_FRESH
 
 
 @pytest.fixture
@@ -53,6 +61,28 @@ def test_a_store_that_cannot_be_closed_fails_the_job(
     monkeypatch.setattr(health_check, "check_control", opened)
     with pytest.raises(WarehouseUnavailableError, match="the control store is away"):
         check_machine(settings)
+
+
+def test_the_row_of_a_write_test_does_not_make_the_probes_fresh(
+    settings: Settings, tmp_path: Path
+) -> None:
+    home = open_home(tmp_path, "sandbox")
+    with ExitStack() as stack:
+        found, opened = check_warehouse(settings, home, stack)
+        assert (found.state, opened is not None) == ("ok", True)
+        assert opened is not None
+        (commit, *_) = opened.lake.log_since("marts.surface_health", 0)
+        assert commit[WRITE_TEST] == "true"
+        probed = SurfaceHealth(surface="media", outcome="works", observed_at=datetime.now(UTC))
+        table, much_later = BY_NAME["marts.surface_health"], datetime.now(UTC) + timedelta(days=9)
+        assert _stale_count(opened.engine, table, much_later) == 0, "without probes it is new"
+        write_health(opened.lake, [probed])
+        assert _stale_count(opened.engine, table, much_later) == 1
+
+
+def _stale_count(engine: Engine, table: Table, now: datetime) -> int:
+    findings = review_table(engine, table, now=now).findings
+    return next(one.wrong_count for one in findings if one.rule == IS_FRESH)
 
 
 def test_a_row_that_is_not_read_back_is_a_failed_warehouse(

@@ -41,9 +41,9 @@ class FakeLake:
     broken: set[str] = field(default_factory=set)
     log_reads: int = 0
 
-    def write(self, name: str, rows: int = 1, *, job_id: str | None = None) -> None:
+    def write(self, name: str, rows: int = 1, **marks: str) -> None:
         commit: Row = {"operation": "WRITE", "operationMetrics": {"num_added_rows": rows}}
-        self._commit(name, commit | ({"job_id": job_id} if job_id else {}))
+        self._commit(name, commit | marks)
 
     def compact(self, name: str) -> None:
         self._commit(name, {"operation": "OPTIMIZE"})
@@ -170,6 +170,17 @@ def test_what_scans_write_and_compactions_are_not_reported(stage: Stage) -> None
     stage.reporter().step()
     assert stage.catalog.versions(VIDEOS) == []
     assert stage.catalog.versions("raw.sounds") == []
+
+
+def test_a_write_test_of_the_doctor_is_no_probe(stage: Stage) -> None:
+    stage.lake.write("marts.surface_health", write_test="true")
+    stage.reporter().step()
+    assert stage.catalog.versions("marts.surface_health") == []
+    stage.lake.write("marts.surface_health", rows=14)
+    stage.clock.advance(EVERY_S)
+    stage.reporter().step()
+    (report,) = stage.catalog.reports("marts.surface_health")
+    assert report["rows_added"] == 14
 
 
 def test_what_a_run_has_reported_itself_is_not_reported_again(stage: Stage) -> None:
