@@ -121,7 +121,9 @@ class ApiSettings(Settings):
 
 
 SettingSource = Literal["default", "environment", "file"]
-_CREDENTIALS = re.compile(r"//[^/@]*@")
+_CREDENTIALS = re.compile(r"(?<=://).*@", re.DOTALL)
+_QUERY = re.compile(r"(?<=://)([^?&]*)[?&].*", re.DOTALL)
+"""A password may stand in the query of an address, and contain `/`, `?` and `&` before the `@`."""
 _LOCAL_FOLDERS = re.compile(r"^((?:sqlite|file)://)?/(?:[^/]*/)*(?=[^/])")
 """Folders of this machine in front of a name: answers show none."""
 
@@ -130,7 +132,7 @@ _LOCAL_FOLDERS = re.compile(r"^((?:sqlite|file)://)?/(?:[^/]*/)*(?=[^/])")
 class AppliedSetting:
     """A setting by its upper-case name, its value as text, and where that comes from.
 
-    A secret is `***`, and so are credentials in an address; None: not set.
+    A secret is `***`, and so are the credentials and the query of an address; None: not set.
     """
 
     name: str
@@ -164,8 +166,14 @@ def applied_settings(
 def _shown(value: object) -> str | None:
     if value is None or isinstance(value, SecretStr):
         return None if value is None else "***"
-    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return _LOCAL_FOLDERS.sub(r"\1…/", _CREDENTIALS.sub("//***@", text))
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown_text, map(str, value)))
+    return _shown_text(str(value))
+
+
+def _shown_text(text: str) -> str:
+    text = _QUERY.sub(r"\1?***", _CREDENTIALS.sub("***@", text))
+    return _LOCAL_FOLDERS.sub(r"\1…/", text)
 
 
 def is_loopback(host: str) -> bool:

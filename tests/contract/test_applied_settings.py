@@ -1,5 +1,7 @@
 """Settings are shown as they apply, with their origin, without secrets, to operators alone."""
 
+import pytest
+
 from api.server.access.roles import Role, required_role
 from api.settings import ApiSettings, applied_settings
 from tests.reads import Desk
@@ -24,6 +26,25 @@ def test_each_setting_says_where_it_comes_from_and_secrets_stay_hidden() -> None
     assert shown["ALLOWED_HOSTS"][0] == "a.example"
     assert shown["LAKE_URL"] == (None, "default")
     assert "very-secret" not in str(shown)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (
+            "postgresql+psycopg://me:pa/ss@db.example/jobs",
+            "postgresql+psycopg://***@db.example/jobs",
+        ),
+        ("postgresql://me:p?a&s@db.example/jobs", "postgresql://***@db.example/jobs"),
+        ("postgresql://db/jobs?user=me&password=pass", "postgresql://db/jobs?***"),
+        ("postgresql://db/jobs?user=m@e&password=pass", "postgresql://***@e?***"),
+        ("sqlite:////home/me/jobs.sqlite", "sqlite://…/jobs.sqlite"),
+    ],
+)
+def test_no_password_of_a_store_is_shown(address: str, shown: str) -> None:
+    settings = ApiSettings(_env_file=None, control_url=address)
+    found = {one.name: one.value for one in applied_settings(settings, environment={}, file={})}
+    assert found["CONTROL_URL"] == shown
 
 
 def test_the_service_lists_all_of_them(reads: Desk) -> None:
