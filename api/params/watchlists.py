@@ -127,12 +127,13 @@ class WatchlistChange(StrictModel):
     enabled: StrictBool | None = Field(None, description=_ENABLED)
 
     def to_fields(self) -> Document:
-        """Return the given fields in the form of `Plan.to_document`; null leaves a field
-        unchanged.
+        """Return the given fields in the form of `Plan.to_document`, of the thresholds those
+        given; null leaves a field unchanged.
         """
         given = self.model_dump(exclude_none=False, include=self.model_fields_set)
-        if self.parameters is not None:
-            given["parameters"] = self.parameters.model_dump(exclude_unset=True)
+        for name in ("thresholds", "parameters"):
+            if given.get(name) is not None:
+                given[name] = getattr(self, name).model_dump(exclude_unset=True)
         return {name: value for name, value in given.items() if value is not None}
 
 

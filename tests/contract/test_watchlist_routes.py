@@ -78,6 +78,16 @@ def test_a_watchlist_is_made_read_changed_and_deleted(client: TestClient) -> Non
         assert refusal(answer, 404)["type"] == "not_found"
 
 
+def test_a_threshold_is_changed_without_the_others(client: TestClient) -> None:
+    off = {"velocity": None, "rank_change": None, "new_music_id": False}
+    data(client.post(PATH, json={**BODY, "thresholds": off}), WatchlistDocument)
+    change = {"thresholds": {"velocity": 5000.0}}
+    changed = data(client.patch(f"{PATH}/five-songs", json=change), WatchlistDocument)
+    assert changed["thresholds"] == {**off, "velocity": 5000.0}
+    changed = data(client.patch(f"{PATH}/five-songs", json={"every": "daily"}), WatchlistDocument)
+    assert changed["thresholds"] == {**off, "velocity": 5000.0}
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "word"),
     [

@@ -120,13 +120,17 @@ class WatchlistService:
     def change(self, name: str, fields: ReadOnlyDocument) -> WatchlistDocument:
         """Replace some fields of a plan, given in the form of `Plan.to_document`.
 
+        Thresholds that are not given stay as they are.
+
         Raises:
             NotFoundError: The watchlist does not exist.
             InputError: A field is invalid.
         """
 
         def merge(before: WatchlistPlan) -> tuple[WatchlistPlan, str]:
-            plan = parse_plan({**before.to_document(), **fields, "name": name})
+            stored = before.to_document()
+            thresholds = {**stored["thresholds"], **fields.get("thresholds", {})}
+            plan = parse_plan({**stored, **fields, "thresholds": thresholds, "name": name})
             return plan, self.check(plan)
 
         if not self._store.change_watchlist(name, merge):
