@@ -44,13 +44,9 @@ OPENED_AT_ONCE = 8  # tables of an object store, where each look waits for the n
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 UNNAMED_HOURS = 1  # much longer than any write of an object store's file and its commit
-WRITE_TEST = "write_test"
-"""Key in the metadata of a commit that only tests whether the lake can be written."""
-_UNSAFE_PATH_CHARS = frozenset(
-    "%*?[]\\^|"
-)  # Delta takes them for escapes or panics, DuckDB for patterns
-# Ids become part of a condition, which takes no parameters.
-_PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+WRITE_TEST = "write_test"  # mark of a commit that only tests whether the lake can be written
+_UNSAFE_PATH_CHARS = frozenset("%*?[]\\^|")  # Delta: escapes, or it panics; DuckDB: patterns
+_PLAIN_ID = re.compile(r"[0-9A-Za-z-]{1,64}")  # part of a condition, which takes no parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +54,7 @@ class TableListing:
     """Files of a table at one version.
 
     `has_mixed_schemas`: some files lack newer columns. Every row committed before
-    `complete_before` has its
-    capture.
+    `complete_before` has its capture.
     """
 
     version: int
@@ -120,8 +115,7 @@ class Lake:
     ) -> None:
         """Append rows in one commit; without rows there is no commit.
 
-        `committed_at` is added to rows that lack it; `job_id` is stored in the commit metadata,
-        and so is that the commit only tests whether the lake can be written.
+        `committed_at` is added to rows that lack it; the commit says its job, or that it is a test.
 
         Raises:
             ContractBrokenError: A row does not fit its table. Nothing is written.
@@ -367,8 +361,7 @@ class Lake:
             _update(handle)
 
     def _handle(self, name: str) -> LakeHandle:
-        handle = self._handles.get(name)
-        return handle if handle is not None else self._open(name)
+        return self._handles.get(name) or self._open(name)
 
     def _open(self, name: str) -> LakeHandle:
         table = self._later.get(name)
