@@ -15,7 +15,7 @@ from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.webhook import DigestNotifier, NullNotifier
 from tests.documents import work
 from warehouse.control import ControlStore, NewJob
-from warehouse.records.errors import JobNotFoundError
+from warehouse.records.errors import JobNotFoundError, JobResultMissingError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Origin
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
@@ -124,7 +124,13 @@ class FakeDesk:
         job = self.control.job(job_id)
         if job is None:
             raise JobNotFoundError("No job has this id, or its retention is over")
+        if job.status == "completed" and job_id not in self._results:
+            raise JobResultMissingError("The result of this job cannot be read")
         return ScanJob(job, self._results.get(job_id))
+
+    def lose_result(self, job_id: str) -> None:
+        """The lake was restored from a time before the scan."""
+        del self._results[job_id]
 
 
 def look_at_nothing(entry: WatchlistEntry) -> WatchObservation:

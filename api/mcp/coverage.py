@@ -37,9 +37,19 @@ def coverage_of(data: ReadOnlyDocument) -> Document:
 
 
 def shorten_result(result: ReadOnlyDocument, *, top: int) -> Document:
-    """Shorten a scan result for an assistant: at most `top` items of each list."""
+    """Shorten a scan result for an assistant: at most `top` items of each list.
+
+    The counts beside a list stay those of the whole list.
+    """
     kept = {name: value for name, value in result.items() if name != "aweme_list"}
     kept["aweme_list"] = list(result.get("aweme_list", [])[:top])
+    for name in ("candidates", "reference_works"):  # of a discovery
+        if name in kept:
+            kept[name] = kept[name][:top]
+    coverage = kept.get("coverage") or {}
+    if coverage.get("audit"):
+        audit = {**coverage["audit"], "videos": coverage["audit"]["videos"][:top]}
+        kept["coverage"] = {**coverage, "audit": audit}
     for name in ("search_related", "variants"):
         if kept.get(name):
             kept[name] = {**kept[name], "aweme_list": kept[name]["aweme_list"][:top]}

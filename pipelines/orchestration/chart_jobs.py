@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from dagster import (
     AssetSelection,
     DagsterInstance,
+    DagsterRunStatus,
     DefaultScheduleStatus,
     DefaultSensorStatus,
     RunRequest,
+    RunsFilter,
     ScheduleDefinition,
     ScheduleEvaluationContext,
     SensorDefinition,
@@ -22,8 +24,10 @@ from dagster import (
     sensor,
 )
 
+from pipelines.clock import MachineClock
 from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS, months
 from pipelines.orchestration.assets.conclude import CONFIRMED
+from pipelines.orchestration.runs.repeated_launches import find_ended_launches
 
 DAILY_AT = "10 2 * * *"
 """UTC: after the release of a new issue, which is dated 08:30 and appears by 10:00 in Shanghai."""
@@ -33,6 +37,9 @@ LOOKED_BACK_DAYS = 10
 MADE_UP_DAYS = 92
 """Months that were missed are made up for if an earlier one was read at most so long ago."""
 CHART_SENSOR_INTERVAL_S = 300
+
+CHART_INPUTS_TAG = "sametrack/chart_inputs"
+"""Tag on the runs of the sensor; its value names the inputs that they were launched for."""
 
 read_chart = define_asset_job(
     "read_chart",
@@ -98,12 +105,26 @@ def chart_sensor(*, is_on: bool) -> SensorDefinition:
         newest = _newest(context)
         if not newest:
             return SkipReason("no confirmed videos and no chart issues yet")
-        if newest == context.cursor:
+        if newest == context.cursor or _is_judged(context.instance, newest):
+            context.update_cursor(newest)
             return SkipReason("nothing has changed")
-        context.update_cursor(newest)
-        return RunRequest(run_key=newest)
+        tags = {CHART_INPUTS_TAG: newest}
+        ended = find_ended_launches(context.instance, judge_chart.name, tags)
+        if ended.is_pausing(MachineClock().now()):
+            return SkipReason(f"{ended.count} runs have failed; the next one waits")
+        return RunRequest(run_key=f"{newest} {ended.count}", tags=tags)
 
     return look
+
+
+def _is_judged(instance: DagsterInstance, inputs: str) -> bool:
+    """Whether a run for these inputs has succeeded; a later time alone might not include them."""
+    succeeded = RunsFilter(
+        job_name=judge_chart.name,
+        tags={CHART_INPUTS_TAG: inputs},
+        statuses=[DagsterRunStatus.SUCCESS],
+    )
+    return instance.get_runs_count(succeeded) > 0
 
 
 def _newest(context: SensorEvaluationContext) -> str:

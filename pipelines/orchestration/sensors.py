@@ -3,6 +3,7 @@
 Not here: the rules and the work (`pipelines/watchlists`).
 """
 
+from datetime import datetime
 from itertools import islice
 
 from dagster import (
@@ -13,13 +14,13 @@ from dagster import (
     ResourceParam,
     RunConfig,
     RunRequest,
-    RunsFilter,
     SensorEvaluationContext,
     SensorResult,
     SkipReason,
     sensor,
 )
 
+from pipelines.clock import MachineClock
 from pipelines.orchestration.assets.watchlists import (
     WATCH_DIGESTS,
     WATCHED_SCREENS,
@@ -29,7 +30,8 @@ from pipelines.orchestration.assets.watchlists import (
 from pipelines.orchestration.jobs import conclude_watchlist, run_watchlist
 from pipelines.orchestration.partitions import watchlists as watchlist_partitions
 from pipelines.orchestration.resources import WatchlistResource
-from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
+from pipelines.orchestration.runs.repeated_launches import find_ended_launches
+from pipelines.watchlists.run import WatchlistRunner
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.watchlists import WatchlistRun
 
@@ -54,39 +56,50 @@ def watchlists(
     context: SensorEvaluationContext, watches: ResourceParam[WatchlistResource]
 ) -> SensorResult | SkipReason:
     """Claim due watchlists in the control store, once over all processes, and launch their runs."""
-    instance = context.instance
     try:
         with watches.open() as watcher:
             names = {kept.plan.name for kept in watcher.control.watchlists()}
             watcher.take_due()
-            begin = [_request(instance, run, run_watchlist.name) for run in watcher.not_begun()]
-            conclude = [_request(instance, run, conclude_watchlist.name) for run in watcher.ready()]
+            requests = _requests(context.instance, watcher, MachineClock().now())
     except ProfileNotChosenError as error:
         return SkipReason(error.detail)
     return SensorResult(
-        run_requests=list(islice([*conclude, *begin], LAUNCHED_AT_ONCE)),
+        run_requests=list(islice(requests, LAUNCHED_AT_ONCE)),
         dynamic_partitions_requests=_partitions(context, names),
     )
 
 
-def _request(instance: DagsterInstance, run: WatchlistRun, job_name: str) -> RunRequest:
+def _requests(
+    instance: DagsterInstance, watcher: WatchlistRunner, now: datetime
+) -> list[RunRequest]:
+    """Request the launches that need not pause; those that failed least often come first."""
+    open_runs = [
+        *((run, conclude_watchlist.name) for run in watcher.ready()),
+        *((run, run_watchlist.name) for run in watcher.not_begun()),
+    ]
+    found: list[tuple[int, RunRequest]] = []
+    for run, job_name in open_runs:
+        ended = find_ended_launches(instance, job_name, {WATCH_RUN_TAG: run.run_id})
+        if not ended.is_pausing(now):
+            found.append((ended.count, _request(run, job_name, ended.count)))
+    return [request for _, request in sorted(found, key=lambda one: one[0])]
+
+
+def _request(run: WatchlistRun, job_name: str, ended_count: int) -> RunRequest:
     """Request one launch per try: a run whose process died is tried again once it is free.
 
-    Dagster launches a key once. A launch that ended before it held the run was no try, so ended
-    launches count, too: the run would otherwise stay open, and each later one be skipped.
+    A launch that ended before it held the run was no try, so ended launches count, too: the run
+    would otherwise stay open, and each later one be skipped.
     """
     is_begin = job_name == run_watchlist.name
     key = WATCHED_SCREENS if is_begin else WATCH_DIGESTS
     config = BegunRun(run_id=run.run_id) if is_begin else EndedRun(run_id=run.run_id)
-    tags = {WATCH_RUN_TAG: run.run_id}
-    launched = RunsFilter(job_name=job_name, tags=tags, statuses=list(ENDED_STATUSES))
-    ended_count = instance.get_runs_count(launched)
     return RunRequest(
         run_key=f"{job_name}:{run.run_id}:{run.tries}:{ended_count}",
         job_name=job_name,
         partition_key=run.watchlist,
         run_config=RunConfig(ops={"__".join(key.path): config}),
-        tags=tags,
+        tags={WATCH_RUN_TAG: run.run_id},
     )
 
 

@@ -26,6 +26,7 @@ from pipelines.watchlists.webhook import DigestNotifier
 from warehouse.control import ControlStore
 from warehouse.records.errors import (
     JobNotFoundError,
+    JobResultMissingError,
     RunCancelledError,
     SametrackError,
     WarehouseUnavailableError,
@@ -241,7 +242,7 @@ class WatchlistRunner:
         """Return the check of a track with the result of its job."""
         try:
             scan = self._scan_service.job(check.job_id or "")
-        except JobNotFoundError as error:
+        except (JobNotFoundError, JobResultMissingError) as error:
             return replace(check, status="failed", error=error.to_document())
         if scan.result is None or "kind" in scan.result:
             return replace(check, status="failed", error=scan.job.error or _CANCELLED)

@@ -296,6 +296,10 @@ class WarehouseUnavailableError(WarehouseError):
     """The warehouse or the control store cannot be opened, read or written."""
 
 
+class JobResultMissingError(WarehouseUnavailableError):
+    """The warehouse can be read, but has no result of a completed job: to repeat is no use."""
+
+
 class StoreTooNewError(WarehouseError):
     """A newer version of Sametrack wrote the store."""
 

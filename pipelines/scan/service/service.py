@@ -21,8 +21,8 @@ from warehouse.lake.packing import unpack_document
 from warehouse.records.errors import (
     CapacityExhaustedError,
     JobNotFoundError,
+    JobResultMissingError,
     ProviderUnsupportedError,
-    WarehouseUnavailableError,
 )
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import (
@@ -240,14 +240,15 @@ class ScanService:
 
         Raises:
             JobNotFoundError: There is no such job, or its retention has ended.
-            WarehouseUnavailableError: The job is completed, but its result cannot be read.
+            JobResultMissingError: The job is completed, but the warehouse has no result of it.
+            WarehouseUnavailableError: The warehouse cannot be read.
         """
         job = self._find(job_id)
         if job.status != "completed":
             return ScanJob(job)
         result = self._results.of(job.job_id)
         if result is None:
-            raise WarehouseUnavailableError("The result of this job cannot be read")
+            raise JobResultMissingError("The result of this job cannot be read")
         return ScanJob(job, result)
 
     def preview(self, job_id: str) -> RunningScan:

@@ -27,6 +27,9 @@ def test_every_list_of_a_result_is_cut() -> None:
             "variants": {"aweme_list": videos, "returned_count": 5},
             "search_related": {"aweme_list": videos},
             "account_summary": {"accounts": accounts, "account_count": 2},
+            "candidates": videos,
+            "reference_works": ["71", "72"],
+            "coverage": {"not_reached": ["search"], "audit": {"drawn": 5, "videos": videos}},
         },
         top=1,
     )
@@ -35,6 +38,9 @@ def test_every_list_of_a_result_is_cut() -> None:
         "variants": {"aweme_list": videos[:1], "returned_count": 5},
         "search_related": {"aweme_list": videos[:1]},
         "account_summary": {"accounts": [{"nickname": "Lin"}], "account_count": 2},
+        "candidates": videos[:1],
+        "reference_works": ["71"],
+        "coverage": {"not_reached": ["search"], "audit": {"drawn": 5, "videos": videos[:1]}},
     }
 
 

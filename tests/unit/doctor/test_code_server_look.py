@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from api.cli.commands.system.doctor_checks import DAGSTER_PORT, dagster_port
 from api.cli.processes.child_processes import find_port
 from pipelines.doctor.checks.code_server import check_code_server
 from pipelines.doctor.checks.machine import check_port
@@ -78,6 +79,21 @@ def test_nothing_behind_the_port_says_how_to_start_it() -> None:
     found = check_code_server(find_port())
     assert found.state == "warn"
     assert "sametrack up" in str(found.advice)
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("http://127.0.0.1:9000", 9000),
+        ("http://localhost:9000/runs", 9000),
+        ("https://dagster.example.com:9000", DAGSTER_PORT),
+        ("http://127.0.0.1:port", DAGSTER_PORT),
+        ("http://localhost", DAGSTER_PORT),
+        (None, DAGSTER_PORT),
+    ],
+)
+def test_the_port_is_that_of_an_address_on_this_machine(url: str | None, port: int) -> None:
+    assert dagster_port(url) == port
 
 
 @pytest.mark.parametrize(("status", "state"), [(200, "ok"), (503, "warn")])

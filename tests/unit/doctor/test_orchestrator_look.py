@@ -54,3 +54,6 @@ def test_a_storage_that_does_not_open_is_named_by_its_error_alone() -> None:
 
     found = check_orchestrator(broken)
     assert (found.state, found.says) == ("fail", "does not open (ConnectionError)")
+    assert "the folder `dagster`" in str(found.advice)
+    found = check_orchestrator(broken, has_server=True)
+    assert found.advice == "check DAGSTER_STORAGE_URL and its server"

@@ -10,6 +10,8 @@ from dagster import (
     AssetKey,
     AssetMaterialization,
     DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
     DefaultScheduleStatus,
     DefaultSensorStatus,
     ExecuteInProcessResult,
@@ -134,15 +136,40 @@ def test_the_sensor_judges_once_for_each_change(instance: DagsterInstance) -> No
     look: Any = chart_sensor(is_on=False)
     assert isinstance(look(build_sensor_context(instance=instance)), SkipReason)
     keys: list[str | None] = []
+    cursor: str | None = None
     for asset in (CONFIRMED, CHART_SONGS, CONFIRMED):
         instance.report_runless_asset_event(AssetMaterialization(asset, partition="2026-03-01"))
-        context = build_sensor_context(instance=instance, cursor=keys[-1] if keys else None)
+        context = build_sensor_context(instance=instance, cursor=cursor)
         request = look(context)
         assert isinstance(request, RunRequest)
+        assert look(context).run_key == request.run_key, "Dagster launches a key once"
         keys.append(request.run_key)
-        assert context.cursor == keys[-1]
+        end_run(instance, request, DagsterRunStatus.SUCCESS)
         assert isinstance(look(context), SkipReason)
+        cursor = context.cursor
+        assert cursor
     assert len(set(keys)) == 3
+
+
+def test_a_failed_run_is_made_up_for_with_growing_pauses(instance: DagsterInstance) -> None:
+    look: Any = chart_sensor(is_on=False)
+    instance.report_runless_asset_event(AssetMaterialization(CONFIRMED, partition="2026-03-01"))
+    context = build_sensor_context(instance=instance)
+    request = look(context)
+    end_run(instance, request, DagsterRunStatus.FAILURE)
+    again = look(context)
+    assert isinstance(again, RunRequest)
+    assert again.run_key != request.run_key
+    for _ in range(9):
+        end_run(instance, again, DagsterRunStatus.FAILURE)
+    assert "10 runs have failed" in str(look(context).skip_message)
+    end_run(instance, again, DagsterRunStatus.SUCCESS)
+    assert look(context).skip_message == "nothing has changed"
+
+
+def end_run(instance: DagsterInstance, request: RunRequest, status: DagsterRunStatus) -> None:
+    """The daemon has launched a request, and its run has ended."""
+    instance.add_run(DagsterRun("judge_chart", status=status, tags=dict(request.tags)))
 
 
 @pytest.mark.parametrize("is_on", [True, False])

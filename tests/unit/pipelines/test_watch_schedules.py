@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from dagster import (
     DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
     DefaultSensorStatus,
     DeleteDynamicPartitionsRequest,
     ExecuteInProcessResult,
@@ -19,6 +21,7 @@ from dagster import (
 )
 
 from pipelines.orchestration.definitions import build_definitions
+from pipelines.orchestration.runs.repeated_launches import EndedLaunches
 from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE, watchlists
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
@@ -135,6 +138,44 @@ def test_a_launch_that_failed_before_it_had_the_run_is_repeated(
     assert (again.job_name, again.run_key != conclude.run_key) == ("conclude_watchlist", True)
     assert launch(watches, instance, again).success
     assert requests(look(watches, instance)) == []
+
+
+def test_runs_that_cannot_be_concluded_pause_and_do_not_hold_up_the_others(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    for number in range(LAUNCHED_AT_ONCE):
+        plan = replace(PLAN, name=f"stuck-{number}")
+        watches.watcher.control.create_watchlist(plan, to_cron(plan.every))
+        run_id = watches.watcher.control.request_run(plan.name, origin="api")
+        assert run_id is not None
+        watches.watcher.begin(run_id)
+    stuck = requests(look(watches, instance))
+    assert {one.job_name for one in stuck} == {"conclude_watchlist"}
+    watches.clock.now += SIX_HOURS
+    for request in stuck:
+        fail(instance, request)
+    first, *others = requests(look(watches, instance))
+    assert (first.partition_key, len(others)) == (PLAN.name, LAUNCHED_AT_ONCE - 1)
+    for request in stuck:
+        for _ in range(9):
+            fail(instance, request)
+    assert [one.partition_key for one in requests(look(watches, instance))] == [PLAN.name]
+
+
+def fail(instance: DagsterInstance, request: RunRequest) -> None:
+    """The daemon has launched a request, and its run has failed."""
+    name, tags = str(request.job_name), dict(request.tags)
+    instance.add_run(DagsterRun(name, status=DagsterRunStatus.FAILURE, tags=tags))
+
+
+@pytest.mark.parametrize(
+    ("count", "pause_s"), [(1, 0), (2, 20), (3, 60), (4, 140), (9, 3600), (4000, 3600)]
+)
+def test_the_pause_between_launches_grows_to_an_hour(count: int, pause_s: int) -> None:
+    newest = datetime(2026, 3, 2, tzinfo=UTC)
+    ended, over = EndedLaunches(count, newest), newest + timedelta(seconds=pause_s)
+    assert not ended.is_pausing(over)
+    assert pause_s == 0 or ended.is_pausing(over - timedelta(seconds=1))
 
 
 def test_one_click_runs_a_watchlist_outside_its_rhythm(

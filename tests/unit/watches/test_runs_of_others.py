@@ -124,6 +124,20 @@ def test_a_job_that_was_deleted_fails_its_entry_alone(
     assert (failed["status"], failed["error"]["type"]) == ("failed", "job_not_found")
 
 
+def test_a_job_without_its_result_is_a_failed_entry_and_the_run_ends(
+    watcher: WatchlistRunner, desk: FakeDesk, clock: Clock
+) -> None:
+    run_id = due_run(watcher, clock)
+    watcher.begin(run_id)
+    desk.lose_result(desk.asked[0])
+    run = watcher.conclude(run_id)
+    assert run is not None
+    assert run.digest is not None
+    assert (run.status, run.digest["completed_count"]) == ("completed", len(TRACKS) - 1)
+    (failed,) = (one for one in run.digest["entries"] if one["status"] == "failed")
+    assert failed["error"]["type"] == "warehouse_unavailable"
+
+
 def test_a_video_that_comes_back_is_reported_once(
     watcher: WatchlistRunner, desk: FakeDesk, clock: Clock
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from urllib.parse import urlsplit
 
 from api.cli.processes.child_processes import local_address
 from api.settings import ApiSettings
@@ -97,7 +98,9 @@ def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResu
         home = open_home(settings.data_home, profile.name)
     except WarehouseError:
         return CheckResult("dagster", "warn", "not checked: the data home is not usable")
-    return check_orchestrator(partial(open_instance, home))
+    return check_orchestrator(
+        partial(open_instance, home), has_server=bool(settings.dagster_storage_url)
+    )
 
 
 def _check_webhook(settings: ApiSettings) -> CheckResult:
@@ -114,4 +117,17 @@ def _check_code_server(settings: ApiSettings) -> CheckResult:
     from pipelines.doctor.checks.code_server import check_code_server  # noqa: PLC0415 -- loads httpx2
 
     secret = settings.own_api_token
-    return check_code_server(DAGSTER_PORT, token=secret.get_secret_value() if secret else None)
+    return check_code_server(
+        dagster_port(settings.dagster_url), token=secret.get_secret_value() if secret else None
+    )
+
+
+def dagster_port(url: str | None) -> int:
+    """Return the port that an address on this machine names; otherwise that of `sametrack up`."""
+    try:
+        parts = urlsplit(url or "")
+        port = parts.port
+    except ValueError:
+        return DAGSTER_PORT
+    is_here = parts.hostname in {"127.0.0.1", "localhost"}
+    return port if is_here and port else DAGSTER_PORT
