@@ -49,7 +49,8 @@ class PictureSource:
             attempts=1,
         )
         sink = BodySink(surface=SURFACE, limit_bytes=MAX_BYTES)
-        answer = await self._client.save(ask, sink)
+        async with self._client.circuit(ask):
+            answer = await self._client.save(ask, sink)
         if answer.status != HTTPStatus.OK:
             raise UnreachableError(
                 f"the picture is gone: status {answer.status}",

@@ -155,6 +155,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("chart_http", "chart", "an empty body, or another HTTP status than 200", ChartUnavailableError, None, _WITHHELD),
     Refusal("chart_other_issue", "chart", "songs of another issue than asked for, or of several", SubstitutionError, "another_issue", (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
     # Sound.
+    Refusal("sound_refused", "media", "403 for the address of a sound that was read a moment ago", AudioUnavailableError, "sound_refused", (_P.OTHER_SOURCE, _P.REJECT_ITEM, _P.BACK_OFF)),
     Refusal("sound_expired", "media", "403, 404 or 410 for the address of a sound", AudioUnavailableError, None, (_P.OTHER_SOURCE, _P.REJECT_ITEM)),
     Refusal("silent_placeholder", "media", "a photo post whose sound is the silent file", AudioUnavailableError, "silent_placeholder", (_P.REJECT_ITEM,)),
     Refusal("no_sound_address", "media", "a video that names no sound", AudioUnavailableError, "no_sound_address", (_P.REJECT_ITEM,)),

@@ -55,7 +55,8 @@ async def fetch_sound_head(
     head, status = _HeadSink(into), None
     ask = sound_request(client, url, referer=referer)
     try:
-        status = (await client.save(ask, head)).status
+        async with client.circuit(ask):
+            status = (await client.save(ask, head)).status
     except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
     refuse_altered(bytes(head.body))

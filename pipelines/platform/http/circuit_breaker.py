@@ -15,6 +15,7 @@ from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.sources.rules import closes_host
 from warehouse.records.errors import (
     SURFACE_OFF,
+    AudioUnavailableError,
     BudgetSpentError,
     ChartUnavailableError,
     EmptyAnswerError,
@@ -42,15 +43,18 @@ _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
     (PageWithoutDataError, 8),
     (ChartUnavailableError, 8),
     (StructureChangedError, 8),
+    (AudioUnavailableError, 16),
 )
 """How many errors in a row open the circuit.
 
 One demand for verification or an account is enough, since it concerns the visitor. A burst of
 empty responses is how an address gets blocked gradually. Responses that nobody can read, one after
-the other, are a refusal of an unknown form, or a surface that is gone.
+the other, are a refusal of an unknown form, or a surface that is gone. A host may refuse one sound
+six times: three addresses, and three more once its video is read again.
 """
 _HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
+_SOUND_REFUSED = "sound_refused"  # what else is wrong with a sound concerns that sound
 _NO_REQUEST_REASONS = frozenset({DISALLOWED, SURFACE_OFF})  # no request was made
 UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
 """Every `reason` of an error without a request."""
@@ -260,6 +264,8 @@ class CircuitBreaker:
 def failure_threshold(error: SametrackError) -> int | None:
     """Return how many errors of this class in a row open a circuit; None if it does not count."""
     if isinstance(error, UpstreamError) and error.reason in _ONE_ITEM | _NO_REQUEST_REASONS:
+        return None
+    if isinstance(error, AudioUnavailableError) and error.reason != _SOUND_REFUSED:
         return None
     return next((count for kind, count in _FAILURE_THRESHOLDS if isinstance(error, kind)), None)
 

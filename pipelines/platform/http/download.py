@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +20,7 @@ from warehouse.records.videos import VideoDetail
 
 SURFACE = "media"
 MAX_ADDRESSES = 3
+_NEW_ADDRESS = timedelta(minutes=5)  # URLs of sounds expire after hours
 
 
 async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
@@ -58,8 +60,10 @@ async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Pa
     try:
         with os.fdopen(descriptor, "w+b") as file, open_call_trace() as call_trace:
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
-            answer = await client.save(sound_request(client, url, referer=detail.read_from), sink)
-            suffix = _recognise_sound(answer, file)
+            ask = sound_request(client, url, referer=detail.read_from)
+            async with client.circuit(ask):
+                answer = await client.save(ask, sink)
+                suffix = _recognise_sound(answer, file, named_at=detail.video.observed_at)
         # The video's id keeps two videos with the same sound from removing each other's file.
         path = into / f"{sink.sha256}-{detail.video.aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
@@ -93,12 +97,17 @@ def _new_file(into: Path) -> tuple[int, str]:
     return tempfile.mkstemp(prefix=".part-", dir=into)
 
 
-def _recognise_sound(answer: HttpResponse, file: BinaryIO) -> str:
-    """Return the file suffix if the response is a sound.
+def _recognise_sound(answer: HttpResponse, file: BinaryIO, *, named_at: datetime) -> str:
+    """Return the file suffix if the response is a sound; its URL was read at `named_at`.
 
     Raises:
         AudioUnavailableError: It is none.
     """
+    is_new = abs(answer.fetched_at - named_at) < _NEW_ADDRESS
+    if answer.status == HTTPStatus.FORBIDDEN and is_new:
+        raise refusal_error(
+            "sound_refused", "the host refuses the sound", surface=SURFACE, status=answer.status
+        )
     if answer.status != HTTPStatus.OK:
         raise AudioUnavailableError(
             "the URL of the sound has expired or was refused",

@@ -48,6 +48,14 @@ class HostRateStore(Protocol):
         """Return the end of the host's pause, if there is one."""
 
 
+def max_wait_at(rate: HostRate) -> float:
+    """Seconds that one request waits at a rate: two processes may send all that they have waiting.
+
+    A slow rate then makes a scan slow; its requests do not give up on one another.
+    """
+    return max(HOST_MAX_WAIT_S, 2 * rate.parallel / rate.per_second)
+
+
 class HostRateLimiter:
     """Rate limiter of one client. `max_wait_s` bounds the wait of one request."""
 
@@ -81,8 +89,9 @@ class HostRateLimiter:
         while True:
             is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
             if self._clock.monotonic() + wait_s > give_up_at:
+                cause = "our own rate limit" if is_turn else "a pause"
                 raise RateLimitedError(
-                    f"{host} is paused for {wait_s:.0f} s more",
+                    f"{cause} lets no request go to {host} for {wait_s:.0f} s more",
                     surface=surface,
                     reason="paused" if not is_turn else "crowded",
                     retry_after=wait_s,

@@ -13,6 +13,7 @@ import orjson
 
 from pipelines.platform.page_scripts import find_scripts
 from pipelines.platform.parsers.fields import KEY_LENGTH_SHOWN, JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.refusals import refuse_status
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,
@@ -73,7 +74,8 @@ def parse_video_page(
         PageWithoutDataError: The container lacks the video: the platform withholds it.
         SubstitutionError: The page shows another video.
         RegionBlockedError: The platform serves this region elsewhere.
-        StructureChangedError: Keys or types are unknown.
+        LoginRequiredError: The result asks for an account.
+        StructureChangedError: Keys, types or the result's status are unknown.
     """
     container = parse_container(body, surface=seen.surface)
     _, result = _found(container, _VIDEO_KEYS)
@@ -82,6 +84,7 @@ def parse_video_page(
         _shown(result), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen
     )
     if found is None:
+        refuse_status(result)
         raise refusal_error(
             "page_without_data",
             "the page contains neither the video nor a reason",

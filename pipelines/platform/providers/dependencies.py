@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.client import GuestClient, HttpLimits
 from pipelines.platform.http.host_policy import HostPolicy, HostPolicyStore, build_host_policy
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.rate_limiter import (
+    HOST_MAX_WAIT_S,
+    HostRateLimiter,
+    max_wait_at,
+)
 from pipelines.platform.http.revalidation import BodyArchive
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.sources.planner import SickPolicy
@@ -38,9 +42,13 @@ class ProviderDependencies:
 
     def turns(self) -> HostRateLimiter:
         """Rate limiter of the platform's hosts."""
-        budget = self.settings.daily_request_budget
+        rate = self.profile.rate
         return HostRateLimiter(
-            self.control, self.profile.rate, daily_budget=budget, clock=self.clock
+            self.control,
+            rate,
+            daily_budget=self.settings.daily_request_budget,
+            max_wait_s=HOST_MAX_WAIT_S if self.for_user else max_wait_at(rate),
+            clock=self.clock,
         )
 
     def host_policy(self) -> HostPolicy:

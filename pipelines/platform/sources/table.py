@@ -161,19 +161,22 @@ async def read_slides_info(
     def parse(answer: HttpResponse) -> DetailOrUnavailable:
         return parse_slides_info(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
 
-    refused: Reading[DetailOrUnavailable] | None = None
+    told: Reading[DetailOrUnavailable] | EmptyAnswerError
     try:
-        refused = await at.read_twice(first, aweme_id, parse)
-        if isinstance(refused.value, VideoDetail):
-            return refused
+        told = await at.read_twice(first, aweme_id, parse)
+        if isinstance(told.value, VideoDetail):
+            return told
     except EmptyAnswerError as error:
         if error.reason != "empty_detail":
             raise
+        told = error
     found = await at.read(second, aweme_id, parse)
-    if isinstance(found.value, VideoDetail) or refused is None:
+    if isinstance(found.value, VideoDetail):
         return found
+    if isinstance(told, EmptyAnswerError):
+        raise told
     # The form for photo posts also filters videos, so the plain form's reason is the true one.
-    return found if request.is_photo else refused
+    return found if request.is_photo else told
 
 
 async def read_video_page(

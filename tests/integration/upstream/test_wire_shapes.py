@@ -2,7 +2,9 @@
 
 import asyncio
 import struct
+from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
@@ -10,16 +12,21 @@ from typing import Any
 
 import pytest
 
+from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.download import download_sound
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.parsers.lists import parse_detail_body
 from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import SEEN_AT, Shape, read_index
 from tests.integration.upstream.conftest import never
-from warehouse.records.errors import RateLimitedError, UpstreamError
+from warehouse.control import open_control
+from warehouse.records.errors import AudioUnavailableError, RateLimitedError, UpstreamError
+from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 WIRE = [shape for shape in read_index() if shape.level == "wire"]
@@ -57,7 +64,17 @@ async def _work(client: GuestClient, shape: Shape, _into: Path) -> object:
 
 
 async def _sound(client: GuestClient, shape: Shape, into: Path) -> object:
-    video = Video(aweme_id=shape.asked, surface="video_page", observed_at=SEEN_AT)
+    return await _sound_read_at(SEEN_AT, client, shape, into)
+
+
+async def _new_sound(client: GuestClient, shape: Shape, into: Path) -> object:
+    return await _sound_read_at(observed_now(), client, shape, into)
+
+
+async def _sound_read_at(
+    read_at: datetime, client: GuestClient, shape: Shape, into: Path
+) -> object:
+    video = Video(aweme_id=shape.asked, surface="video_page", observed_at=read_at)
     url = f"http://media.vidplat.localhost:{client.profile.port}{SOUND}"
     return await download_sound(client, VideoDetail(video=video, play_urls=(url,)), into)
 
@@ -69,7 +86,12 @@ async def _sound_of_work(client: GuestClient, shape: Shape, into: Path) -> objec
     return await download_sound(client, detail, into)
 
 
-READ = {"work_page": _work, "sound": _sound, "sound_of_work": _sound_of_work}
+READ = {
+    "work_page": _work,
+    "sound": _sound,
+    "new_sound": _new_sound,
+    "sound_of_work": _sound_of_work,
+}
 
 
 @pytest.mark.parametrize("served", WIRE, ids=[shape.file for shape in WIRE])
@@ -93,6 +115,24 @@ async def _outcome(
         row = refusal_of(error)
         return error.type, row.name if row else None, error.status
     return ("unavailable" if isinstance(value, UnavailableVideo) else "records"), shape.row, None
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"), [("media/refused.html", 16), ("media/expired.html", 18)]
+)
+async def test_a_host_that_refuses_every_new_address_of_a_sound_is_left_alone(
+    name: str, asked: int, wire: Any, client: GuestClient, tmp_path: Path
+) -> None:
+    """An old address says nothing about its host: it may have expired."""
+    (shape,) = (one for one in WIRE if one.file == name)
+    wire.answers = {SOUND: [_reply(shape)]}
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox")) as store:
+        client._host_policy = HostPolicy(circuits=CircuitBreaker(store, CircuitTimes()))
+        for _ in range(18):
+            with pytest.raises(AudioUnavailableError):
+                await READ[shape.parser](client, shape, tmp_path)
+    assert wire.count(SOUND) == asked
 
 
 HTTP_FOUND = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nID3 tagged"

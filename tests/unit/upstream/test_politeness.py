@@ -1,6 +1,7 @@
 """Waiting for a turn: reserved turns, pauses, budgets and the words of Retry-After."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 
@@ -12,7 +13,9 @@ from pipelines.platform.http.rate_limiter import (
     HostRateLimiter,
     read_retry_after,
 )
-from pipelines.platform.profiles import HostRate
+from pipelines.platform.profiles import HostRate, PlatformProfile
+from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.settings import Settings
 from tests.fake_clock import START, FakeClock
 from warehouse.control.records import TokenGrant
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
@@ -92,6 +95,23 @@ async def test_wait_beyond_our_patience_is_handed_on(clock: FakeClock) -> None:
             "a.example", surface="x"
         )
     assert (caught.value.retry_after, caught.value.reason, clock.slept) == (60.5, "crowded", [])
+
+
+@pytest.mark.parametrize("for_user", [False, True])
+async def test_a_job_waits_as_long_as_a_slow_rate_asks_and_a_user_does_not(
+    for_user: bool, profile: PlatformProfile, clock: FakeClock
+) -> None:
+    slow = HostRate(per_second=0.01, burst=1, parallel=4)
+    turns = ProviderDependencies(
+        settings=Settings(_env_file=None),
+        profile=profile.model_copy(update={"rate": slow}),
+        control=ScriptedBook([TokenGrant(700.0, spent=False)]),  # type: ignore[arg-type]  # only turns are taken
+        clock=clock,
+        for_user=for_user,
+    ).turns()
+    with pytest.raises(RateLimitedError, match="our own rate limit") if for_user else nullcontext():
+        await turns.wait("a.example", surface="x")
+    assert clock.slept == ([] if for_user else [700])
 
 
 async def test_patience_counts_all_waits_of_one_request(clock: FakeClock) -> None:

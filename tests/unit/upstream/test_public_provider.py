@@ -112,6 +112,13 @@ async def test_gone_counts_only_when_both_forms_say_so(play: Any) -> None:
     assert client.asked[1].params["request_source"] == "200"
 
 
+async def test_video_that_one_form_alone_calls_gone_is_read_from_its_page(play: Any) -> None:
+    """The form for photo posts also filters ordinary videos."""
+    provider, client = play(NULL, "slides_info/filtered.json", "video_page/video.html")
+    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert _surfaces(client) == ["slides_info", "slides_info", "video_page"]
+
+
 async def test_photo_post_that_only_the_second_form_shows_is_found(play: Any) -> None:
     provider, _ = play("slides_info/filtered.json", VIDEO)
     assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
