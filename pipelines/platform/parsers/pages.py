@@ -101,6 +101,7 @@ def _shown(result: JsonNode) -> Iterator[JsonNode]:
         return iter((alone,))
     items = next((key for key in _ITEM_KEYS if result.has(key)), None)
     if items is None and not result.has(_ALONE):
+        refuse_status(result)
         raise result.missing(_ITEM_KEYS[0])
     return iter(()) if items is None else result.nodes(items)
 
