@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from pipelines.platform.browser.installation import find_chromium
+from tests.stage import wait_for
 
 FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -68,6 +69,13 @@ class View:
         self.page.goto(f"{self.base}/{place}")
         if wait:
             self.page.wait_for_selector("main h1")
+
+    def wait_until(self, expression: str, given: object = None) -> None:
+        """Wait until an expression over the page is true.
+
+        Playwright's own way evaluates it in the page once more, which the console's policy forbids.
+        """
+        wait_for(lambda: self.page.evaluate(expression, given))
 
     def show(self, place: str) -> None:
         """Another view of the same page, without loading it again."""

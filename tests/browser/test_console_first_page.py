@@ -108,7 +108,7 @@ def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(view: View, j
     for route in held:
         with view.page.expect_response("**/excerpt/candidate*"):
             route.fulfill(body=b"RIFF", content_type="audio/wav")
-    view.page.wait_for_function("window.heard.length > 0")
+    view.wait_until("window.heard.length > 0")
     settle(view)
     assert view.page.evaluate("window.heard.length") == 1
 
@@ -129,7 +129,7 @@ def test_a_double_press_on_play_begins_the_clips_once(view: View, job_id: str) -
     button = view.page.locator(".player button.main-act")
     button.wait_for()
     button.evaluate("button => { button.click(); button.click(); }")
-    view.page.wait_for_function("window.begun > 0")
+    view.wait_until("window.begun > 0")
     settle(view)
     assert view.page.evaluate("window.begun") == view.page.locator(".player canvas").count()
 

@@ -268,9 +268,9 @@ def test_the_service_sorts_and_the_page_shows_its_order(view: View) -> None:
     assert chosen.locator("option").count() == len(SORT_ORDERS)
     chosen.select_option(SORT_LABELS["oldest"][0])
     ranks = [str(one["rank"]) for one in other["data"]["result"]["aweme_list"]]
-    view.page.wait_for_function(
+    view.wait_until(
         "([place, rank]) => document.querySelector(place)?.innerText === rank",
-        arg=[first, ranks[0]],
+        [first, ranks[0]],
     )
     assert before != ranks[0]
     assert "sort=oldest" in view.page.url
@@ -453,7 +453,7 @@ def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: Vie
     with view.page.expect_request("**/handler_user_profile?*"):
         view.show("#/profile?id=MS4wLjABAAAAfirst")
     view.show("#/profile?id=MS4wLjABAAAAother")
-    view.page.wait_for_function(f"{name} === 'other'")
+    view.wait_until(f"{name} === 'other'")
     with view.page.expect_response("**/handler_user_profile?*"):
         held[0].fulfill(json=named("first"))
     settle(view)

@@ -77,7 +77,7 @@ def test_back_undoes_a_filter_of_the_ranking(view: View) -> None:
     )
     chosen.select_option("audio_fingerprint_match")
     view.page.wait_for_url("**link=audio_fingerprint_match**")
-    view.page.wait_for_function("window.isHeard")
+    view.wait_until("window.isHeard")
     view.page.go_back()
     expect(chosen).to_have_value("")
     assert view.faults == []
