@@ -35,7 +35,7 @@ def choose_cache(source: Path) -> None:
 
 UNUSED = ("scipy.linalg.cython_blas", "cffi")
 """What numba looks for and no loop of this project uses: SciPy's linear algebra, and C functions
-declared with cffi. Each takes as long to load as all loops do."""
+declared with cffi. To load both takes longer than to load all loops."""
 
 
 @contextmanager

@@ -6,6 +6,7 @@ its memory limit fails its own file, not the pool. Not here: decoding itself
 (`decoder_process.py`, `decoding.py`).
 """
 
+import asyncio
 import json
 import os
 import select
@@ -215,9 +216,7 @@ class DecoderPool:
         Raises:
             OSError: No child can be started.
         """
-        from asyncio import wrap_future  # noqa: PLC0415 - a command without an event loop starts sooner
-
-        return await wrap_future(self.submit(path))
+        return await asyncio.wrap_future(self.submit(path))
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""
@@ -231,9 +230,7 @@ class DecoderPool:
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
-        from asyncio import wrap_future  # noqa: PLC0415 - as above
-
-        return await wrap_future(self.submit_cut(path, start_s, duration_s))
+        return await asyncio.wrap_future(self.submit_cut(path, start_s, duration_s))
 
     def submit_cut(self, path: Path, start_s: float, duration_s: float) -> Future[bytes | None]:
         """Cut an excerpt as `cut` does, from code without an event loop."""
