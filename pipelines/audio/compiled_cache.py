@@ -9,11 +9,12 @@ compares sounds, so it is deleted and compiled again.
 import os
 import pickle
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from pipelines.hidden_modules import hidden_modules
 
 VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -33,25 +34,23 @@ def choose_cache(source: Path) -> None:
     _copy(beside, folder / part)
 
 
-UNUSED = ("scipy.linalg.cython_blas", "cffi")
-"""What numba looks for and no loop of this project uses: SciPy's linear algebra, and C functions
-declared with cffi. To load both takes longer than to load all loops."""
+UNUSED = ("scipy", "scipy.linalg", "cffi", "yaml")
+"""What numba looks for and no loop of this project uses: linear algebra, C functions declared with
+cffi, a file of settings. To load them takes longer than to load all loops."""
 
 
 @contextmanager
 def without_unused_libraries() -> Iterator[None]:
-    """Keep `UNUSED` out while numba loads.
+    """Load numba inside of this without `UNUSED`, and without extensions of other packages.
 
     Linear algebra that other code compiles is loaded at its first call; only cffi's functions stay
-    unknown to numba in this process.
+    unknown to numba in this process. To look for extensions reads the metadata of all packages.
     """
-    hidden = [name for name in UNUSED if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # "there is no such module"
-    try:
+    with hidden_modules(*UNUSED):
         yield
-    finally:
-        for name in hidden:
-            del sys.modules[name]
+    from numba.core import entrypoints  # noqa: PLC0415 -- after it has been loaded as the caller wants
+
+    entrypoints._already_initialized = True  # noqa: SLF001 -- it has no setting
 
 
 def _home_folder() -> Path | None:

@@ -6,21 +6,13 @@ Libraries for two other formats cost 0.1 s. Papermill looks for clients of cloud
 notebooks are local files.
 """
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+
+from pipelines.hidden_modules import hidden_modules
 
 _UNUSED = ("rfc3987_syntax", "isoduration", "rfc3986_validator", "boto3", "pyarrow.fs")
 
 
-@contextmanager
-def without_unused() -> Iterator[None]:
+def without_unused() -> AbstractContextManager[None]:
     """Import inside of this as if the unused libraries were not installed."""
-    blocked = [name for name in _UNUSED if name not in sys.modules]
-    for name in blocked:
-        sys.modules[name] = None  # type: ignore[assignment]  # the import system's way to refuse
-    try:
-        yield
-    finally:
-        for name in blocked:
-            sys.modules.pop(name, None)
+    return hidden_modules(*_UNUSED)

@@ -21,6 +21,8 @@ from api.cli.interrupts import Interrupted
 from api.cli.processes import parent_watchdog
 
 LOOPBACK = "127.0.0.1"
+DAGSTER_PORT = 8781
+"""Where Dagster's UI is, unless an option or `DAGSTER_URL` names another port."""
 GRACE_S = 8.0
 POLL_INTERVAL_S = 0.05
 LOG_TAIL_LINES = 12

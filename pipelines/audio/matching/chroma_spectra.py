@@ -6,7 +6,7 @@ takes a fifth of a second. Not here: which tempos and rotations are tried
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FRAMES_PER_S, next_smooth
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching.hypotheses import TEMPOS, interpolated
+from pipelines.audio.matching.hypotheses import TEMPOS
 
 _SHORTEST_S = 5.5
 _SIZE_STEP = 128  # few distinct sizes, so that cached reference spectra are reused
@@ -42,40 +42,70 @@ def fine_lag(place: int, candidate: Features, tempo: float, size: int) -> int:
     return round(coarse_lag * tempo * _FINE_PER_COARSE)
 
 
-def coarse_chroma(features: Features, tempo: float) -> NDArray[np.float32]:
-    """Return centred chroma played `tempo` times as fast, at 10.8 frames per second."""
+def spectra_of(features: Features, tempo: float, size: int) -> Spectra:
+    """Transform chroma played `tempo` times as fast over the octave and over `size` frames."""
+    octave = _octave_of(features)
+    last_frame = len(octave.energy) - 1
+    count = max(1, int(len(octave.energy) / (2 * tempo)))
+    places = np.minimum((2 * np.arange(count) + 0.5) * tempo, last_frame)
+    below = places.astype(np.int64)
+    above = np.minimum(below + 1, last_frame)
+    part = places - below
+    around = octave.values[:, below]
+    around += part.astype(np.float32) * (octave.values[:, above] - around)
+    energies = (
+        (1 - part) ** 2 * octave.energy[below]
+        + part**2 * octave.energy[above]
+        + 2 * part * (1 - part) * octave.product[below]
+    )
+    values = np.fft.fft(around, size, axis=1).astype(np.complex64, copy=False)
+    return Spectra(values, np.concatenate(([0.0], np.cumsum(energies))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Octave:
+    """Centred chroma transformed over the octave (harmonics, frames); the energy of each frame, and
+    its product with the next frame, which give the energy of what lies between them.
+    """
+
+    values: NDArray[np.complex64]
+    energy: NDArray[np.float64]
+    product: NDArray[np.float64]
+
+
+@lru_cache(maxsize=8)
+def _octave_of(features: Features) -> _Octave:
+    """Return what all tempos of a sound are interpolated from: the transform is linear."""
     chroma = features.centred.chroma
-    count = max(1, int(len(chroma) / (2 * tempo)))
-    places = (2 * np.arange(count) + 0.5) * tempo
-    return interpolated(chroma, np.minimum(places, len(chroma) - 1))
-
-
-def spectra_of(chroma: NDArray[np.float32], size: int) -> Spectra:
-    """Transform coarse chroma (frames, 36) over the octave and over `size` frames."""
-    around = np.fft.rfft(chroma, axis=1)[:, :_HARMONICS].T
-    energy = np.concatenate(([0.0], np.cumsum(np.square(chroma).sum(axis=1, dtype=np.float64))))
-    return Spectra(np.fft.fft(around, size, axis=1).astype(np.complex64), energy)
+    values = np.ascontiguousarray(np.fft.rfft(chroma, axis=1)[:, :_HARMONICS].T)
+    wide = chroma.astype(np.float64)
+    following = np.concatenate((wide[1:], wide[-1:]))
+    return _Octave(values, np.square(wide).sum(axis=1), (wide * following).sum(axis=1))
 
 
 @lru_cache(maxsize=4 * len(TEMPOS))
 def stretched_spectra(reference: Features, tempo: float, size: int) -> Spectra:
     """Return cached spectra: many candidates are compared with the same few references."""
-    return spectra_of(coarse_chroma(reference, tempo), size)
+    return spectra_of(reference, tempo, size)
 
 
 @lru_cache(maxsize=4)
 def unchanged_spectra(candidate: Features, size: int) -> Spectra:
-    """Return cached spectra of a candidate: one search needs them twice."""
-    return spectra_of(coarse_chroma(candidate, 1.0), size)
+    """Return cached spectra of a candidate, conjugated: one search needs them with every tempo."""
+    spectra = spectra_of(candidate, 1.0, size)
+    return replace(spectra, values=spectra.values.conj())
 
 
 def significance(
     reference: Spectra, candidate: Spectra, turned: tuple[float, ...], size: int
 ) -> NDArray[np.floating]:
-    """Return correlation times the root of the overlap, shape (rotations, lags)."""
+    """Return correlation times the root of the overlap, shape (rotations, lags).
+
+    The candidate's spectra are conjugated.
+    """
     turns = _turns(turned)
     weight = _overlap_weight(reference, candidate, size)
-    product = reference.values * candidate.values.conj()
+    product = reference.values * candidate.values
     if len(turned) < _HARMONICS:
         return np.asarray(np.fft.ifft(turns @ product, axis=1).real * weight)
     lagged = np.fft.ifft(product[1:], axis=1)  # centred chroma has no mean

@@ -123,7 +123,8 @@ def judge_excerpt(
     """Judge common stretches of 2 to 5.5 s of the unchanged sounds; None if there is none.
 
     Too short for the rules of a confirmation, such a stretch makes a variant. Its distances must
-    meet the limits of the local rule.
+    meet the limits of the local rule, and the sounds around it must not have foreign tones, which
+    so few seconds may not have enough of.
     """
     judged = []
     for block in _excerpts(reference, candidate, limits, stretches):
@@ -131,8 +132,11 @@ def judge_excerpt(
             block.chroma_distance <= limits.local_chroma_distance
             and block.mfcc_distance <= limits.local_mfcc_distance
         )
+        around = _foreign_around(reference, candidate, limits, block) if is_met else 0.0
         judged.append(
-            _judge_unchanged_block(reference, candidate, limits, "local", block, is_met=is_met)
+            _judge_unchanged_block(
+                reference, candidate, limits, "local", block, is_met=is_met, foreign=around
+            )
         )
     best = max(judged, key=_credibility_key, default=None)
     if best is None:
@@ -210,13 +214,17 @@ def _judge_unchanged_block(
     block: Block,
     *,
     is_met: bool,
+    foreign: float = 0.0,
 ) -> _JudgedBlock:
-    """Judge a block of unchanged sounds; `is_met` says whether its distances meet the rule."""
+    """Judge a block of unchanged sounds.
+
+    `is_met` says whether its distances meet the rule, `foreign` the least share of foreign tones.
+    """
     match = _match(reference, candidate, block)
     if not is_met:
         return _judge_block(segment, block, _harmonic_share(match, block), _RULE_NOT_MET)
     weight = _unchanged_weight(match)
-    judged = _judge_by_tones(segment, block, match, match.share * weight, limits)
+    judged = _judge_by_tones(segment, block, match, match.share * weight, limits, foreign=foreign)
     if _is_drifting(match):
         return replace(judged, objection="tempo_drifts")
     is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
@@ -261,6 +269,22 @@ def _excerpts(
             last = first + most
         if last - first >= least:
             yield block_at(reference.centred, candidate.centred, first + lag, first, last - first)
+
+
+def _foreign_around(
+    reference: Features, candidate: Features, limits: MatchThresholds, block: Block
+) -> float:
+    """Return the share of foreign tones in a local window around the block, at its alignment.
+
+    Only where peaks agree: beside an excerpt, both sounds may have any other music.
+    """
+    lag = block.reference_frame - block.candidate_frame
+    first, last = max(0, -lag), min(candidate.frames, reference.frames - lag)
+    size = min(round(limits.local_window_s / HOP_S), last - first)
+    middle = block.candidate_frame + block.frames // 2
+    start = min(max(middle - size // 2, first), last - size)
+    around = _match_frames(reference, candidate, lag, start, start + size)
+    return tone_agreement(around).foreign
 
 
 def _is_looped(block: Block, stretches: Sequence[CommonStretch]) -> bool:
@@ -326,10 +350,17 @@ def _harmonic_share(match: PeakMatch, block: Block) -> float:
 
 
 def _judge_by_tones(
-    segment: Segment, block: Block, match: PeakMatch, agreement: float, limits: MatchThresholds
+    segment: Segment,
+    block: Block,
+    match: PeakMatch,
+    agreement: float,
+    limits: MatchThresholds,
+    *,
+    foreign: float = 0.0,
 ) -> _JudgedBlock:
     """Weight the agreement by steady tones: a shared voice, crowd or part is not shared music."""
-    weight = tonal_weight(tone_agreement(match))
+    tones = tone_agreement(match)
+    weight = tonal_weight(replace(tones, foreign=max(tones.foreign, foreign)))
     judged = _judge_block(segment, block, weight * agreement, None)
     is_other_music = weight == 0.0 and _is_match(
         _judge_block(segment, block, agreement, None), limits
@@ -355,12 +386,16 @@ def _blocks(
 
 
 def _match(reference: Features, candidate: Features, block: Block) -> PeakMatch:
+    first, lag = block.candidate_frame, block.reference_frame - block.candidate_frame
+    return _match_frames(reference, candidate, lag, first, first + block.frames)
+
+
+def _match_frames(
+    reference: Features, candidate: Features, lag: int, first: int, last: int
+) -> PeakMatch:
+    """Match the peaks of the candidate's frames first..last to those `lag` frames later."""
     return match_peaks(
-        reference.peaks,
-        candidate.peaks,
-        lag=2 * (block.reference_frame - block.candidate_frame),
-        first_frame=2 * block.candidate_frame,
-        last_frame=2 * (block.candidate_frame + block.frames),
+        reference.peaks, candidate.peaks, lag=2 * lag, first_frame=2 * first, last_frame=2 * last
     )
 
 

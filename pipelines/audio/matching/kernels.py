@@ -17,10 +17,9 @@ Quartet = tuple[Vector, Vector, Vector, Vector]
 BestCell = tuple[float, int, int]
 
 
-choose_cache(Path(__file__))
-import numba  # noqa: E402 - reads its cache folder from the environment at import
-
+choose_cache(Path(__file__))  # numba reads it from the environment when it is imported
 with without_unused_libraries():
+    import numba
     import numba.core.typing.cffi_utils
     import numba.np.arraymath
 

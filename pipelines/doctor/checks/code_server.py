@@ -5,7 +5,10 @@ import httpx2
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks.machine import LOOPBACK, is_listening
 
-START_ADVICE = "`sametrack up` starts it; scans from the command line do not need it"
+START_ADVICE = (
+    "`sametrack up` starts it; scans from the command line do not need it. "
+    "If it has another port, name it in DAGSTER_URL"
+)
 TOKEN_ADVICE = "set OWN_API_TOKEN to a valid token to check the code server"  # noqa: S105 -- a hint
 _ANSWER_S = 3.0
 _LOCATIONS = """{ locationStatusesOrError {

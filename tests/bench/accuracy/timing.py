@@ -33,7 +33,7 @@ from tests.bench.running import counted
 
 type Document = dict[str, Any]
 _CLIPS = 32
-_COLD_STARTS = 5
+_COLD_STARTS = 9
 _ROUNDS = 3  # of which the best counts: others on the machine only ever add
 _TRACKS = 16
 _COVER = "cover sync"

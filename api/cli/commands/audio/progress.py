@@ -1,9 +1,12 @@
 """What the audio commands share on the terminal: the progress bar, the style of a verdict."""
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING
 
 from api.cli.terminal import err
 from warehouse.records.evidence import Verdict
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 VERDICT_STYLE: dict[Verdict, str] = {
     "confirmed": "bold green",
@@ -13,7 +16,15 @@ VERDICT_STYLE: dict[Verdict, str] = {
 }
 
 
-def audio_progress() -> Progress:
+def audio_progress() -> "Progress":
     """Return a progress bar on stderr that vanishes at its end."""
+    from rich.progress import (  # noqa: PLC0415 -- not for JSON
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from urllib.parse import urlsplit
 
-from api.cli.processes.child_processes import local_address
+from api.cli.processes.child_processes import DAGSTER_PORT, local_address
 from api.settings import ApiSettings
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import machine
@@ -16,7 +16,6 @@ from pipelines.platform.providers import choose_profile
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
-DAGSTER_PORT = 8781  # default of `sametrack up --dagster-port`
 _BROWSER = "browser-public"
 
 
@@ -123,7 +122,7 @@ def _check_code_server(settings: ApiSettings) -> CheckResult:
 
 
 def dagster_port(url: str | None) -> int:
-    """Return the port that an address on this machine names; otherwise that of `sametrack up`."""
+    """Return the port that an address on this machine names; otherwise the usual one."""
     try:
         parts = urlsplit(url or "")
         port = parts.port

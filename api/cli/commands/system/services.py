@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from api.cli.processes.child_processes import DAGSTER_PORT
 from api.cli.terminal import print_message
 
 _Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port on loopback.")]
@@ -98,7 +99,7 @@ def dagster_ui(
     host: Annotated[
         str, typer.Option(help="Address to listen on. Anything but loopback requires a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8781,
+    port: Annotated[int, typer.Option(min=1, max=65535)] = DAGSTER_PORT,
     socket: Annotated[Path | None, typer.Option(help="Socket of the code server.")] = None,
     code_server: Annotated[
         str | None, typer.Option(help="HOST:PORT of the code server, instead of a socket.")

@@ -16,6 +16,7 @@ import typer
 
 from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import (
+    DAGSTER_PORT,
     LOOPBACK,
     ChildProcessGroup,
     Program,
@@ -32,7 +33,6 @@ from pipelines.orchestration.instance import INSTANCE_FOLDER
 if TYPE_CHECKING:
     from pipelines.settings import Settings
 
-DAGSTER_PORT = 8781
 READY_WITHIN_S = 2.0
 LOCATION = "sametrack"
 CODE_SERVER = "code-server"
