@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.cli.commands.system.doctor_checks import DAGSTER_PORT, dagster_port
-from api.cli.processes.child_processes import find_port
+from api.cli.commands.system.doctor_checks import dagster_port
+from api.cli.processes.child_processes import DAGSTER_PORT, find_port
 from pipelines.doctor.checks.code_server import check_code_server
 from pipelines.doctor.checks.machine import check_port
 
