@@ -15,7 +15,7 @@ from pipelines.settings import Settings
 MEMORY_SETTINGS = {"MALLOC_ARENA_MAX": str(HEAPS), "ARROW_DEFAULT_MEMORY_POOL": "system"}
 """For the processes of a worker. By default Arrow has a heap of its own, too; trimming the heap
 after a scan would give back little."""
-SCANS_PER_PROCESS = 8
+SCANS_PER_PROCESS = 3
 """A process is replaced after so many scans, because it grows with them.
 
 With one scan 0.23 GB are its own, with eight 0.31; the next process takes 1 s of processor time,
