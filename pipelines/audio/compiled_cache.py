@@ -1,4 +1,4 @@
-"""Where numba keeps what it compiled: beside the source, or else in a folder of this user.
+"""Loops that numba compiles, and where it keeps them: beside the source, or in a user's folder.
 
 Compiling takes some 28 s of processor time, and every process needs it. In an image with a
 read-only root the folder beside the source has all of it, but numba refuses a folder that it cannot
@@ -10,9 +10,11 @@ import os
 import pickle
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import cast
 
 from pipelines.hidden_modules import hidden_modules
 
@@ -34,23 +36,57 @@ def choose_cache(source: Path) -> None:
     _copy(beside, folder / part)
 
 
-UNUSED = ("scipy", "scipy.linalg", "cffi", "yaml")
-"""What numba looks for and no loop of this project uses: linear algebra, C functions declared with
-cffi, a file of settings. To load them takes longer than to load all loops."""
+UNUSED = ("scipy", "scipy.linalg", "yaml")
+"""What numba looks for and no loop of this project uses: linear algebra and a file of settings. To
+load them takes longer than to load all loops."""
 
 
-@contextmanager
-def without_unused_libraries() -> Iterator[None]:
-    """Load numba inside of this without `UNUSED`, and without extensions of other packages.
+def load_numba(source: Path) -> None:
+    """Choose the cache for the loops of `source`; load numba without `UNUSED` and extensions of it.
 
-    Linear algebra that other code compiles is loaded at its first call; only cffi's functions stay
-    unknown to numba in this process. To look for extensions reads the metadata of all packages.
+    Linear algebra that other code compiles is loaded at its first call. To look for extensions
+    reads the metadata of all packages.
     """
+    choose_cache(source)  # numba reads it from the environment when it is imported
     with hidden_modules(*UNUSED):
-        yield
-    from numba.core import entrypoints  # noqa: PLC0415 -- after it has been loaded as the caller wants
+        import numba.np.arraymath  # noqa: F401, PLC0415 -- what most loops refer to
+    from numba.core import entrypoints  # noqa: PLC0415
 
     entrypoints._already_initialized = True  # noqa: SLF001 -- it has no setting
+
+
+def compiled_loop[**P, T](*, fastmath: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Compile a function with numba at its first call, and keep the machine code on disk.
+
+    Machine code on disk is loaded without numba's implementations of NumPy and Python, 50 modules
+    that only compiling needs; numba loads them first in either case.
+
+    Args:
+        fastmath: Allow sums in another order, for finite numbers.
+    """
+    import numba  # noqa: PLC0415 -- after `load_numba`
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        loop = numba.njit(error_model="numpy", fastmath=fastmath)(function)
+        loop._cache = _loop_cache()(function)  # type: ignore[attr-defined] # noqa: SLF001 -- as `cache=True` does
+        return cast("Callable[P, T]", loop)
+
+    return decorated
+
+
+@cache
+def _loop_cache() -> type:
+    """Return numba's cache of a function, but for what it loads before it looks there."""
+    from numba.core.caching import FunctionCache  # noqa: PLC0415
+    from numba.core.runtime import rtsys  # type: ignore[attr-defined] # noqa: PLC0415
+
+    class LoopCache(FunctionCache):
+        def load_overload(self, sig: object, target_context: object) -> object:
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+    return LoopCache
 
 
 def _home_folder() -> Path | None:
@@ -58,8 +94,8 @@ def _home_folder() -> Path | None:
         home = Path.home()
     except RuntimeError:  # a user without an entry in the system's list
         return None
-    cache = home / ".cache"
-    return cache / "numba" if _is_writable(cache if cache.exists() else home) else None
+    caches = home / ".cache"
+    return caches / "numba" if _is_writable(caches if caches.exists() else home) else None
 
 
 def _temporary_folder() -> Path:

@@ -6,7 +6,6 @@ its memory limit fails its own file, not the pool. Not here: decoding itself
 (`decoder_process.py`, `decoding.py`).
 """
 
-import asyncio
 import json
 import os
 import select
@@ -14,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from pipelines.audio.features.sounds import (
     MeasuredSound,
     NotComparable,
     SoundMeasurement,
+    library_version,
     unpack_features,
 )
 
@@ -216,7 +216,7 @@ class DecoderPool:
         Raises:
             OSError: No child can be started.
         """
-        return await asyncio.wrap_future(self.submit(path))
+        return await _awaited(self.submit(path))
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""
@@ -230,7 +230,7 @@ class DecoderPool:
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
-        return await asyncio.wrap_future(self.submit_cut(path, start_s, duration_s))
+        return await _awaited(self.submit_cut(path, start_s, duration_s))
 
     def submit_cut(self, path: Path, start_s: float, duration_s: float) -> Future[bytes | None]:
         """Cut an excerpt as `cut` does, from code without an event loop."""
@@ -300,6 +300,12 @@ class DecoderPool:
         return child
 
 
+def _awaited[T](future: Future[T]) -> Awaitable[T]:
+    import asyncio  # noqa: PLC0415 - whoever waits has loaded it; a command has not
+
+    return asyncio.wrap_future(future)
+
+
 def _to_sound(answer: DecoderReply, packed: bytes) -> SoundMeasurement:
     if "reason" in answer:
         return NotComparable(sha256=answer["sha256"], reason=answer["reason"])
@@ -311,7 +317,7 @@ def _to_sound(answer: DecoderReply, packed: bytes) -> SoundMeasurement:
         duration_s=answer["duration_s"],
         sample_rate_hz=answer["sample_rate_hz"],
         codec=answer["codec"],
-        library_version=answer["library_version"],
+        library_version=library_version(),
         cpu_ms=answer["cpu_ms"],
     )
 

@@ -40,7 +40,6 @@ class DecoderReply(TypedDict, total=False):
     duration_s: float
     sample_rate_hz: int
     codec: str
-    library_version: str
     cpu_ms: float
 
 
@@ -200,7 +199,7 @@ def _measure_file(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes
 def _decode_and_measure(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
     from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
     from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
-    from pipelines.audio.features.sounds import library_version, pack_features  # noqa: PLC0415
+    from pipelines.audio.features.sounds import pack_features  # noqa: PLC0415
 
     decoded = decode_sound(path, limits)
     packed = pack_features(measure_features(decoded.samples, decoded.rate))
@@ -208,7 +207,6 @@ def _decode_and_measure(path: Path, limits: DecodeLimits) -> tuple[DecoderReply,
         duration_s=len(decoded.samples) / decoded.rate,
         sample_rate_hz=decoded.rate,
         codec=decoded.codec,
-        library_version=library_version(),
     )
     return answer, packed
 

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.matching import kernels as _cache  # noqa: F401 - chooses numba's cache folder
-
-# isort: split
-import numba
+from pipelines.audio.compiled_cache import compiled_loop
+from pipelines.audio.matching import kernels as _numba  # noqa: F401 - loads it as both need it
 
 Whole = NDArray[np.int64]
 _MOST_CENTS = 2_400
@@ -15,7 +13,7 @@ _LEAST_GAP = 2  # frames between two peaks: a chord is no order
 _BLUR = 0.5  # frames: a time is rounded to one
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
     """Mark the peaks without a peak of their tone (40 cents) in the `gap` frames before.
 
@@ -36,7 +34,7 @@ def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
     return is_first
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _mixed(value: int) -> np.uint64:
     """Return the bits of a number well mixed (the finalizer of MurmurHash3, A. Appleby)."""
     # All constants are unsigned too: numba makes a float of int64 with uint64.
@@ -48,7 +46,7 @@ def _mixed(value: int) -> np.uint64:
     return mixed ^ (mixed >> np.uint64(33))
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def constellations(
     frames: Whole,
     cents: Whole,
@@ -94,7 +92,7 @@ def constellations(
     return count
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _interval(cents: Whole, first: int, other: int, step: int) -> int:
     """Return the interval of two peaks in steps, rounded; 0 if there is none or it is too wide."""
     interval = cents[other] - cents[first]
@@ -103,7 +101,7 @@ def _interval(cents: Whole, first: int, other: int, step: int) -> int:
     return int((interval + _MOST_CENTS + step // 2) // step - _MOST_CENTS // step)
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _inner_interval(frames: Whole, cents: Whole, places: tuple[int, int, int], step: int) -> int:
     """Return the interval of a further peak to the first; 0 if it adds nothing to a shape.
 
@@ -117,20 +115,20 @@ def _inner_interval(frames: Whole, cents: Whole, places: tuple[int, int, int], s
     return 0 if is_beside or interval == _interval(cents, first, last, step) else interval
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _parts(gap: int, span: int, blur: float, parts: int) -> tuple[int, int]:
     """Return the first and last part of a span in which a time may lie, `blur` frames around."""
     low = int(parts * max(0.0, gap - blur) / (span + blur))
     return low, min(parts - 1, int(parts * (gap + blur) / (span - blur)))
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _extended(shape: int, interval: int, part: int, parts: int) -> int:
     """Return a shape with a further peak: where in the span, at which interval."""
     return int(((shape + _MOST_STEPS) * 2 * _MOST_STEPS + interval + _MOST_STEPS) * parts + part)
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _write_between(
     outer: tuple[int, float],
     frames: Whole,
@@ -162,7 +160,7 @@ def _write_between(
     return count
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _write_wholes(
     shape: tuple[int, float],
     frames: Whole,
@@ -197,7 +195,7 @@ def _write_wholes(
     return count
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def cast_votes(
     starts: NDArray[np.int32],
     entries: NDArray[np.void],
@@ -233,7 +231,7 @@ def cast_votes(
                     votes[reference, tempo, pitch] += 1
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def fullest_cells(
     votes: NDArray[np.uint16], kept: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -269,7 +267,7 @@ def fullest_cells(
     return excess, cells
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def collect_pairs(
     starts: NDArray[np.int32],
     entries: NDArray[np.void],
@@ -319,7 +317,7 @@ def collect_pairs(
     return count
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def most_at_places(
     there: NDArray[np.float64],
     here: NDArray[np.float64],
@@ -352,7 +350,7 @@ def most_at_places(
     return most, tempos
 
 
-@numba.njit(cache=True)
+@compiled_loop()
 def _most_at_one_place(
     there: NDArray[np.float64], here: NDArray[np.float64], factor: float, width: float
 ) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.compiled_cache import choose_cache, without_unused_libraries
+from pipelines.audio.compiled_cache import compiled_loop, load_numba
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
@@ -17,14 +17,10 @@ Quartet = tuple[Vector, Vector, Vector, Vector]
 BestCell = tuple[float, int, int]
 
 
-choose_cache(Path(__file__))  # numba reads it from the environment when it is imported
-with without_unused_libraries():
-    import numba
-    import numba.core.typing.cffi_utils
-    import numba.np.arraymath
+load_numba(Path(__file__))
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def best_alignment(
     chroma_map: Matrix,
     mfcc_map: Matrix,
@@ -69,7 +65,7 @@ def best_alignment(
     return (best, best_row, best_column), (whole, whole_row, whole_column)
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def _advance(
     fresh: Matrix, runs: Matrix, chroma_map: Matrix, mfcc_map: Matrix, row: int, window: int
 ) -> None:
@@ -86,7 +82,7 @@ def _advance(
             fresh[1, column + 1] -= mfcc_map[row - window, column - window]
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def _best_window(
     runs: Matrix, windows: Quartet, row: int, window: int, best: float
 ) -> tuple[float, int]:
@@ -107,7 +103,7 @@ def _best_window(
     return float(top), place
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def _overlap_value(runs: Matrix, energies: Quartet, row: int, column: int) -> float:
     """Return c + m of the complete diagonal that ends at this cell."""
     length = min(row, column) + 1
@@ -121,7 +117,7 @@ def _overlap_value(runs: Matrix, energies: Quartet, row: int, column: int) -> fl
     return value
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def banded_path(similarity: Matrix) -> NDArray[np.int64]:
     """Dynamic time warping inside a Sakoe-Chiba band.
 
@@ -156,7 +152,7 @@ def banded_path(similarity: Matrix) -> NDArray[np.int64]:
     return path
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def lag_histograms(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
@@ -191,7 +187,7 @@ def lag_histograms(
     return counts
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def _count(
     counts: NDArray[np.int64], drifts: NDArray[np.float64], place: int, from_middle: float
 ) -> None:
@@ -201,7 +197,7 @@ def _count(
             counts[drift, entry] += 1
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def largest_certainty(
     phases: NDArray[np.float64],
     hertz: NDArray[np.float64],
@@ -246,7 +242,7 @@ def largest_certainty(
     return float(np.sqrt(best))
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def repeated_phases(
     phases: NDArray[np.float64], tones: NDArray[np.int64], notes: NDArray[np.int64]
 ) -> tuple[float, int, float]:
@@ -277,7 +273,7 @@ def repeated_phases(
     return excess, repeats, variance
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def matching_peaks(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
@@ -303,7 +299,7 @@ def matching_peaks(
     return pairs[:count]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def steady_peaks(
     frames: NDArray[np.int32],
     hertz: Vector,
@@ -329,7 +325,7 @@ def steady_peaks(
     return is_steady
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def foreign_peaks(
     frames: NDArray[np.int32],
     hertz: Vector,
@@ -355,7 +351,7 @@ def foreign_peaks(
     return is_foreign
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def peak_votes(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
@@ -393,7 +389,7 @@ def peak_votes(
     return votes
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")
+@compiled_loop(fastmath=True)
 def strongest_runs(
     votes: NDArray[np.int32], chance: Vector, columns: int, count: int, apart: int
 ) -> NDArray[np.float32]:
@@ -431,7 +427,7 @@ def strongest_runs(
     return best
 
 
-@numba.njit(cache=True, error_model="numpy")
+@compiled_loop()
 def _insert_run(best: Matrix, value: float, row: int, column: int, apart: int) -> None:
     """Insert a run in order; of two runs that are close only the stronger stays."""
     last = len(best) - 1

@@ -1,8 +1,9 @@
 """The timing part: what one clip, one pair and one cold process cost, the others beside it.
 
 Processor time of one thread: the best of three for each clip or pair, because others on a machine
-only ever add, and of those the median. All in one run: read the ratios, a shared machine moves all
-of them together. What belongs here: stopwatches. Not here: verdicts' worth.
+only ever add, and of those the median; of the cold starts, spread over all of it, the best. All in
+one run: read the ratios, a shared machine moves all of them together. What belongs here:
+stopwatches. Not here: verdicts' worth.
 """
 
 import json
@@ -33,7 +34,7 @@ from tests.bench.running import counted
 
 type Document = dict[str, Any]
 _CLIPS = 32
-_COLD_STARTS = 9
+_COLD_STARTS = 4  # before each part: a moment in which others are busy must not decide
 _ROUNDS = 3  # of which the best counts: others on the machine only ever add
 _TRACKS = 16
 _COVER = "cover sync"
@@ -55,13 +56,15 @@ def measure_timing(tracks: list[Track], hearing: Hearing, *, heard_clips: int) -
             ("pairs", lambda: _pairs(tracks, hearing.clips, pool)),
             ("Chromaprint", lambda: _chromaprint(files)),
             ("plain librosa", lambda: _librosa(files[:12])),
-            ("cold starts", lambda: _cold_start(files[0], files[1])),
             ("memory", lambda: _memory(files, heard_clips) if heard_clips else {}),
         )
+        starts = []
         for what, part in parts:
-            print(f"            timing: {what}", flush=True)
+            print(f"            timing: cold starts, {what}", flush=True)
+            starts += [_cold_start(files[0], files[1]) for _ in range(_COLD_STARTS)]
             document |= part()
-        return document
+        walls, processors = zip(*starts, strict=True)
+        return document | {"cold_wall_s": min(walls), "cold_cpu_s": min(processors)}
 
 
 def _listening(files: Sequence[Path], pool: DecoderPool) -> Document:
@@ -156,22 +159,19 @@ def _librosa(files: Sequence[Path]) -> Document:
     return {"librosa_clip_ms": clip_ms, "librosa_pair_ms": pair_ms}
 
 
-def _cold_start(reference: Path, candidate: Path) -> Document:
-    """Seconds from a new process to its first verdict, the best of a few: by the wall clock, and
-    of processor time in both processes, which a busy machine moves less.
+def _cold_start(reference: Path, candidate: Path) -> tuple[float, float]:
+    """Seconds from a new process to its first verdict: by the wall clock, and of processor time in
+    both processes, which a busy machine moves less.
     """
     command = [
         sys.executable, "-m", "api.cli.main", "audio", "compare", "--json",
         "--reference", str(reference), "--candidate", str(candidate),
     ]  # fmt: skip
-    walls, processors = [], []
-    for _ in range(_COLD_STARTS):
-        began, used = time.monotonic(), _children_s()
-        ended = subprocess.run(command, check=True, capture_output=True)
-        walls.append(time.monotonic() - began)
-        processors.append(_children_s() - used)
-        assert json.loads(ended.stdout)["verdict"]
-    return {"cold_wall_s": min(walls), "cold_cpu_s": min(processors)}
+    began, used = time.monotonic(), _children_s()
+    ended = subprocess.run(command, check=True, capture_output=True)
+    wall, processor = time.monotonic() - began, _children_s() - used
+    assert json.loads(ended.stdout)["verdict"]
+    return wall, processor
 
 
 def _memory(files: Sequence[Path], clips: int) -> Document:

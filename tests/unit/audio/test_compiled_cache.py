@@ -112,6 +112,19 @@ def test_comparing_loads_no_library_that_no_loop_uses_and_other_code_can_still_h
     assert told.stdout.split() == ["[]", "12.0"]
 
 
+def test_a_loop_that_is_compiled_loads_nothing_that_only_compiling_needs() -> None:
+    code = (
+        "import sys\n"
+        "from pipelines.audio.matching.verify import warm_up\n"
+        "warm_up()\n"
+        "print('numba.typed.dictimpl' in sys.modules, 'numba.np.arrayobj' in sys.modules)\n"
+        "import numba\n"
+        "print(numba.njit(lambda text: {text: len(text)})('four')['four'])\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert told.stdout.split() == ["False", "True", "4"]
+
+
 def test_comparing_reads_no_metadata_of_packages() -> None:
     code = (
         "import importlib.metadata\n"
