@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import structlog
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
@@ -72,6 +72,14 @@ def open_instance(home: Home) -> DagsterInstance:
         return DagsterInstance.from_config(str(INSTANCE_FOLDER))
 
 
+@cache
+def scan_jobs() -> tuple[CurrentScan, Mapping[str, JobDefinition]]:
+    """Return Dagster's jobs of this process by kind, and the scan that their steps belong to."""
+    current_scan = CurrentScan()
+    definitions = build_definitions(scan=current_scan)
+    return current_scan, {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
+
+
 def warm(settings: Settings, worker_pid: int) -> None:
     """Open everything a scan needs; called once per process."""
     configure_logging()
@@ -82,17 +90,11 @@ def warm(settings: Settings, worker_pid: int) -> None:
     if settings.worker_gives_way:
         lower_process_priority()
     runtime = open_runtime(settings, _open)
-    current_scan = CurrentScan()
-    definitions = build_definitions(scan=current_scan)
+    current_scan, jobs = scan_jobs()
     instance = _open.enter_context(open_instance(runtime.home))
     if settings.worker_gives_way:
         guard_share(current_scan.tell_starved)
-    _process = RunProcess(
-        runtime,
-        instance,
-        current_scan,
-        {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS},
-    )
+    _process = RunProcess(runtime, instance, current_scan, jobs)
     if settings.worker_gives_way:  # not before: on a busy machine, warming up would take minutes
         lower_session_priority(leader=worker_pid)
 
