@@ -1,8 +1,8 @@
 """The timing part: what one clip, one pair and one cold process cost, the others beside it.
 
-Processor time of one thread: the best of three for each clip or pair, because others on a machine
-only ever add, and of those the median; of the cold starts, spread over all of it, the best. All in
-one run: read the ratios, a shared machine moves all of them together. What belongs here:
+Processor time of one thread: the best of five rounds for each clip or pair, because others on a
+machine only ever add, and of those the median; of the cold starts, spread over all of it, the best.
+All in one run: read the ratios, a shared machine moves all of them together. What belongs here:
 stopwatches. Not here: verdicts' worth.
 """
 
@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from tests.bench.running import counted
 type Document = dict[str, Any]
 _CLIPS = 32
 _COLD_STARTS = 4  # before each part: a moment in which others are busy must not decide
-_ROUNDS = 3  # of which the best counts: others on the machine only ever add
+_ROUNDS = 5  # over all clips or pairs, so that a busy moment spoils one round
 _TRACKS = 16
 _COVER = "cover sync"
 _COMPARED = frozenset({"reference", "clean 64k", _COVER})
@@ -69,9 +69,10 @@ def measure_timing(tracks: list[Track], hearing: Hearing, *, heard_clips: int) -
 
 def _listening(files: Sequence[Path], pool: DecoderPool) -> Document:
     """As the product does it: one child, one sound after the other, by the child's own clock."""
-    told = [min(_heard(pool, file).cpu_ms for _ in range(_ROUNDS)) for file in files]
-    decoding = _each(files, lambda file: decode_sound(file, _LIMITS))
-    return {"clip_ms": statistics.median(told), "decode_ms": decoding}
+    return {
+        "clip_ms": _median_of_best(files, lambda file: _heard(pool, file).cpu_ms),
+        "decode_ms": _each(files, lambda file: decode_sound(file, _LIMITS)),
+    }
 
 
 def _heard(pool: DecoderPool, file: Path) -> MeasuredSound:
@@ -90,15 +91,14 @@ def _pairs(tracks: Sequence[Track], clips: Path, pool: DecoderPool) -> Document:
     same, covers = (
         [(names["reference"], names[name]) for names in sounds] for name in ("clean 64k", _COVER)
     )
-    for pair in (*unrelated, *same, *covers):
-        compare_pair(*pair, limits=LIMITS)  # what belongs to one sound is computed once
+    # what belongs to one sound is computed once, and kept for the last few sounds: `before`
     return {
-        "pair_ms": _each(unrelated, _as_heard),
-        "pair_same_ms": _each(same, _as_heard),
-        "pair_cover_ms": _each(covers, _as_heard),
-        "pair_searched_ms": _each(unrelated[::4], _searched),
+        "pair_ms": _each(unrelated, _as_heard, before=_as_heard),
+        "pair_same_ms": _each(same, _as_heard, before=_as_heard),
+        "pair_cover_ms": _each(covers, _as_heard, before=_as_heard),
+        "pair_searched_ms": _each(unrelated[::4], _searched, before=_searched),
         "cover_searched_ms": _each(covers, _searched, before=_searched),
-        "cold_searched_ms": statistics.median(_searched_cold(pair) for pair in unrelated[::4]),
+        "cold_searched_ms": _median_of_best(unrelated[::4], _searched_cold),
         "pairs": len(unrelated),
     }
 
@@ -112,12 +112,9 @@ def _searched(pair: tuple[MeasuredSound, MeasuredSound]) -> object:
 
 
 def _searched_cold(pair: tuple[MeasuredSound, MeasuredSound]) -> float:
-    """The best of three searches of sounds as they come from storage, nothing of them known."""
-    spent = []
-    for _ in range(_ROUNDS):
-        fresh = [replace(one, features=_reread(one)) for one in pair]
-        spent.append(_spent(_searched, (fresh[0], fresh[1])))
-    return min(spent)
+    """A search of sounds as they come from storage, nothing of them known."""
+    one, other = (replace(sound, features=_reread(sound)) for sound in pair)
+    return _spent(_searched, (one, other))
 
 
 def _reread(sound: MeasuredSound) -> Features:
@@ -127,12 +124,10 @@ def _reread(sound: MeasuredSound) -> Features:
 def _chromaprint(files: Sequence[Path]) -> Document:
     if not chromaprint.has_fpcalc():
         return {}
-
-    spent = [min(_fpcalc_ms(file) for _ in range(_ROUNDS)) for file in files]
     prints = [chromaprint.fingerprint(file) for file in files[:8]]
     pairs = [(one, two) for one in prints for two in prints]
     return {
-        "fpcalc_ms": statistics.median(spent),
+        "fpcalc_ms": _median_of_best(files, _fpcalc_ms),
         "chromaprint_pair_ms": _each(pairs, lambda pair: chromaprint.similarity(*pair)),
     }
 
@@ -191,17 +186,25 @@ def _resident_mb(pool: DecoderPool) -> float:
 
 
 def _each[T](
-    things: Iterable[T],
+    things: Sequence[T],
     call: Callable[[T], object],
     *,
     before: Callable[[T], object] = lambda _: None,
 ) -> float:
     """Median processor time of a call, in milliseconds; what `before` does is not counted."""
-    spent = []
-    for thing in things:
+
+    def measured(thing: T) -> float:
         before(thing)
-        spent.append(min(_spent(call, thing) for _ in range(_ROUNDS)))
-    return statistics.median(spent)
+        return _spent(call, thing)
+
+    return _median_of_best(things, measured)
+
+
+def _median_of_best[T](things: Sequence[T], measured: Callable[[T], float]) -> float:
+    """Measure all in rounds; of each thing the least counts, and of those the median."""
+    rounds = [[measured(thing) for thing in things] for _ in range(_ROUNDS)]
+    best: list[float] = [min(spent) for spent in zip(*rounds, strict=True)]
+    return statistics.median(best)
 
 
 def _spent[T](call: Callable[[T], object], thing: T) -> float:
