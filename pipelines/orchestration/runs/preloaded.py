@@ -1,14 +1,11 @@
 """Everything that scan processes and look-ups load, loaded once before they are forked."""
 
 import gc
+import importlib
+from contextlib import suppress
 
 # ruff: noqa: E402
 gc.disable()  # until everything is loaded: nothing of that is garbage
-
-# What libraries load when they are first used: the HTTP client, and the storage of Dagster.
-import httpcore2  # noqa: F401
-import truststore  # noqa: F401
-import upath.implementations.local  # noqa: F401
 
 from pipelines.audio.index import reference_index
 from pipelines.audio.matching import verify
@@ -17,6 +14,12 @@ from pipelines.freed_memory import give_back_memory
 from pipelines.orchestration import storage  # noqa: F401
 from pipelines.orchestration.runs import scan_runs
 
+LOADED_LATER = ("httpcore2", "truststore", "upath.implementations.local")
+"""What libraries load at their first use: the HTTP client, and the storage of Dagster."""
+
+for name in LOADED_LATER:
+    with suppress(ImportError):  # another version of them does without
+        importlib.import_module(name)
 verify.warm_up()
 reference_index.warm_up()
 scan_runs.scan_jobs()
