@@ -42,10 +42,10 @@ load them takes longer than to load all loops."""
 
 
 def load_numba(source: Path) -> None:
-    """Choose the cache for the loops of `source`; load numba without `UNUSED` and extensions of it.
+    """Choose the cache for the loops of `source`, and load numba without what no loop here uses.
 
-    Linear algebra that other code compiles is loaded at its first call. To look for extensions
-    reads the metadata of all packages.
+    Left out are `UNUSED`, which other code can still import, and extensions by other packages:
+    looking for those reads the metadata of every package.
     """
     choose_cache(source)  # numba reads it from the environment when it is imported
     with hidden_modules(*UNUSED):
@@ -58,8 +58,8 @@ def load_numba(source: Path) -> None:
 def compiled_loop[**P, T](*, fastmath: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Compile a function with numba at its first call, and keep the machine code on disk.
 
-    Machine code on disk is loaded without numba's implementations of NumPy and Python, 50 modules
-    that only compiling needs; numba loads them first in either case.
+    A loop that is on disk is loaded without numba's implementations of NumPy and Python, some 50
+    modules that only compiling needs. With numba's own `cache=True` they are loaded regardless.
 
     Args:
         fastmath: Allow sums in another order, for finite numbers.
@@ -76,7 +76,7 @@ def compiled_loop[**P, T](*, fastmath: bool = False) -> Callable[[Callable[P, T]
 
 @cache
 def _loop_cache() -> type:
-    """Return numba's cache of a function, but for what it loads before it looks there."""
+    """Return numba's cache of a function, which here looks on disk before it loads a compiler."""
     from numba.core.caching import FunctionCache  # noqa: PLC0415
     from numba.core.runtime import rtsys  # type: ignore[attr-defined] # noqa: PLC0415
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.compiled_cache import compiled_loop
-from pipelines.audio.matching import kernels as _numba  # noqa: F401 - loads it as both need it
+from pipelines.audio.matching import kernels as _numba  # noqa: F401 - loads numba for both
 
 Whole = NDArray[np.int64]
 _MOST_CENTS = 2_400

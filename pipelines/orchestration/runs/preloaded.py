@@ -11,11 +11,11 @@ from pipelines.audio.index import reference_index
 from pipelines.audio.matching import verify
 from pipelines.catalog import sound_matches  # noqa: F401 -- what look-ups need
 from pipelines.freed_memory import give_back_memory
-from pipelines.orchestration import storage  # noqa: F401
+from pipelines.orchestration import storage  # noqa: F401 -- what Dagster's instance loads
 from pipelines.orchestration.runs import scan_runs
 
 LOADED_LATER = ("httpcore2", "truststore", "upath.implementations.local")
-"""What libraries load at their first use: the HTTP client, and the storage of Dagster."""
+"""What the HTTP client and Dagster's instance import when they are first used."""
 
 for name in LOADED_LATER:
     with suppress(ImportError):  # another version of them does without

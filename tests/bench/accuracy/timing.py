@@ -91,7 +91,7 @@ def _pairs(tracks: Sequence[Track], clips: Path, pool: DecoderPool) -> Document:
     same, covers = (
         [(names["reference"], names[name]) for names in sounds] for name in ("clean 64k", _COVER)
     )
-    # what belongs to one sound is computed once, and kept for the last few sounds: `before`
+    # `before` fills the cache of what belongs to one sound: it holds the last few sounds alone
     return {
         "pair_ms": _each(unrelated, _as_heard, before=_as_heard),
         "pair_same_ms": _each(same, _as_heard, before=_as_heard),
