@@ -143,6 +143,7 @@ def _startup_objects_frozen() -> Iterator[None]:
     """Exclude start-up objects from garbage collection, which would otherwise delay responses."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ its longest sound.
 
 import ctypes
 import gc
+import os
 
 HEAPS = 2
 """By default glibc has a heap per thread, and each keeps what was freed in it."""
@@ -14,7 +15,8 @@ _M_ARENA_MAX = -8  # glibc's malloc.h
 
 
 def limit_heaps() -> None:
-    """Let the threads of this process share heaps; no effect without glibc."""
+    """Let the threads of this process share heaps, and those of its children; with glibc only."""
+    os.environ.setdefault("MALLOC_ARENA_MAX", str(HEAPS))
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
     if set_option is not None:
         set_option(_M_ARENA_MAX, HEAPS)

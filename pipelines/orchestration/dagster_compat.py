@@ -8,8 +8,14 @@ one is tried by the tests of the modules named here. Whatever has a public name 
 and its script is missing where packages were linked instead of installed.
 """
 
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
+from importlib import import_module
+from typing import override
 
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from dagster import DagsterEventType, DagsterInstance
 
 # `storage.py` subclasses the storages to keep their connections open: by default each event opens,
@@ -31,6 +37,9 @@ from dagster._core.launcher import LaunchRunContext, RunLauncher
 # Runs name their code location, so that the UI files them there and the daemon can launch them.
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+
+# A class in here is replaced below.
+from dagster._core.storage import sql as storage_sql
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage, SqlEventLogStorage
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
 from dagster._core.storage.event_log.schema import (
@@ -77,8 +86,15 @@ __all__ = [
     "WorkspaceRequestContext",
     "delete_runless_materializations",
     "execute_run_iterator",
+    "load_for_instances",
 ]
 
+LOADED_WHEN_OPENED = (
+    "dagster._core.instance.factory",
+    "dagster._core.secrets.env_file",
+    "dagster._core.storage.legacy_storage",
+    "upath.implementations.local",
+)
 _NO_RUN = ""  # the run id of events that no run reported
 
 
@@ -101,6 +117,36 @@ def delete_runless_materializations(instance: DagsterInstance, before: datetime)
             events.delete().where(is_runless & is_old & events.c.id.not_in(newest))
         )
     return int(deleted.rowcount)
+
+
+class _SharedScripts(ScriptDirectory):
+    """The migration scripts of Dagster's storages, read once by a process.
+
+    Dagster reads all of them for each of three storages, to compare their newest with the file's.
+    """
+
+    @classmethod
+    @override
+    def from_config(cls, config: Config) -> ScriptDirectory:
+        return _scripts(config.get_main_option("script_location") or "")
+
+
+@cache
+def _scripts(location: str) -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", location)
+    return ScriptDirectory.from_config(config)
+
+
+vars(storage_sql)["ScriptDirectory"] = _SharedScripts
+
+
+def load_for_instances() -> None:
+    """Load what an instance loads when it is opened, before processes are forked that open one."""
+    for name in LOADED_WHEN_OPENED:
+        with suppress(ImportError):  # another version of Dagster does without
+            import_module(name)
+    _scripts(storage_sql.ALEMBIC_SCRIPTS_LOCATION).as_revision_number("head")
 
 
 if __name__ == "__main__":

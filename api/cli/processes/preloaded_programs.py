@@ -4,13 +4,21 @@ import atexit
 import gc
 import os
 
+# ruff: noqa: E402
+gc.disable()  # until everything is loaded: nothing of that is garbage
+
 from api import process  # noqa: F401 -- the service
 from api.cli.processes import dagster_ui  # noqa: F401
 from pipelines.freed_memory import give_back_memory
-from pipelines.orchestration import definitions  # noqa: F401
+from pipelines.orchestration import (
+    dagster_compat,
+    definitions,  # noqa: F401
+)
 from pipelines.orchestration.worker import worker  # noqa: F401
 from pipelines.sandbox import server  # noqa: F401
 
+dagster_compat.load_for_instances()
 give_back_memory()
 gc.freeze()  # a collection in a fork would touch, and so copy, what it shares
+gc.enable()
 atexit.register(os._exit, 0)  # nothing is left to do at its end, where DuckDB reports its leaks

@@ -7,14 +7,10 @@ import structlog
 from pebble import ProcessFuture, ProcessPool
 
 from pipelines.forked_processes import forking_context
-from pipelines.freed_memory import HEAPS
 from pipelines.orchestration.runs.scan_runs import run_scan, warm
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.settings import Settings
 
-MEMORY_SETTINGS = {"MALLOC_ARENA_MAX": str(HEAPS), "ARROW_DEFAULT_MEMORY_POOL": "system"}
-"""For the processes of a worker. By default Arrow has a heap of its own, too; trimming the heap
-after a scan would give back little."""
 SCANS_PER_PROCESS = 3
 """A process is replaced after so many scans, because it grows with them.
 
@@ -85,8 +81,6 @@ class LocalScanRunner:
 
 
 def _build_pool(settings: Settings) -> ProcessPool:
-    for name, value in MEMORY_SETTINGS.items():
-        os.environ.setdefault(name, value)  # read when a process starts
     pool = ProcessPool(
         max_workers=settings.worker_runs,
         max_tasks=SCANS_PER_PROCESS,

@@ -7,14 +7,17 @@ scan at a time: two Dagster runs in threads of one process deadlock.
 import fcntl
 import os
 import signal
+import sys
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 
 import structlog
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
+from setproctitle import setproctitle
 
 from pipelines.forked_processes import exit_with
 from pipelines.freed_memory import give_back_memory
@@ -87,6 +90,7 @@ def warm(settings: Settings, worker_pid: int) -> None:
     # Before any other thread starts, since threads inherit the blocked signals.
     _end_at_once_when_asked()
     exit_with(worker_pid)
+    setproctitle(f"{Path(sys.executable).name}: runs scans of process {worker_pid}")
     if settings.worker_gives_way:
         lower_process_priority()
     runtime = open_runtime(settings, _open)

@@ -25,6 +25,7 @@ from pebble import ProcessExpired
 
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
+from pipelines.forked_processes import fork_server_here
 from pipelines.logs import configure_logging
 from pipelines.orchestration.outages import is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
@@ -390,6 +391,7 @@ class Worker:
 def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_logging()
+    fork_server_here()
     if settings.worker_gives_way and os.getsid(0) == os.getpid():  # its scans lower the session
         guard_share(lambda _is_starved: None, restore=restore_session_priority)
     stop = threading.Event()

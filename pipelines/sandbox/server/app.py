@@ -112,7 +112,6 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
-        platform.warm()
         async with _connected(phone, options.adb_port):
             yield
         platform.close()

@@ -26,7 +26,6 @@ from pipelines.sandbox.world.sound.render_process import (
     make_song_file,
     make_video_file,
     open_sound_cache,
-    warm_up,
 )
 from pipelines.sandbox.world.sound.sound_cache import SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
@@ -105,10 +104,6 @@ class SandboxPlatform:
         calendar = self.chart.calendar
         is_late = self.switches.is_on("chart_late")
         return (calendar.released_count_at if is_late else calendar.count_at)(self.now)
-
-    def warm(self) -> None:
-        """Start a rendering process, so that the first sound does not wait for it."""
-        self._pool.submit(warm_up)
 
     async def directory(self) -> Directory:
         """Return hashtags and search; built once for concurrent callers."""

@@ -1,8 +1,10 @@
 """A process that is forked from another one ends with the one that asked for it."""
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from pipelines.forked_processes import PRELOADED
 
@@ -14,6 +16,35 @@ from pipelines.forked_processes import exit_with
 exit_with(int(sys.argv[1]))
 print("follows", flush=True)
 {SLEEP}
+"""
+
+FORK = """
+import multiprocessing, os, signal, sys
+from pathlib import Path
+from pipelines import forked_processes
+
+def tell(pipe):
+    pipe.send((os.getppid(), "decimal" in sys.modules, "colorsys" in sys.modules))
+
+def ask():
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = forked_processes.forking_context().Process(target=tell, args=(sender,))
+    process.start()
+    sender.close()
+    found = receiver.recv()
+    process.join()
+    return found, process.exitcode
+
+if __name__ == "__main__":
+    forked_processes.PRELOADED = "colorsys"
+    import decimal
+    forked_processes.fork_server_here()
+    (server, has_own, has_preloaded), code = ask()
+    print(has_own, has_preloaded, code)
+    os.kill(server, signal.SIGKILL)
+    os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
+    (other, has_own, has_preloaded), code = ask()
+    print(other != server, has_own, has_preloaded, code)
 """
 
 
@@ -36,3 +67,14 @@ def test_a_process_ends_with_its_owner_although_that_is_not_its_parent() -> None
 def test_the_module_that_is_loaded_before_a_fork_exists() -> None:
     """`multiprocessing` says nothing if it does not: each process would load everything itself."""
     assert find_spec(PRELOADED) is not None
+
+
+def test_processes_share_what_the_one_that_starts_them_has_loaded(tmp_path: Path) -> None:
+    """A server that has ended is replaced by a new Python process, which loads everything anew."""
+    script = tmp_path / "fork.py"
+    script.write_text(FORK, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE_S,
+        check=True, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["True True 0", "True False True 0"], done.stderr

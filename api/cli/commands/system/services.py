@@ -1,5 +1,6 @@
 """The long-running processes, one command each: service, worker, sandbox, Dagster UI."""
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the HTTP API and the console."""
+    gc.disable()  # until everything is loaded: nothing of that is garbage
     from api.process import run_server  # noqa: PLC0415 -- loads FastAPI and DuckDB
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 

@@ -131,11 +131,10 @@ def _configure(
 ) -> UpConfig:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from pipelines.watchlists.webhook import webhook_address  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
-    webhook_address(settings)  # a wrong one is said at once, not in the outcome of each digest
+    _check_webhook(settings)
     choice = _choose(settings, sandbox=sandbox)
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
@@ -160,6 +159,14 @@ def _configure(
     _check_env_file(plan)
     _check_ports(plan)
     return plan
+
+
+def _check_webhook(settings: "Settings") -> None:
+    """Refuse a wrong address at once, not in the outcome of each digest."""
+    if settings.digest_webhook_url is not None:
+        from pipelines.watchlists.webhook import webhook_address  # noqa: PLC0415 -- loads an HTTP client
+
+        webhook_address(settings)
 
 
 def _choose(settings: "Settings", *, sandbox: bool) -> str:

@@ -48,11 +48,6 @@ def make_song_file(track: int, length_s: float) -> bool:
     return _opened["cache"].song_file(track, length_s=length_s).exists()
 
 
-def warm_up() -> int:
-    """Do nothing; completes when a process is ready."""
-    return os.getpid()
-
-
 def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
