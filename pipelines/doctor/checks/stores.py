@@ -1,24 +1,15 @@
 """Checks of the stores of the configured world; a store that cannot be opened is a result."""
 
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from contextlib import ExitStack
 
 from pipelines.doctor.check_results import CheckResult
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.surface_health import has_report, write_test_row
 from warehouse.records.errors import SametrackError
-
-
-@dataclass(frozen=True, slots=True)
-class OpenWarehouse:
-    """An open lake and the engine over it."""
-
-    lake: Lake
-    engine: Engine
 
 
 def open_home_of(settings: Settings, world: str) -> tuple[CheckResult, Home | None]:
@@ -35,8 +26,7 @@ def check_control(
 ) -> tuple[CheckResult, ControlStore | None]:
     """Check that the control store opens, belongs to this world and has a known schema."""
     try:
-        control = open_control(settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
+        control = stack.enter_context(open_control_of(settings, home))
         number = control.schema_version()
     except SametrackError as error:
         return _failed("control store", error), None
@@ -45,12 +35,11 @@ def check_control(
 
 def check_warehouse(
     settings: Settings, home: Home, stack: ExitStack
-) -> tuple[CheckResult, OpenWarehouse | None]:
+) -> tuple[CheckResult, Engine | None]:
     """Check that the warehouse opens, belongs to this world, and stores and returns a row."""
     try:
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        engine = stack.enter_context(closing(Engine(lake)))
-        report_id = write_test_row(lake)
+        engine = stack.enter_context(open_engine_of(settings, home))
+        report_id = write_test_row(engine.lake)
         engine.refresh()
         engine.list_all()
         is_back = has_report(engine, report_id)
@@ -59,8 +48,8 @@ def check_warehouse(
     if not is_back:
         advice = "check the disk, and which other programs write to this lake"
         return CheckResult("warehouse", "fail", "a written row is not read back", advice), None
-    says = f"{len(lake.tables)} tables can be read and written"
-    return CheckResult("warehouse", "ok", says), OpenWarehouse(lake, engine)
+    says = f"{len(engine.lake.tables)} tables can be read and written"
+    return CheckResult("warehouse", "ok", says), engine
 
 
 def _failed(name: str, error: SametrackError) -> CheckResult:

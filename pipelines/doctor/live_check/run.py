@@ -7,7 +7,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, aclosing, closing
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,6 @@ from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.captures.recorded.shape_files import RecordedReader, pseudonymised
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.doctor.check_results import HealthVerdict, summarise_health
-from pipelines.doctor.checks.stores import OpenWarehouse
 from pipelines.doctor.live_check.analysis import LiveFindings, analyse
 from pipelines.doctor.live_check.limits import CountedTurns, OneRequestClient
 from pipelines.doctor.live_check.proposal import ProposedPatch, propose_patch
@@ -32,18 +31,18 @@ from pipelines.doctor.live_check.round import (
 from pipelines.doctor.probes.canaries import Canaries, CanaryKind
 from pipelines.doctor.probes.probe_round import find_canaries
 from pipelines.doctor.probes.probe_runner import ProbeListener
-from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.doctor.probes.table import ProbeReader
 from pipelines.documents.videos import to_time
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.http.host_policy import build_host_policy
 from pipelines.platform.http.robots import DAY_S
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reparse import BodyParser
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, RobotsDecision, open_control
+from warehouse.control import ControlStore, RobotsDecision
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import open_lake
 from warehouse.queries.surface_health import write_health
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document
@@ -101,14 +100,12 @@ def run_live_check(
     _check_input(request)
     began_at, began = clock.now(), clock.monotonic()
     home = open_home(request.settings.data_home, request.profile.name)
-    with ExitStack() as stack:
-        control = open_control(request.settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-        lake = open_lake(request.settings.lake_url or home.lake_url, world=home.world)
-        warehouse = OpenWarehouse(lake, stack.enter_context(closing(Engine(lake))))
-        asking = _ask(request, control, warehouse, watch or ProbeListener(), clock)
-        answers = asyncio.run(asking)
-        write_health(lake, [check.health for check in answers.checks])
+    with (
+        open_control_of(request.settings, home) as control,
+        open_engine_of(request.settings, home) as engine,
+    ):
+        answers = asyncio.run(_ask(request, control, engine, watch or ProbeListener(), clock))
+        write_health(engine.lake, [check.health for check in answers.checks])
     findings = analyse(request.profile, answers.checks)
     patch = propose_patch(request.profile, findings, made_at=began_at)
     verdict = summarise_health([], [one.health for one in answers.checks], is_chosen=True)
@@ -146,7 +143,7 @@ def _check_ids(canaries: Canaries) -> None:
 async def _ask(
     request: LiveCheckRequest,
     control: ControlStore,
-    warehouse: OpenWarehouse,
+    engine: Engine,
     watch: ProbeListener,
     clock: Clock,
 ) -> _Answers:
@@ -170,7 +167,7 @@ async def _ask(
         target = profile.find_target(request.link or "")
         if target is not None:
             asked.learn_target(target)
-        await asyncio.to_thread(find_canaries, settings, profile, warehouse, known=canaries)
+        await asyncio.to_thread(find_canaries, settings, profile, engine, known=canaries)
         _check_ids(canaries)
         checks = await asked.run()
     hosts = {urlsplit(seen.head.url).hostname or "" for one in checks for seen in one.exchanges}

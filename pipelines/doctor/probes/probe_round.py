@@ -5,18 +5,16 @@ Used by the command line and by the scheduled canaries.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, aclosing, closing
+from contextlib import aclosing
 from datetime import datetime
 
-from pipelines.doctor.checks.stores import OpenWarehouse
 from pipelines.doctor.probes.canaries import (
     Canaries,
     add_configured_ids,
     add_observed_ids,
     add_sandbox_ids,
 )
-from pipelines.doctor.probes.payload_shapes import STABLE_AFTER, key_paths
-from pipelines.doctor.probes.payloads import decode_payload
+from pipelines.doctor.probes.payload_shapes import STABLE_AFTER, decode_payload, key_paths
 from pipelines.doctor.probes.probe_runner import (
     LIMITS,
     PROBE_MAX_WAIT_S,
@@ -24,18 +22,17 @@ from pipelines.doctor.probes.probe_runner import (
     ProbeListener,
     ProbeRound,
 )
-from pipelines.doctor.probes.requests import ProbeReader
-from pipelines.doctor.probes.table import PROBE_BY_SURFACE
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE, ProbeReader
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.host_policy import build_host_policy
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import unpack_bytes
-from warehouse.lake.store import open_lake
 from warehouse.queries.surface_health import (
     read_good_bodies,
     read_good_shapes,
@@ -59,18 +56,14 @@ def probe_all_surfaces(
         WarehouseError: A store cannot be opened or written.
     """
     home = open_home(settings.data_home, profile.name)
-    with ExitStack() as stack:
-        control = open_control(settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        warehouse = OpenWarehouse(lake, stack.enter_context(closing(Engine(lake))))
-        last_worked = read_last_worked(warehouse.engine)
+    with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
+        last_worked = read_last_worked(engine)
         found = asyncio.run(
             probe_and_store(
                 settings,
                 profile,
                 control=control,
-                warehouse=warehouse,
+                engine=engine,
                 surfaces=list(PROBE_BY_SURFACE),
                 asked_by=asked_by,
             )
@@ -83,7 +76,7 @@ async def probe_and_store(
     profile: PlatformProfile,
     *,
     control: ControlStore,
-    warehouse: OpenWarehouse,
+    engine: Engine,
     surfaces: Sequence[str],
     asked_by: str,
     watch: ProbeListener | None = None,
@@ -95,8 +88,8 @@ async def probe_and_store(
         InvalidParameterError: The world has its own data: there is nothing to probe.
         WarehouseError: Known ids cannot be read, or the results cannot be stored.
     """
-    good = await asyncio.to_thread(read_shapes, warehouse, surfaces)
-    canaries = await asyncio.to_thread(find_canaries, settings, profile, warehouse)
+    good = await asyncio.to_thread(read_shapes, engine, surfaces)
+    canaries = await asyncio.to_thread(find_canaries, settings, profile, engine)
     turns = HostRateLimiter(
         control,
         profile.rate,
@@ -109,15 +102,15 @@ async def probe_and_store(
     async with aclosing(ProbeReader(client)) as reader:
         asked = ProbeRound(reader, canaries, good, asked_by, watch or ProbeListener())
         found = await asked.ask([PROBE_BY_SURFACE[name] for name in surfaces], total_s=total_s)
-    await asyncio.to_thread(write_bodies, warehouse.lake, warehouse.engine, asked.bodies)
-    await asyncio.to_thread(write_health, warehouse.lake, found)
+    await asyncio.to_thread(write_bodies, engine.lake, engine, asked.bodies)
+    await asyncio.to_thread(write_health, engine.lake, found)
     return found
 
 
 def find_canaries(
     settings: Settings,
     profile: PlatformProfile,
-    warehouse: OpenWarehouse,
+    engine: Engine,
     *,
     known: Canaries | None = None,
 ) -> Canaries:
@@ -127,19 +120,17 @@ def find_canaries(
     canaries.offer("rank_id", profile.chart.rank_id)
     if profile.may_name_loopback:  # before observed ids: the sandbox may run another world now
         add_sandbox_ids(canaries, port=profile.port)
-    add_observed_ids(canaries, read_known_ids(warehouse.engine))
+    add_observed_ids(canaries, read_known_ids(engine))
     return canaries
 
 
-def read_shapes(
-    warehouse: OpenWarehouse, surfaces: Sequence[str]
-) -> Mapping[str, Sequence[Sequence[str]]]:
+def read_shapes(engine: Engine, surfaces: Sequence[str]) -> Mapping[str, Sequence[Sequence[str]]]:
     """Return the shapes of good payloads per surface, newest first; from captures if unprobed."""
     shapes: dict[str, Sequence[Sequence[str]]] = dict(
-        read_good_shapes(warehouse.engine, stable_after=STABLE_AFTER)
+        read_good_shapes(engine, stable_after=STABLE_AFTER)
     )
     without = [surface for surface in surfaces if surface not in shapes]
-    for surface, packed in read_good_bodies(warehouse.engine, without).items():
+    for surface, packed in read_good_bodies(engine, without).items():
         paths = key_paths(decode_payload(unpack_bytes(packed), surface=surface))
         shapes[surface] = [paths] if paths else []
     return shapes

@@ -6,36 +6,20 @@ the report and never ends it.
 
 import asyncio
 import hashlib
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from pipelines.doctor.probes.answers import TIME_IS_UP, ProbeAnswer, await_answer
 from pipelines.doctor.probes.canaries import Canaries
-from pipelines.doctor.probes.payload_shapes import change_since, key_paths
-from pipelines.doctor.probes.payloads import decode_payload
-from pipelines.doctor.probes.probe_outcomes import (
-    TIME_IS_UP,
-    empty_list_error,
-    probe_outcome,
-    probe_reason,
-    probe_status,
-)
-from pipelines.doctor.probes.requests import ProbeReader
-from pipelines.doctor.probes.table import Probe
-from pipelines.platform.call_trace import CallTrace, open_call_trace
+from pipelines.doctor.probes.payload_shapes import change_since, decode_payload, key_paths
+from pipelines.doctor.probes.table import Probe, ProbeReader
+from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import HttpLimits
 from pipelines.platform.http.link_gate import Dialler
-from warehouse.records.errors import (
-    InputError,
-    PageWithoutDataError,
-    SametrackError,
-    UnreachableError,
-    UpstreamError,
-)
+from warehouse.records.errors import UnreachableError, UpstreamError
 from warehouse.records.health import SurfaceHealth
-from warehouse.records.videos import UnavailableVideo, VideoPage
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
 """One attempt each: the probe shows whether a surface answers now."""
@@ -98,46 +82,40 @@ class ProbeRound:
         health = self._line(probe, outcome="not_asked")
         requests = 0
         for entity_id in self.canaries.of(probe.needs)[:MAX_IDS_TRIED]:
-            answer, is_about_id = await self._try(probe, entity_id)
-            requests += answer.request_count
-            if requests == 0 or answer.reason != OPEN_REASON:  # an earlier error is more specific
-                health = answer
-            if not is_about_id or answer.reason == OPEN_REASON:
+            answer = await self._try(probe, entity_id)
+            found = answer.health
+            requests += found.request_count
+            if requests == 0 or found.reason != OPEN_REASON:  # an earlier error is more specific
+                health = self._with_shape(found, answer.response)
+            if not answer.is_about_id or found.reason == OPEN_REASON:
                 break
         self._note(replace(health, request_count=requests))
 
-    async def _try(self, probe: Probe, entity_id: str) -> tuple[SurfaceHealth, bool]:
-        """Probe with one id; also return True if another id may give another result."""
-        began = time.monotonic()
-        with open_call_trace() as call_trace:
-            asking = asyncio.wait_for(probe.ask(self.reader, entity_id), PROBE_S)
-            seen, error = await answer_of(
-                asking, surface=probe.surface, within_s=PROBE_S, call_trace=call_trace
-            )
-        reason = probe_reason(seen, error)
-        line = self._line(
+    async def _try(self, probe: Probe, entity_id: str) -> ProbeAnswer:
+        answer = await await_answer(
             probe,
-            entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
-            outcome=probe_outcome(error, reason),
-            error_type=None if error is None else error.type,
-            reason=reason,
-            http_status=probe_status(error, call_trace),
-            request_count=call_trace.request_count,
-            duration_ms=round((time.monotonic() - began) * 1000),
+            entity_id,
+            probe.ask(self.reader, entity_id),
+            within_s=PROBE_S,
+            asked_by=self.asked_by,
         )
-        self.canaries.learn(seen)
+        self.canaries.learn(answer.value)
         self.reader.sound_pages.update(self.canaries.sound_pages)
-        return self._with_shape(line, call_trace), _is_about_id(seen, error)
+        return answer
 
-    def _with_shape(self, line: SurfaceHealth, call_trace: CallTrace) -> SurfaceHealth:
+    def _with_shape(self, line: SurfaceHealth, response: HttpResponse | None) -> SurfaceHealth:
         """Add the keys of the payload, and their difference from earlier good payloads."""
-        last = call_trace.last
-        if last is None or not last.body or line.outcome not in {"works", "changed"}:
-            return self._with_body(line, call_trace)
-        paths = key_paths(decode_payload(last.body, surface=line.surface))
+        if response is None or not response.body:
+            return line
+        sha256 = hashlib.sha256(response.body).hexdigest()
+        self.bodies[sha256] = (response.body, response.content_type)
+        line = replace(line, payload_sha256=sha256)
+        if line.outcome not in {"works", "changed"}:
+            return line
+        paths = key_paths(decode_payload(response.body, surface=line.surface))
         change = change_since(paths, self.good.get(line.surface, ()))
         is_lost = line.outcome == "works" and change.is_loss
-        line = replace(
+        return replace(
             line,
             key_paths=paths,
             came=change.came,
@@ -145,22 +123,19 @@ class ProbeRound:
             outcome="changed" if is_lost else line.outcome,
             reason="keys_went" if is_lost else line.reason,
         )
-        return self._with_body(line, call_trace)
-
-    def _with_body(self, line: SurfaceHealth, call_trace: CallTrace) -> SurfaceHealth:
-        last = call_trace.last
-        if last is None or not last.body:
-            return line
-        sha256 = hashlib.sha256(last.body).hexdigest()
-        self.bodies[sha256] = (last.body, last.content_type)
-        return replace(line, payload_sha256=sha256)
 
     async def _note_unasked(self, probe: Probe) -> None:
         """Report a surface without a known id: check at least that its host is reachable."""
         host = self._host(probe.surface)
         if host is not None and not await self._is_there(host):
-            line = self._line(probe, outcome="unreachable", reason="no_connection")
-            self._note(replace(line, error_type=UnreachableError.type))
+            self._note(
+                self._line(
+                    probe,
+                    outcome="unreachable",
+                    reason="no_connection",
+                    error_type=UnreachableError.type,
+                )
+            )
             return
         self._note(self._line(probe, outcome="not_asked", reason="nothing_to_ask"))
 
@@ -200,33 +175,3 @@ class ProbeRound:
     def _note(self, health: SurfaceHealth) -> None:
         self._found[health.surface] = health
         self.watch.found(health)
-
-
-def _is_about_id(seen: object, error: SametrackError | None) -> bool:
-    """Return True if the result concerns the id rather than the surface."""
-    is_empty = isinstance(seen, VideoPage) and error is not None
-    is_withheld = isinstance(error, PageWithoutDataError | InputError)
-    return isinstance(seen, UnavailableVideo) or is_empty or is_withheld
-
-
-async def answer_of(
-    reading: Awaitable[object], *, surface: str, within_s: float, call_trace: CallTrace
-) -> tuple[object, SametrackError | None]:
-    """Return what a surface answered, and the error if it did not answer or has nothing.
-
-    `reading` raises TimeoutError after `within_s` seconds.
-    """
-    try:
-        seen = await reading
-    except TimeoutError:
-        reason = "no_answer" if call_trace.request_count else TIME_IS_UP
-        return None, UnreachableError(
-            f"no answer within {within_s:.0f} s", surface=surface, reason=reason
-        )
-    except SametrackError as error:
-        return None, error
-    except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
-        fault = SametrackError(f"{type(error).__name__}: {error}")
-        fault.__cause__ = error
-        return None, fault
-    return seen, empty_list_error(seen, surface)

@@ -35,15 +35,10 @@ class _HeadSink:
             raise _HeadCompleteError
 
 
-async def read_sound_head(client: GuestClient, url: str, *, referer: str | None = None) -> str:
-    """Return the file suffix of the sound at a URL; see `fetch_sound_head`."""
-    return await fetch_sound_head(client, url, into=bytearray(), referer=referer)
-
-
-async def fetch_sound_head(
-    client: GuestClient, url: str, *, into: bytearray, referer: str | None = None
+async def read_sound_head(
+    client: GuestClient, url: str, *, into: bytearray | None = None, referer: str | None = None
 ) -> str:
-    """Read the first bytes at a URL into a buffer, and return the file suffix of the sound.
+    """Read the first bytes at a URL, into a buffer if one is given; return the sound's file suffix.
 
     `referer` is the page or document that named the URL.
 
@@ -52,7 +47,7 @@ async def fetch_sound_head(
             bytes are in the buffer.
         UpstreamError: The host refused or could not be reached.
     """
-    head, status = _HeadSink(into), None
+    head, status = _HeadSink(bytearray() if into is None else into), None
     ask = sound_request(client, url, referer=referer)
     try:
         async with client.circuit(ask):
@@ -60,9 +55,8 @@ async def fetch_sound_head(
     except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
     refuse_altered(bytes(head.body))
-    suffix = sound_suffix(bytes(head.body))
-    if suffix is None or status not in {None, HTTPStatus.OK}:
-        is_fine = status in {None, HTTPStatus.OK}
+    suffix, is_fine = sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
+    if suffix is None or not is_fine:
         raise AudioUnavailableError(
             "the response is no known sound format",
             surface=SURFACE,

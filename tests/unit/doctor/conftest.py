@@ -8,7 +8,7 @@ import pytest
 from pipelines.doctor.live_check.limits import CountedTurns
 from pipelines.doctor.live_check.round import LiveCheckRound
 from pipelines.doctor.probes.canaries import Canaries
-from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.doctor.probes.table import ProbeReader
 from pipelines.platform.call_trace import (
     HttpExchange,
     HttpResponse,

@@ -9,8 +9,8 @@ import pytest
 from pipelines.doctor import health_check
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import stores
-from pipelines.doctor.checks.machine_report import check_machine
 from pipelines.doctor.checks.stores import check_warehouse
+from pipelines.doctor.health_check import check_machine
 from pipelines.settings import Settings
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
@@ -75,9 +75,9 @@ def test_the_row_of_a_write_test_does_not_make_the_probes_fresh(
         assert commit[WRITE_TEST] == "true"
         probed = SurfaceHealth(surface="media", outcome="works", observed_at=datetime.now(UTC))
         table, much_later = BY_NAME["marts.surface_health"], datetime.now(UTC) + timedelta(days=9)
-        assert _stale_count(opened.engine, table, much_later) == 0, "without probes it is new"
+        assert _stale_count(opened, table, much_later) == 0, "without probes it is new"
         write_health(opened.lake, [probed])
-        assert _stale_count(opened.engine, table, much_later) == 1
+        assert _stale_count(opened, table, much_later) == 1
 
 
 def _stale_count(engine: Engine, table: Table, now: datetime) -> int:
