@@ -6,6 +6,7 @@ Not here: tracks, which are scanned through the scan service; comparing (`change
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.captures.list_walk import ListWalk
@@ -31,23 +32,15 @@ SCREEN_LIMIT = 20
 _DAY_S = 86_400.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntryChecker:
     """Checks one entry at a time over open stores. Blocking."""
 
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        profile: PlatformProfile,
-        control: ControlStore,
-        engine: Engine,
-        sounds_dir: Path,
-    ) -> None:
-        self._settings = settings
-        self._profile = profile
-        self._control = control
-        self._engine = engine
-        self._sounds_dir = sounds_dir
+    settings: Settings
+    profile: PlatformProfile
+    control: ControlStore
+    engine: Engine
+    sounds_dir: Path
 
     def observe(self, entry: WatchlistEntry) -> WatchObservation:
         """Observe an account or a hashtag now; every capture is stored in the lake.
@@ -59,8 +52,7 @@ class EntryChecker:
         """
         check = _check_account if entry.kind == "account" else _check_hashtag
         build = build_data_provider if entry.kind == "account" else build_music_provider
-
-        follow_sandbox_clock(self._profile)
+        follow_sandbox_clock(self.profile)
 
         async def ask() -> WatchObservation:
             async with self._captures(build) as captures:
@@ -70,15 +62,15 @@ class EntryChecker:
 
     @asynccontextmanager
     async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
-        bodies = PayloadArchive(self._engine)
-        provider = build(self._settings, self._profile, control=self._control, bodies=bodies)
+        bodies = PayloadArchive(self.engine)
+        provider = build(self.settings, self.profile, control=self.control, bodies=bodies)
         async with Captures(
             provider=provider,
-            lake=self._engine.lake,
-            engine=self._engine,
-            control=self._control,
-            sounds_dir=self._sounds_dir,
-            link_ttl_s=self._settings.link_ttl_days * _DAY_S,
+            lake=self.engine.lake,
+            engine=self.engine,
+            control=self.control,
+            sounds_dir=self.sounds_dir,
+            link_ttl_s=self.settings.link_ttl_days * _DAY_S,
         ) as captures:
             yield captures
 

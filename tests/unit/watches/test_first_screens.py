@@ -74,7 +74,7 @@ class Checker(EntryChecker):
         super().__init__(
             settings=nothing, profile=nothing, control=nothing, engine=nothing, sounds_dir=Path()
         )
-        self._screens = Screens(videos, error)
+        object.__setattr__(self, "_screens", Screens(videos, error))
 
     @override
     @asynccontextmanager
