@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from warehouse.records.values import ReadOnlyDocument
 
+LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-Hans"}
+"""The languages of reports, with their names in HTML."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -16,6 +19,10 @@ class Message:
 
     en: str
     zh: str
+
+    def text(self, language: str) -> str:
+        """Return the message in a language of `LANGUAGES`."""
+        return self.zh if language == "zh" else self.en
 
 
 SURFACES: Mapping[str, Message] = {

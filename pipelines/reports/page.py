@@ -14,9 +14,10 @@ from markupsafe import Markup, escape
 from nbformat import NotebookNode
 
 from pipelines.documents.html_pages import PageTemplates
+from pipelines.documents.messages import LANGUAGES
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.parts import PART_TYPE
-from pipelines.reports.texts import LANGUAGES, ReportTexts
+from pipelines.reports.texts import ReportTexts
 
 _PAGES = PageTemplates("pipelines.reports")
 _HIDDEN = frozenset({"parameters", "injected-parameters"})

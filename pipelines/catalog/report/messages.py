@@ -1,7 +1,6 @@
 """The English and Chinese texts of the page."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pipelines.documents.messages import Message
 
@@ -81,17 +80,8 @@ TEXTS: Mapping[str, Message] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PageTexts:
-    """The texts of one language."""
-
-    language: str
-
-    def __call__(self, name: str | None) -> str:
-        """Return a text; an unknown name stays as it is, None is a dash."""
-        if name is None:
-            return "—"
-        found = TEXTS.get(name)
-        if found is None:
-            return name
-        return found.zh if self.language == "zh" else found.en
+def page_text(name: str | None, *, language: str) -> str:
+    """Return a text of the page; an unknown name stays as it is, None is a dash."""
+    if name is None:
+        return "—"
+    return TEXTS[name].text(language) if name in TEXTS else name

@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.catalog.report.messages import PageTexts
+from pipelines.catalog.report.messages import page_text
 from pipelines.catalog.report.tables import CatalogTables
 from pipelines.catalog.service import CatalogStatus
 from pipelines.documents.html_pages import PageTemplates, rounded_number
+from pipelines.documents.messages import LANGUAGES
 from warehouse.exports.export_table import ExportTable
 from warehouse.records.values import Row
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 MOST_DETAILS = 200
 """Tracks with details on the page: a browser shows some ten thousand rows without delay."""
 MOST_VIDEOS = 10
-_LANGUAGES = {"en": "en", "zh": "zh-Hans"}
 
 
 def render_catalog_page(
@@ -30,7 +31,7 @@ def render_catalog_page(
     is_demo: bool,
 ) -> str:
     """Return the page as one HTML file; `sheet`: the error sheet of the newest scan."""
-    texts = PageTexts(language)
+    texts = partial(page_text, language=language)
     rows = tables.track_rows()
     read = [row for row in rows if row["music_id"] is not None]
     detailed = sorted(read, key=lambda row: -(row["confirmed_video_count"] or 0))[:MOST_DETAILS]
@@ -39,7 +40,7 @@ def render_catalog_page(
         "report.html.j2",
         style="report.css",
         running=(status.catalog.name, texts("catalogue")),
-        html_language=_LANGUAGES[language],
+        html_language=LANGUAGES[language],
         text=texts,
         name=status.catalog.name,
         read_at=status.read_at,

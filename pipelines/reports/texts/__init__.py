@@ -15,11 +15,9 @@ from typing import Any
 
 from pipelines.documents import messages, stop_reasons
 from pipelines.documents.html_pages import plain_text
-from pipelines.documents.messages import Message
+from pipelines.documents.messages import LANGUAGES, Message
 from warehouse.records.errors import InvalidParameterError
 
-LANGUAGES = {"en": "en", "zh": "zh-Hans"}
-"""The languages of reports, with their names in HTML."""
 UNKNOWN = "—"
 _MOST_CHARS = 60
 _SMALL = 100.0
@@ -72,7 +70,7 @@ class ReportTexts:
         if not isinstance(value, str):
             return value
         if (message := _CODES.get(column, {}).get(value)) is not None:
-            return message.zh if self.language == "zh" else message.en
+            return message.text(self.language)
         return self.entries["codes"].get(column, {}).get(value, value)
 
     def ordered(self, column: str | None) -> list[str] | None:
