@@ -25,8 +25,7 @@ from pipelines.doctor.documents import (
     to_robots_documents,
     to_surface_documents,
 )
-from pipelines.doctor.probes.probe_round import probe_and_store
-from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings

@@ -15,8 +15,8 @@ from nbformat import NotebookNode
 
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import LANGUAGES
+from pipelines.reports import PART_TYPE
 from pipelines.reports.catalogue import Notebook
-from pipelines.reports.parts import PART_TYPE
 from pipelines.reports.texts import ReportTexts
 
 _PAGES = PageTemplates("pipelines.reports")

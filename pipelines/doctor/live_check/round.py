@@ -1,7 +1,7 @@
 """Runs a live check: one surface after another, in the order of their worth to a scan.
 
-What belongs here: order, time limit, and when a host is left alone. What the answers mean is
-concluded in `analysis.py`.
+What belongs here: order, limits of requests and time, and when a host is left alone. What the
+answers mean is concluded in `analysis.py`.
 """
 
 from collections import Counter, deque
@@ -11,20 +11,87 @@ from datetime import datetime
 from typing import Self
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.doctor.live_check.limits import LIMIT_REACHED, CountedTurns
 from pipelines.doctor.probes.answers import TIME_IS_UP, await_answer
 from pipelines.doctor.probes.canaries import Canaries, CanaryKind
-from pipelines.doctor.probes.probe_runner import ProbeListener
-from pipelines.doctor.probes.sound_head import read_sound_head
-from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
-from pipelines.platform.call_trace import HttpExchange, HttpResponse, watch_exchanges
-from pipelines.platform.http.client import HttpLimits
+from pipelines.doctor.probes.probe_round import ProbeListener
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader, read_sound_head
+from pipelines.platform.call_trace import (
+    HttpExchange,
+    HttpResponse,
+    record_response,
+    watch_exchanges,
+)
+from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.http.rate_limiter import HostRateLimiter, HostRateStore
 from pipelines.platform.parsers.links import LinkTarget
-from warehouse.records.errors import UnreachableError, VerificationDemandedError
+from pipelines.platform.profiles import HostRate
+from warehouse.records.errors import BudgetSpentError, UnreachableError, VerificationDemandedError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.videos import VideoDetail
+
+REQUEST_LIMIT = 20
+"""Requests of one live check, with redirects and robots.txt."""
+LIMIT_REACHED = "request_limit"
+
+
+class CountedTurns(HostRateLimiter):
+    """The rate limiter of all clients, which also ends a live check after its last request."""
+
+    def __init__(
+        self,
+        store: HostRateStore,
+        rate: HostRate,
+        *,
+        daily_budget: int,
+        max_wait_s: float,
+        limit: int = REQUEST_LIMIT,
+        clock: Clock = MACHINE_CLOCK,
+    ) -> None:
+        super().__init__(store, rate, daily_budget=daily_budget, max_wait_s=max_wait_s, clock=clock)
+        self.limit = limit
+        self.used = 0
+
+    @property
+    def left(self) -> int:
+        """Requests that may still be sent."""
+        return self.limit - self.used
+
+    async def wait(self, host: str, *, surface: str) -> None:
+        """Wait for a turn, if a request is left.
+
+        Raises:
+            BudgetSpentError: The limit of this live check is reached.
+        """
+        if self.left <= 0:
+            raise BudgetSpentError(
+                f"the limit of {self.limit} requests is reached",
+                surface=surface,
+                reason=LIMIT_REACHED,
+            )
+        self.used += 1  # before the wait, so that no two tasks take the last one
+        await super().wait(host, surface=surface)
+
+
+class OneRequestClient(GuestClient):
+    """Asks each surface once: whoever asks again gets the first response again.
+
+    A reader asks again where a first response only set cookies. What a single visit gets is what a
+    live check reports.
+    """
+
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+        """Read a page or a JSON body into memory."""
+        if not hasattr(self, "_answers"):
+            self._answers: dict[str, HttpResponse] = {}
+        known = self._answers.get(ask.surface)
+        if known is None:
+            known = self._answers[ask.surface] = await super().fetch(ask)
+        else:
+            record_response(known)
+        return known
+
 
 ORDER = (
     "short_link", "slides_info", "music_info", "music_list", "media", "video_page", "user_info",

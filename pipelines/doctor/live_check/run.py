@@ -19,18 +19,18 @@ from pipelines.captures.recorded.shape_files import RecordedReader, pseudonymise
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.doctor.check_results import HealthVerdict, summarise_health
 from pipelines.doctor.live_check.analysis import LiveFindings, analyse
-from pipelines.doctor.live_check.limits import CountedTurns, OneRequestClient
 from pipelines.doctor.live_check.proposal import ProposedPatch, propose_patch
 from pipelines.doctor.live_check.report import to_markdown, to_report
 from pipelines.doctor.live_check.round import (
     MAX_WAIT_S,
+    CountedTurns,
     LiveCheckRound,
     LiveCheckTimes,
+    OneRequestClient,
     SurfaceCheck,
 )
 from pipelines.doctor.probes.canaries import Canaries, CanaryKind
-from pipelines.doctor.probes.probe_round import find_canaries
-from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.probe_round import ProbeListener, find_canaries
 from pipelines.doctor.probes.table import ProbeReader
 from pipelines.documents.videos import to_time
 from pipelines.open_stores import open_control_of, open_engine_of

@@ -1,15 +1,15 @@
 """The probe of each surface: its request, without the fallback sources, and the id it needs.
 
-A response that only sets the visitor's cookies is requested again, as a browser does. The ids come
-from `canaries.py`.
+A response that only sets the visitor's cookies is requested again, as a browser does. Of a sound
+only the first bytes are read. The ids come from `canaries.py`.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 
 from pipelines.doctor.probes.canaries import CanaryKind
-from pipelines.doctor.probes.sound_head import read_sound_head
 from pipelines.platform.chartsrc.bodies import (
     ChartParseContext,
     ChartRefusalTexts,
@@ -19,6 +19,12 @@ from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import PAGE_SIZE as SONGS
 from pipelines.platform.chartsrc.songs import parse_latest, parse_song_page, parse_songs
 from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.download import (
+    SURFACE,
+    refuse_altered,
+    sound_request,
+    sound_suffix,
+)
 from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
@@ -35,8 +41,63 @@ from pipelines.platform.sources.table import (
     read_video_page,
 )
 from pipelines.platform.surfaces import SurfaceReader
-from warehouse.records.errors import EmptyAnswerError
+from warehouse.records.errors import AudioUnavailableError, EmptyAnswerError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
+
+HEAD_BYTES = 16_384
+
+
+class _HeadCompleteError(Exception):
+    """Enough bytes have arrived."""
+
+
+class _HeadSink:
+    """Sink that keeps the first bytes of a body, then ends the download."""
+
+    def __init__(self, body: bytearray) -> None:
+        self.body = body
+
+    def begin(self) -> None:
+        """Discard the bytes of an earlier attempt."""
+        self.body.clear()
+
+    def take(self, chunk: bytes) -> None:
+        """Receive the next bytes."""
+        self.body += chunk
+        if len(self.body) >= HEAD_BYTES:
+            raise _HeadCompleteError
+
+
+async def read_sound_head(
+    client: GuestClient, url: str, *, into: bytearray | None = None, referer: str | None = None
+) -> str:
+    """Read the first bytes at a URL, into a buffer if one is given; return the sound's file suffix.
+
+    `referer` is the page or document that named the URL.
+
+    Raises:
+        AudioUnavailableError: The response is no sound, or one that the host altered; its first
+            bytes are in the buffer.
+        UpstreamError: The host refused or could not be reached.
+    """
+    head, status = _HeadSink(bytearray() if into is None else into), None
+    ask = sound_request(client, url, referer=referer)
+    try:
+        async with client.circuit(ask):
+            status = (await client.save(ask, head)).status
+    except _HeadCompleteError:
+        status = None  # the download was ended early, so no status was recorded
+    refuse_altered(bytes(head.body))
+    suffix, is_fine = sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
+    if suffix is None or not is_fine:
+        raise AudioUnavailableError(
+            "the response is no known sound format",
+            surface=SURFACE,
+            status=status,
+            reason="not_a_sound" if is_fine else f"status {status}",
+        )
+    return suffix
+
 
 _SONGS_ON_A_PAGE = 22
 _PLATFORM = {"ranktype": "2", "plat": "0"}

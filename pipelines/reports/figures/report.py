@@ -5,6 +5,7 @@ Not here: queries (the notebooks have them), formatting (`display.py`), drawing 
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -22,13 +23,13 @@ from pipelines.reports.figures.display import (
     show_sheet,
     show_table,
 )
-from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts
+from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts, table_sizes
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.texts import ReportTexts, load_texts
 from warehouse.analysis.address import find_address
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.error_sheet import SheetLanguage, fill_error_sheet, to_sheet_table
 from warehouse.exports.export_table import to_table
@@ -177,18 +178,12 @@ class NotebookReport:
 
     def table_sizes(self) -> pa.Table:
         """Return row count, newest commit and its age in days at the moment, for every table."""
-        each = " union all ".join(
-            f"select '{table.name}' as name, count(*) as row_count, "  # noqa: S608  # the contract's names
-            f"max(committed_at) as last_commit from {table.name}"
-            for table in self.engine.lake.tables
-            if table.name not in ALWAYS_CURRENT
-        )
         return self.warehouse.sql(
             f"""
             select name, row_count, last_commit,
                 round(epoch($moment::timestamptz - last_commit) / 86400.0, 3) as age_days
-            from ({each}) order by name
-            """,  # noqa: S608  # as above
+            from ({table_sizes(self.engine)}) order by name
+            """,  # noqa: S608  # the contract's names
             {"moment": self.moment},
         ).arrow()
 
@@ -241,14 +236,11 @@ def open_report(
 
 def _newest_commit(lake: Lake) -> datetime | None:
     """Return the newest commit time, so that every report is as of a fixed moment."""
-    engine = Engine(lake)
-    try:
-        newest = " union all ".join(
-            f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
-            for table in lake.tables
-        )
+    newest = " union all ".join(
+        f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
+        for table in lake.tables
+    )
+    with closing(Engine(lake)) as engine:
         found: ReadOnlyRow = engine.rows(f"select max(moment) as moment from ({newest})")[0]  # noqa: S608  # the contract's names
-        moment: datetime | None = found["moment"]
-        return moment
-    finally:
-        engine.close()
+    moment: datetime | None = found["moment"]
+    return moment

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from pipelines.catalog.report.messages import page_text
-from pipelines.catalog.report.page import MOST_VIDEOS, render_catalog_page
+from pipelines.catalog.report.page import MOST_VIDEOS, page_text, render_catalog_page
 from pipelines.catalog.report.tables import CatalogTables
 from pipelines.catalog.rules.planning import DaySpending
 from pipelines.catalog.service import CatalogStatus
