@@ -10,17 +10,16 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
 from pipelines.doctor.check_results import CheckResult, HealthVerdict, summarise_health
 from pipelines.doctor.checks.machine import check_disk, check_python, check_sandbox, check_workers
-from pipelines.doctor.checks.stores import check_control, check_warehouse, open_home_of
+from pipelines.doctor.checks.stores import check_control, check_home, check_warehouse
 from pipelines.doctor.documents import (
     CircuitReport,
     RobotsReport,
-    to_check_documents,
     to_circuit_documents,
     to_robots_documents,
     to_surface_documents,
@@ -105,7 +104,7 @@ class SystemHealthCheck:
             "exit_code": verdict.exit_code,
             "verdict": verdict.sentence,
             "took_s": round(took_s, 1),
-            "machine": to_check_documents(sorted(self.findings, key=_place)),
+            "machine": [asdict(one) for one in sorted(self.findings, key=_place)],
             "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
             "circuits": self.circuits,
             "robots": self.robots,
@@ -146,7 +145,7 @@ class SystemHealthCheck:
         self.findings.append(found)
 
     async def _examine_world(self, profile: PlatformProfile, stack: ExitStack) -> None:
-        home = await self._opened("data home", lambda: open_home_of(self.settings, profile.name))
+        home = await self._opened("data home", lambda: check_home(self.settings, profile.name))
         if home is None:
             self._skip_all("data_home_unfit")
             return
@@ -161,17 +160,20 @@ class SystemHealthCheck:
             await self._look("sandbox", lambda: check_sandbox(profile.port))
         await self._ask(profile, control, engine)
 
-    async def _opened[T](
-        self, name: str, check: Callable[[], tuple[CheckResult, T | None]]
-    ) -> T | None:
-        opened: list[T | None] = [None]
+    async def _opened[T](self, name: str, check: Callable[[], tuple[str, T]]) -> T | None:
+        """Return what a check opens; None if it cannot be opened, which is a result."""
+        opened: list[T] = []
 
         def look() -> CheckResult:
-            found, opened[0] = check()
-            return found
+            try:
+                says, store = check()
+            except SametrackError as error:
+                return CheckResult(name, "fail", error.detail, error.hint)
+            opened.append(store)
+            return CheckResult(name, "ok", says)
 
         await self._look(name, look)
-        return opened[0]
+        return next(iter(opened), None)
 
     async def _ask(
         self, profile: PlatformProfile, control: ControlStore | None, engine: Engine | None

@@ -1,56 +1,39 @@
-"""Checks of the stores of the configured world; a store that cannot be opened is a result."""
+"""Checks of the stores of the configured world: each returns what is said of a store, and it.
+
+A store that cannot be opened is an error, which the report shows.
+"""
 
 from contextlib import ExitStack
 
-from pipelines.doctor.check_results import CheckResult
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
 from warehouse.queries.surface_health import has_report, write_test_row
-from warehouse.records.errors import SametrackError
+from warehouse.records.errors import WarehouseUnavailableError
 
 
-def open_home_of(settings: Settings, world: str) -> tuple[CheckResult, Home | None]:
+def check_home(settings: Settings, world: str) -> tuple[str, Home]:
     """Open the home of a world, and check that it belongs to it."""
-    try:
-        home = open_home(settings.data_home, world)
-    except SametrackError as error:
-        return _failed("data home", error), None
-    return CheckResult("data home", "ok", f"belongs to the world {world}"), home
+    return f"belongs to the world {world}", open_home(settings.data_home, world)
 
 
-def check_control(
-    settings: Settings, home: Home, stack: ExitStack
-) -> tuple[CheckResult, ControlStore | None]:
+def check_control(settings: Settings, home: Home, stack: ExitStack) -> tuple[str, ControlStore]:
     """Check that the control store opens, belongs to this world and has a known schema."""
-    try:
-        control = stack.enter_context(open_control_of(settings, home))
-        number = control.schema_version()
-    except SametrackError as error:
-        return _failed("control store", error), None
-    return CheckResult("control store", "ok", f"opens; schema version {number}"), control
+    control = stack.enter_context(open_control_of(settings, home))
+    return f"opens; schema version {control.schema_version()}", control
 
 
-def check_warehouse(
-    settings: Settings, home: Home, stack: ExitStack
-) -> tuple[CheckResult, Engine | None]:
+def check_warehouse(settings: Settings, home: Home, stack: ExitStack) -> tuple[str, Engine]:
     """Check that the warehouse opens, belongs to this world, and stores and returns a row."""
-    try:
-        engine = stack.enter_context(open_engine_of(settings, home))
-        report_id = write_test_row(engine.lake)
-        engine.refresh()
-        engine.list_all()
-        is_back = has_report(engine, report_id)
-    except SametrackError as error:
-        return _failed("warehouse", error), None
-    if not is_back:
-        advice = "check the disk, and which other programs write to this lake"
-        return CheckResult("warehouse", "fail", "a written row is not read back", advice), None
-    says = f"{len(engine.lake.tables)} tables can be read and written"
-    return CheckResult("warehouse", "ok", says), engine
-
-
-def _failed(name: str, error: SametrackError) -> CheckResult:
-    return CheckResult(name, "fail", error.detail, error.hint)
+    engine = stack.enter_context(open_engine_of(settings, home))
+    report_id = write_test_row(engine.lake)
+    engine.refresh()
+    engine.list_all()
+    if not has_report(engine, report_id):
+        raise WarehouseUnavailableError(
+            "a written row is not read back",
+            hint="check the disk, and which other programs write to this lake",
+        )
+    return f"{len(engine.lake.tables)} tables can be read and written", engine

@@ -21,7 +21,6 @@ from warehouse.exports.export_table import ExportTable
 
 type PartKind = Literal["cover", "cover_chart", "chart", "table", "box"]
 
-MARK_CHARS = 12
 _SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
 _BREAK = Markup("<wbr>")
 _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
@@ -102,11 +101,10 @@ def show_table(
     empty: str,
     shown: int,
     only: Sequence[str] | None,
-    sha256: str,
+    mark: str,
 ) -> DisplayOutput:
     """Render the first rows of a table with its caption and the file that has all rows."""
     file = f"{table.name}.csv"
-    mark = sha256[:MARK_CHARS]
     if not table.rows:
         counted = texts.text("page.rows", count=0)
         none = Markup('<p class="empty">{} <span class="file">{}: {}, sha256 {}</span></p>')

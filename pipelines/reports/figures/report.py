@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.figures.display import (
-    MARK_CHARS,
     DisplayOutput,
     show_cover,
     show_figure,
@@ -32,7 +31,7 @@ from warehouse.analysis.warehouse import Warehouse
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.error_sheet import SheetLanguage, fill_error_sheet, to_sheet_table
-from warehouse.exports.export_table import to_table
+from warehouse.exports.export_table import ExportTable, to_table
 from warehouse.exports.extracts import ExportScope
 from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.exports.table_files import to_csv
@@ -43,6 +42,7 @@ from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import ReadOnlyRow
 
 SHOWN_ROWS = 20
+MARK_CHARS = 12
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,9 +119,7 @@ class NotebookReport:
             raise InvalidParameterError(f"the report has two tables named {name}")
         self._names.add(name)
         plain = to_table(name, found)
-        packed = to_csv(plain, with_mark=True)
-        if self.tables is not None:
-            write_atomically(self.tables / f"{name}.csv", [packed])
+        mark = self._write(plain)
         place = f"{self.name}.tables.{name}"
         return show_table(
             plain,
@@ -130,7 +128,7 @@ class NotebookReport:
             empty=self.texts.text(f"{place}.empty"),
             shown=shown,
             only=only,
-            sha256=hashlib.sha256(packed).hexdigest(),
+            mark=mark,
         )
 
     def error_sheet(self, track: str) -> DisplayOutput:
@@ -144,11 +142,8 @@ class NotebookReport:
         language: SheetLanguage = "zh" if self.texts.language == "zh" else "en"
         sheet = fill_error_sheet(found[1], language=language)
         table = to_sheet_table(sheet)
-        packed = to_csv(to_sheet_table(fill_error_sheet(found[1])), with_mark=True)
-        if self.tables is not None:
-            write_atomically(self.tables / f"{table.name}.csv", [packed])
+        mark = self._write(to_sheet_table(fill_error_sheet(found[1])))
         rows = self.texts.text("page.rows", count=len(table.rows))
-        mark = hashlib.sha256(packed).hexdigest()[:MARK_CHARS]
         return show_sheet(
             table, sheet.note, headings=sheet.columns,
             file_note=f"{table.name}.csv: {rows}, sha256 {mark}",
@@ -186,6 +181,13 @@ class NotebookReport:
             """,  # noqa: S608  # the contract's names
             {"moment": self.moment},
         ).arrow()
+
+    def _write(self, table: ExportTable) -> str:
+        """Write the file of a table; return the mark of its content."""
+        packed = to_csv(table, with_mark=True)
+        if self.tables is not None:
+            write_atomically(self.tables / f"{table.name}.csv", [packed])
+        return hashlib.sha256(packed).hexdigest()[:MARK_CHARS]
 
     def _read_facts(self) -> ReportFacts:
         if self._facts is None:

@@ -47,14 +47,6 @@ class ReportTexts:
         shown = {name: self.value(value) for name, value in values.items()}
         return str(found).format(**shown) if shown else str(found)
 
-    def has(self, place: str) -> bool:
-        """Whether there is a text at a dotted place."""
-        try:
-            self.text(place)
-        except KeyError:
-            return False
-        return True
-
     def section(self, report: str, cell_id: str, source: str) -> str:
         """Return the Markdown of a cell in this language."""
         sections: Mapping[str, str] = self.entries[report].get("sections", {})
