@@ -9,10 +9,8 @@ from typing import Any
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
-from pipelines.watchlists.digest import DigestFolder
 from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import WatchlistRunner
-from pipelines.watchlists.webhook import DigestNotifier, NullNotifier
 from tests.documents import work
 from warehouse.control import ControlStore, NewJob
 from warehouse.records.errors import JobNotFoundError, JobResultMissingError
@@ -141,13 +139,11 @@ def build_watcher(
     control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any
 ) -> WatchlistRunner:
     """A watcher over the invented world."""
-    notifier: DigestNotifier = parts.pop("notifier", NullNotifier())
     given: dict[str, Any] = {"observe": look_at_nothing, "gone_videos": lambda _job_id: {}}
     return WatchlistRunner(
         control=control,
         scan_service=desk,
-        digests=DigestFolder(folder),
-        notifier=notifier,
+        digests=folder,
         is_demo=True,
         clock=desk.songs.clock.moment,
         **{**given, **parts},

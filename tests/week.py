@@ -15,10 +15,8 @@ import httpx2
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
-from pipelines.watchlists.digest import DigestFolder
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import next_time, to_cron
-from pipelines.watchlists.webhook import NullNotifier
 from tests.stage import Stage, wait_for
 from warehouse.control import open_control
 from warehouse.queries.results import read_candidates
@@ -174,8 +172,7 @@ class Week:
             ),
             observe=_look_at_nothing,
             gone_videos=self._gone_videos,
-            digests=DigestFolder(stage.home.digests_dir),
-            notifier=NullNotifier(),
+            digests=stage.home.digests_dir,
             is_demo=True,
             clock=self.clock.moment,
         )

@@ -1,7 +1,7 @@
 """Open the catalogues of the chosen profile."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from pipelines.catalog.run import CatalogRun, cancel_run
 from pipelines.catalog.run_requests import request_run
 from pipelines.catalog.service import CatalogService, CatalogStatus
+from pipelines.open_stores import open_chosen_home, open_control_of, open_engine_of
 from pipelines.parameters.scan import scan_parameters
-from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
-from warehouse.home.folder import Home, open_home
+from warehouse.control import ControlStore
+from warehouse.home.folder import open_home
 from warehouse.records.evidence import MatchThresholds
 from warehouse.records.videos import ServiceSongList
 
@@ -36,41 +36,27 @@ def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    with closing(
-        open_control(settings.control_url or home.control_url, world=home.world)
-    ) as control:
+
+    def read_songs(kind: str, list_id: str) -> ServiceSongList:
+        from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads captures
+
+        with open_engine_of(settings, home) as engine:
+            reader = SongListReader(
+                settings=settings,
+                profile=profile,
+                control=control,
+                engine=engine,
+                sounds_dir=home.sounds_dir,
+            )
+            return reader.read(kind, list_id)
+
+    with open_control_of(settings, home) as control:
         yield CatalogService(
-            control,
+            control=control,
             find_target=profile.find_target,
-            read_songs=lambda kind, list_id: _read_song_list(
-                settings, profile, home, control, kind, list_id
-            ),
+            read_songs=read_songs,
             song_link=profile.song_link,
         )
-
-
-def _read_song_list(
-    settings: Settings,
-    profile: PlatformProfile,
-    home: Home,
-    control: ControlStore,
-    kind: str,
-    list_id: str,
-) -> ServiceSongList:
-    from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads captures
-    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
-
-    with ExitStack() as stack:
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        reader = SongListReader(
-            settings=settings,
-            profile=profile,
-            control=control,
-            engine=stack.enter_context(closing(Engine(lake))),
-            sounds_dir=home.sounds_dir,
-        )
-        return reader.read(kind, list_id)
 
 
 @contextmanager
@@ -83,7 +69,7 @@ def open_catalog_run(settings: Settings, name: str, *, at_once: int) -> Iterator
     """
     with open_scans(settings) as (control, scans):
         yield CatalogRun(
-            name,
+            name=name,
             control=control,
             scans=scans,
             result_ttl=timedelta(seconds=settings.result_cache_ttl),
@@ -99,13 +85,9 @@ def request_catalog_run(settings: Settings, name: str) -> CatalogStatus:
         InvalidParameterError: There is no such catalogue.
         WarehouseError: The store cannot be opened.
     """
-    home = open_home(settings.data_home, choose_profile(settings).name)
     with open_catalog_service(settings) as service:
         status = service.status(name)
-    with closing(
-        open_control(settings.control_url or home.control_url, world=home.world)
-    ) as control:
-        request_run(control, name)
+        request_run(service.control, name)
     return status
 
 
@@ -122,10 +104,8 @@ def cancel_catalog_run(settings: Settings, name: str) -> int:
 
 @contextmanager
 def open_scans(settings: Settings) -> Iterator[tuple[ControlStore, ScanService]]:
-    profile = choose_profile(settings)
-    home = open_home(settings.data_home, profile.name)
-    control = open_control(settings.control_url or home.control_url, world=home.world)
-    with closing(control), open_scan_service(settings) as scans:
+    home = open_chosen_home(settings)
+    with open_control_of(settings, home) as control, open_scan_service(settings) as scans:
         yield control, scans
 
 
@@ -145,14 +125,11 @@ def write_report(
         WarehouseError: A store cannot be opened.
     """
     from pipelines.catalog.report.files import write_catalog_report  # noqa: PLC0415 -- loads pyarrow
-    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
 
-    home = open_home(settings.data_home, choose_profile(settings).name)
+    home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:
         status = catalogs.status(name)
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    with closing(Engine(lake)) as engine:
+    with open_engine_of(settings, home) as engine:
         place = folder or home.reports_dir / "catalogs" / name
         return write_catalog_report(place, engine, status, language=language, formats=formats)
 
@@ -167,14 +144,11 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
         WarehouseError: A store cannot be opened.
     """
     from pipelines.catalog.reference_sounds import CatalogReferenceSounds  # noqa: PLC0415 -- compiled loops
-    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
 
-    home = open_home(settings.data_home, choose_profile(settings).name)
+    home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:
         tracks = catalogs.status(name).tracks
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    with closing(Engine(lake)) as engine:
+    with open_engine_of(settings, home) as engine:
         yield CatalogReferenceSounds(engine, tracks, _index_folder(settings, name))
 
 
@@ -206,5 +180,4 @@ def look_up_sounds(
 
 
 def _index_folder(settings: Settings, name: str) -> Path:
-    home = open_home(settings.data_home, choose_profile(settings).name)
-    return home.cache_dir / "reference-index" / name
+    return open_chosen_home(settings).cache_dir / "reference-index" / name

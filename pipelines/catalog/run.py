@@ -19,20 +19,19 @@ from pipelines.catalog.rules.planning import (
     count_states,
     day_number,
     due_tracks,
-    next_submissions,
-)
-from pipelines.catalog.rules.settling import (
     has_outcome,
     is_own_job,
     next_job_id,
+    next_submissions,
     refused,
     settled,
     submitted,
 )
 from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_run
-from pipelines.catalog.service import CatalogStore, find_catalog, settle_tracks, spent_today
+from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
+from warehouse.control import ControlStore
 from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
 from warehouse.records.jobs import (
@@ -107,10 +106,11 @@ class _Step:
     cancelled: set[str] = field(default_factory=set)
 
 
+@dataclass(slots=True, kw_only=True)
 class CatalogRun:
     """One run of one catalogue. Each track is submitted at most once in a run.
 
-    Args:
+    Attributes:
         name: The catalogue.
         control: The control store.
         scans: The scan service.
@@ -119,28 +119,18 @@ class CatalogRun:
         clock: Returns the current time in UTC.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        control: CatalogStore,
-        scans: CatalogScans,
-        result_ttl: timedelta,
-        at_once: int = AT_ONCE,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self.name = name
-        self._control = control
-        self._scans = scans
-        self._result_ttl = result_ttl
-        self._at_once = at_once
-        self._clock = clock
-        self._owner = uuid4().hex
-        self._submitted: set[str] = set()
-        self._is_stopped = False
-        self._last: tuple[int, CatalogProgress] | None = None
-        # The outcome of a job may be stored by a process that reads the status of the catalogue.
-        self._under_way: dict[str, CatalogTrack] = {}
+    name: str
+    control: ControlStore
+    scans: CatalogScans
+    result_ttl: timedelta
+    at_once: int = AT_ONCE
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _owner: str = field(default_factory=lambda: uuid4().hex, init=False)
+    _submitted: set[str] = field(default_factory=set, init=False)
+    _is_stopped: bool = field(default=False, init=False)
+    _last: tuple[int, CatalogProgress] | None = field(default=None, init=False)
+    # The outcome of a job may be stored by a process that reads the status of the catalogue.
+    _under_way: dict[str, CatalogTrack] = field(default_factory=dict, init=False)
 
     def begin(self) -> bool:
         """Hold the catalogue for this run; False if another run holds it.
@@ -148,15 +138,15 @@ class CatalogRun:
         Raises:
             InvalidParameterError: There is no such catalogue.
         """
-        find_catalog(self._control, self.name)
-        if not self._control.acquire_lease(_lease(self.name), self._owner, LEASE_S):
+        find_catalog(self.control, self.name)
+        if not self.control.acquire_lease(_lease(self.name), self._owner, LEASE_S):
             return False
-        forget_stop(self._control, self.name)
+        forget_stop(self.control, self.name)
         return True
 
     def end(self) -> None:
         """Release the catalogue. Jobs under way go on; the next run finds them."""
-        self._control.release_lease(_lease(self.name), self._owner)
+        self.control.release_lease(_lease(self.name), self._owner)
 
     def step(self) -> CatalogProgress:
         """Store the outcome of ended jobs, and submit what is due as far as there is room.
@@ -165,11 +155,11 @@ class CatalogRun:
             InvalidParameterError: The catalogue was removed.
             ProviderUnsupportedError: The configured source cannot run scans.
         """
-        is_ours = self._control.acquire_lease(_lease(self.name), self._owner, LEASE_S)
-        self._is_stopped |= is_asked_to_stop(self._control, self.name)
+        is_ours = self.control.acquire_lease(_lease(self.name), self._owner, LEASE_S)
+        self._is_stopped |= is_asked_to_stop(self.control, self.name)
         waiting = self._still_waiting() if is_ours and not self._is_stopped else None
         progress = self._advance(is_ours=is_ours) if waiting is None else waiting
-        self._last = (day_number(self._clock()), progress)
+        self._last = (day_number(self.clock()), progress)
         return progress
 
     def _still_waiting(self) -> CatalogProgress | None:
@@ -178,12 +168,12 @@ class CatalogRun:
         Until one of the jobs ends there is no room for another, so the tracks are not read: that
         takes half a second for 10,000.
         """
-        if self._last is None or self._last[0] != day_number(self._clock()):
+        if self._last is None or self._last[0] != day_number(self.clock()):
             return None
         last = self._last[1]
-        if last.stop is None and len(last.jobs) < self._at_once:
+        if last.stop is None and len(last.jobs) < self.at_once:
             return None
-        jobs = {key: self._control.job(job.job_id) for key, job in last.jobs.items()}
+        jobs = {key: self.control.job(job.job_id) for key, job in last.jobs.items()}
         running = {
             key: job
             for key, job in jobs.items()
@@ -210,9 +200,9 @@ class CatalogRun:
         )
 
     def _read(self) -> _Step:
-        catalog, now = find_catalog(self._control, self.name), self._clock()
-        before = self._control.catalog_tracks(self.name)
-        tracks, jobs = settle_tracks(self._control, self.name, before, now=now)
+        catalog, now = find_catalog(self.control, self.name), self.clock()
+        before = self.control.catalog_tracks(self.name)
+        tracks, jobs = settle_tracks(self.control, self.name, before, now=now)
         due = due_tracks(tracks, catalog.settings, now)
         under_way = self._under_way | {one.given.key: one for one in before if one.job_id}
         ended = [
@@ -240,7 +230,7 @@ class CatalogRun:
                 step.due,
                 step.catalog.settings,
                 running=len(step.jobs),
-                at_once=self._at_once,
+                at_once=self.at_once,
                 spent=step.spent,
             )
             if not plan.tracks:
@@ -256,14 +246,14 @@ class CatalogRun:
         """Submit a track; its row is written once, when its job exists."""
         job_id = next_job_id(step.catalog, track)
         try:
-            scan = self._scans.ask(
+            scan = self.scans.ask(
                 track.given.input, self._parameters(step, track), origin="schedule", job_id=job_id
             )
         except InputError as error:
             after = refused(track, error, now=step.now)
         else:
             after = self._after(step, track, scan.job, is_ours=scan.job.job_id == job_id)
-        self._control.update_catalog_track(self.name, after, job_before=None)
+        self.control.update_catalog_track(self.name, after, job_before=None)
         step.tracks[track.given.key] = after
         step.due.remove(track)
         self._submitted.add(track.given.key)
@@ -290,11 +280,11 @@ class CatalogRun:
         a refresh would also read details anew that other scans have just read.
         """
         age = None if track.result_at is None else step.now - track.result_at
-        must_refresh = age is not None and age < self._result_ttl
+        must_refresh = age is not None and age < self.result_ttl
         return scan_parameters({**step.catalog.settings.parameters, "refresh": must_refresh})
 
 
-def cancel_run(name: str, *, control: CatalogStore, scans: CatalogScans) -> int:
+def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
     """Stop the run of a catalogue and cancel its jobs; return how many. Results stay.
 
     A job that another request created goes on, and so does one that a user has asked for

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
 
 from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.catalog.rules.importing import (
@@ -23,41 +22,18 @@ from pipelines.catalog.rules.planning import (
     day_number,
     due_tracks,
     ended_spending,
+    settled,
 )
-from pipelines.catalog.rules.settling import settled
-from pipelines.catalog.run_requests import RequestStore, stop_run
+from pipelines.catalog.run_requests import stop_run
 from pipelines.catalog.sources.song_lists import (
     ImportedSongList,
     ReadSongList,
     expand_song_lists,
 )
-from warehouse.records.catalog.tracks import (
-    Catalog,
-    CatalogTrack,
-    ImportedTrack,
-    TrackUpdate,
-    check_catalog_name,
-)
+from warehouse.control import ControlStore
+from warehouse.records.catalog.tracks import Catalog, CatalogTrack, check_catalog_name
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
-
-
-class CatalogStore(RequestStore, Protocol):
-    """The part of the control store that catalogues and their runs use."""
-
-    def change_catalog(self, name: str, changes: Mapping[str, object]) -> None: ...
-    def catalog(self, name: str) -> Catalog | None: ...
-    def catalogs(self) -> list[Catalog]: ...
-    def delete_catalog(self, name: str) -> bool: ...
-    def catalog_tracks(self, name: str) -> list[CatalogTrack]: ...
-    def import_tracks(
-        self, name: str, tracks: Sequence[ImportedTrack], *, merge: TrackUpdate
-    ) -> None: ...
-    def remove_catalog_tracks(self, name: str, keys: Sequence[str]) -> int: ...
-    def update_catalog_track(
-        self, name: str, track: CatalogTrack, *, job_before: str | None
-    ) -> bool: ...
-    def job(self, job_id: str) -> Job | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +71,11 @@ class CatalogStatus:
     same_music: Mapping[str, tuple[str, ...]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogService:
     """Imports, lists and removes catalogues.
 
-    Args:
+    Attributes:
         control: The control store.
         find_target: Finds the first link of the profile's hosts in a text.
         read_songs: Reads a list of songs by its kind and id.
@@ -106,20 +83,11 @@ class CatalogService:
         clock: Returns the current time in UTC.
     """
 
-    def __init__(
-        self,
-        control: CatalogStore,
-        *,
-        find_target: Callable[[str], InputTarget | None],
-        read_songs: ReadSongList,
-        song_link: Callable[[str], str],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._control = control
-        self._find_target = find_target
-        self._read_songs = read_songs
-        self._song_link = song_link
-        self._clock = clock
+    control: ControlStore
+    find_target: Callable[[str], InputTarget | None]
+    read_songs: ReadSongList
+    song_link: Callable[[str], str]
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def import_lines(
         self,
@@ -143,19 +111,19 @@ class CatalogService:
         check_catalog_name(name)
         expanded = expand_song_lists(
             lines,
-            find_target=self._find_target,
-            read_songs=self._read_songs,
-            song_link=self._song_link,
+            find_target=self.find_target,
+            read_songs=self.read_songs,
+            song_link=self.song_link,
         )
-        is_stored = self._control.catalog(name) is not None
-        known = {one.given.key: one.given for one in self._control.catalog_tracks(name)}
+        is_stored = self.control.catalog(name) is not None
+        known = {one.given.key: one.given for one in self.control.catalog_tracks(name)}
         outcome = plan_import(expanded.lines, identify=self._identify, known=known.values())
         problems = sorted((*outcome.problems, *expanded.problems), key=lambda one: one.line)
         outcome = replace(outcome, problems=tuple(problems))
         new = [track for track in outcome.tracks if track.key not in known]
         if not dry_run and (outcome.tracks or is_stored):
-            self._control.change_catalog(name, changes or {})
-            self._control.import_tracks(name, outcome.tracks, merge=updated_track)
+            self.control.change_catalog(name, changes or {})
+            self.control.import_tracks(name, outcome.tracks, merge=updated_track)
         return ImportReport(
             name=name,
             outcome=outcome,
@@ -168,11 +136,11 @@ class CatalogService:
 
     def listed(self) -> Iterator[CatalogStatus]:
         """Return the status of each catalogue, by name."""
-        return (self._status(catalog) for catalog in self._control.catalogs())
+        return (self._status(catalog) for catalog in self.control.catalogs())
 
     def names(self) -> list[str]:
         """Return the names of the catalogues. No track is read."""
-        return [catalog.name for catalog in self._control.catalogs()]
+        return [catalog.name for catalog in self.control.catalogs()]
 
     def status(self, name: str) -> CatalogStatus:
         """Return the status of a catalogue.
@@ -180,7 +148,7 @@ class CatalogService:
         Raises:
             InvalidParameterError: There is no such catalogue.
         """
-        return self._status(find_catalog(self._control, name))
+        return self._status(find_catalog(self.control, name))
 
     def remove(self, name: str) -> None:
         """Remove a catalogue and end its run. Its jobs go on, and results and observations stay.
@@ -188,9 +156,9 @@ class CatalogService:
         Raises:
             InvalidParameterError: There is no such catalogue.
         """
-        find_catalog(self._control, name)
-        stop_run(self._control, name)
-        self._control.delete_catalog(name)
+        find_catalog(self.control, name)
+        stop_run(self.control, name)
+        self.control.delete_catalog(name)
 
     def remove_tracks(self, name: str, inputs: Sequence[str]) -> int:
         """Remove tracks by input, key or music id; return how many.
@@ -198,10 +166,10 @@ class CatalogService:
         Raises:
             InvalidParameterError: There is no such catalogue, or it has no such track.
         """
-        find_catalog(self._control, name)
-        tracks = self._control.catalog_tracks(name)
+        find_catalog(self.control, name)
+        tracks = self.control.catalog_tracks(name)
         keys = [self._find_key(name, tracks, text) for text in inputs]
-        return self._control.remove_catalog_tracks(name, keys)
+        return self.control.remove_catalog_tracks(name, keys)
 
     def _find_key(self, name: str, tracks: Sequence[CatalogTrack], text: str) -> str:
         for track in tracks:
@@ -213,13 +181,13 @@ class CatalogService:
         )
 
     def _identify(self, text: str) -> str:
-        music = read_music_input(text, find_target=self._find_target)
+        music = read_music_input(text, find_target=self.find_target)
         return f"{music.kind}:{music.value}"
 
     def _status(self, catalog: Catalog) -> CatalogStatus:
-        now = self._clock()
-        before = self._control.catalog_tracks(catalog.name)
-        tracks, jobs = settle_tracks(self._control, catalog.name, before, now=now)
+        now = self.clock()
+        before = self.control.catalog_tracks(catalog.name)
+        tracks, jobs = settle_tracks(self.control, catalog.name, before, now=now)
         return CatalogStatus(
             catalog=catalog,
             read_at=now,
@@ -232,7 +200,7 @@ class CatalogService:
         )
 
 
-def find_catalog(control: CatalogStore, name: str) -> Catalog:
+def find_catalog(control: ControlStore, name: str) -> Catalog:
     """Return a catalogue.
 
     Raises:
@@ -247,7 +215,7 @@ def find_catalog(control: CatalogStore, name: str) -> Catalog:
 
 
 def settle_tracks(
-    control: CatalogStore, name: str, before: Sequence[CatalogTrack], *, now: datetime
+    control: ControlStore, name: str, before: Sequence[CatalogTrack], *, now: datetime
 ) -> tuple[list[CatalogTrack], dict[str, Job]]:
     """Store the outcome of jobs that have ended.
 

@@ -6,14 +6,14 @@ here: reading an issue (`captures.chart`), finding gaps (`pipelines.charts.rules
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
+from uuid import uuid4
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.charts.issue_leases import HELD_FOR_S, IssueLeases, LeaseStore
 from pipelines.charts.rules.backfill_plan import (
     BackfillEnding,
     BackfillProgress,
@@ -24,6 +24,7 @@ from pipelines.charts.rules.backfill_plan import (
 from pipelines.charts.rules.history import Span, issues_by_day, list_serves_until
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.history import (
     KnownIssues,
@@ -32,7 +33,12 @@ from warehouse.queries.charts.history import (
     read_undated_count,
 )
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
-from warehouse.records.errors import ChartUnavailableError, RunCancelledError, UpstreamError
+from warehouse.records.errors import (
+    ChartUnavailableError,
+    RunCancelledError,
+    UpstreamError,
+    WarehouseError,
+)
 
 BATCH = 40
 """Issues stored per commit and table; a kill loses at most one batch."""
@@ -40,6 +46,8 @@ CONCURRENT_READS = 4
 MAX_CONSECUTIVE_REFUSALS = 5
 """Consecutive refusals of single issues that end the whole back-fill."""
 BATCH_RETRY_S = 0.5
+HELD_FOR_S = 15.0
+"""Lifetime of a lease that is not renewed; a killed process blocks others for so long."""
 _ENDING = (RefusalPolicy.STOP, RefusalPolicy.WAIT)
 
 type OpenChart = Callable[[Callable[[], bool]], AbstractAsyncContextManager[ChartCaptures]]
@@ -61,35 +69,26 @@ class _BackfillState:
         return self.known_count + self.new_count + len(self.refused)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backfill:
     """One back-fill over a range of days.
 
-    Args:
+    Attributes:
         open_chart: Opens the captures of the chart, given a function that reports cancellation.
         engine: Query engine over the lake that the captures write to.
         store: The control store, which holds the leases.
         on_progress: Called with the progress after each issue.
         cancelled: Returns True once cancellation was requested.
-        hold_s: Lifetime of a lease; a killed process blocks others for so long.
+        hold_s: Lifetime of a lease.
     """
 
-    def __init__(
-        self,
-        *,
-        open_chart: OpenChart,
-        engine: Engine,
-        store: LeaseStore,
-        on_progress: Callable[[BackfillProgress], None] = lambda _progress: None,
-        cancelled: Callable[[], bool] = lambda: False,
-        hold_s: float = HELD_FOR_S,
-        clock: Clock = MACHINE_CLOCK,
-    ) -> None:
-        self._open_chart = open_chart
-        self._engine = engine
-        self._leases = IssueLeases(store, hold_s=hold_s, clock=clock)
-        self._on_progress = on_progress
-        self._cancelled = cancelled
-        self._clock = clock
+    open_chart: OpenChart
+    engine: Engine
+    store: ControlStore
+    on_progress: Callable[[BackfillProgress], None] = lambda _progress: None
+    cancelled: Callable[[], bool] = lambda: False
+    hold_s: float = HELD_FOR_S
+    clock: Clock = MACHINE_CLOCK
 
     async def run(self, span: Span) -> BackfillResult:
         """Read the missing issues of a range; refused issues are reported, not raised.
@@ -99,10 +98,10 @@ class Backfill:
             WarehouseError: A store cannot be used.
             RunCancelledError: Cancelled before the list of issues was known.
         """
-        async with self._open_chart(self._cancelled) as captures:
+        async with self.open_chart(self.cancelled) as captures:
             known, was_listed, unlisted = await self._list(captures, span)
             issues = list(issues_by_day(known.issues).values())
-            released = [one for one in issues if _is_released(one, now=self._clock.now())]
+            released = [one for one in issues if _is_released(one, now=self.clock.now())]
             missing = await asyncio.to_thread(self._missing, released)
             state = _BackfillState(missing_count=len(missing))
             try:
@@ -112,7 +111,7 @@ class Backfill:
             except RunCancelledError:
                 ending = "cancelled"
             requests_used = captures.requests_used
-        undated = await asyncio.to_thread(read_undated_count, self._engine)
+        undated = await asyncio.to_thread(read_undated_count, self.engine)
         last = min(span.end, known.latest)
         days = [issue.chart_date for issue in issues if issue.chart_date is not None]
         return BackfillResult(
@@ -137,11 +136,11 @@ class Backfill:
         self, captures: ChartCaptures, span: Span
     ) -> tuple[KnownIssues, bool, UpstreamError | None]:
         """Return the issues of the range, whether their list was read again, and its refusal."""
-        look = partial(read_known_issues, self._engine, first=span.start, last=span.end)
+        look = partial(read_known_issues, self.engine, first=span.start, last=span.end)
         known = await asyncio.to_thread(look)
         if known is not None:
             until = list_serves_until(span, latest=known.latest, listed_at=known.listed_at)
-            if until is None or self._clock.now() <= until:
+            if until is None or self.clock.now() <= until:
                 return known, False, None
         try:
             await captures.issues()
@@ -162,12 +161,12 @@ class Backfill:
     ) -> None:
         left = list(missing)
         while left and state.error is None:
-            if self._cancelled():
+            if self.cancelled():
                 raise RunCancelledError("cancellation was requested")
             batch, later = left[:BATCH], left[BATCH:]
             elsewhere = await self._read_batch(captures, batch, state)
             if len(elsewhere) == len(batch) == len(left):
-                await self._clock.sleep(BATCH_RETRY_S)  # another process reads all the rest
+                await self.clock.sleep(BATCH_RETRY_S)  # another process reads all the rest
             left = [*later, *elsewhere]
 
     async def _read_batch(
@@ -175,7 +174,7 @@ class Backfill:
     ) -> list[ChartIssue]:
         """Read the issues that no other process reads; return the others."""
         by_id = {issue.volid: issue for issue in batch}
-        async with self._leases.held(list(by_id)) as mine:
+        async with self._leases(list(by_id)) as mine:
             ours = [by_id[volid] for volid in mine]
             missing = await asyncio.to_thread(self._missing, ours)  # others may have stored some
             state.known_count += len(ours) - len(missing)
@@ -227,7 +226,7 @@ class Backfill:
         else:
             state.in_a_row = 0
             state.new_count += 1
-        self._on_progress(
+        self.on_progress(
             BackfillProgress(
                 done_count=state.done_count,
                 missing_count=state.missing_count,
@@ -236,14 +235,57 @@ class Backfill:
             )
         )
 
+    @asynccontextmanager
+    async def _leases(self, volids: Sequence[str]) -> AsyncIterator[list[str]]:
+        """Yield the issues leased by this process until the block ends; others hold the rest.
+
+        A lease lasts until the issue is in the lake, unlike that of a single capture, which ends
+        with the response.
+        """
+        owner, mine = uuid4().hex, list[str]()
+
+        def begin() -> None:
+            for volid in volids:
+                if self.store.claim_capture(_lease(volid), owner, ttl_s=self.hold_s).is_ours:
+                    mine.append(volid)  # the renewal reads it meanwhile
+
+        def leave() -> None:
+            for volid in mine:
+                self.store.publish_capture(_lease(volid), owner, None)
+
+        beginning = asyncio.ensure_future(asyncio.to_thread(begin))
+        renewing = asyncio.create_task(self._renew(mine, owner))
+        try:
+            await asyncio.shield(beginning)
+            yield mine
+        finally:
+            renewing.cancel()
+            with suppress(asyncio.CancelledError, WarehouseError):
+                await asyncio.shield(beginning)  # so that leases still being acquired end too
+            await asyncio.shield(asyncio.to_thread(leave))
+
+    async def _renew(self, mine: Sequence[str], owner: str) -> None:
+        def prolong(volids: Sequence[str]) -> None:
+            for volid in volids:
+                self.store.renew_capture_claim(_lease(volid), owner, ttl_s=self.hold_s)
+
+        with suppress(WarehouseError):  # the leases expire; each batch checks the lake anyway
+            while True:
+                await self.clock.sleep(self.hold_s / 3)
+                await asyncio.to_thread(prolong, list(mine))
+
     def _missing(self, issues: Sequence[ChartIssue]) -> list[ChartIssue]:
         """Return the issues whose songs are not in the lake, oldest first."""
-        self._engine.refresh()
-        kept = read_stored_issues(self._engine, [issue.volid for issue in issues])
+        self.engine.refresh()
+        kept = read_stored_issues(self.engine, [issue.volid for issue in issues])
         return sorted(
             (one for one in issues if not _is_kept(one, kept)),
             key=lambda one: (str(one.chart_date), one.volid),
         )
+
+
+def _lease(volid: str) -> str:
+    return f"chart issue {volid}"
 
 
 def _is_released(issue: ChartIssue, *, now: datetime) -> bool:

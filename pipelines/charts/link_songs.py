@@ -6,7 +6,7 @@ Blocking. Concurrent runs are harmless because the newest row of a pair wins. No
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pipelines.charts.rules.platform_comparison import (
@@ -16,7 +16,7 @@ from pipelines.charts.rules.platform_comparison import (
     to_platform_row,
     to_video_likes,
 )
-from pipelines.charts.rules.song_links import Relation, SongMatch, link_songs
+from pipelines.charts.rules.song_links import Relation, link_songs
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts.platform import (
     read_audio_matches,
@@ -28,13 +28,10 @@ from warehouse.queries.charts.platform import (
     read_stored_songs,
     to_song_link_decision,
 )
-from warehouse.records.charts import PlatformMusic
 from warehouse.records.values import ReadOnlyRow, Row
 
 TABLE = "marts.chart_platform"
 _ENDED = {"relation": "none", "confidence": "low", "reason": "no_longer_linked"}
-
-type PlatformRow = Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +54,11 @@ def update_song_links(engine: Engine, *, song_key: str | None = None) -> Linking
     engine.refresh()
     chart = read_stored_chart(engine, song_key)
     rows = _rows(engine, chart, [song_key] if song_key is not None else list(chart.songs))
-    known = {_pair(row): row for row in read_chart_platform(engine, song_key)}
-    changed = [row for row in rows if _differs(row, known.get(_pair(row)))]
+    stored = read_chart_platform(engine, song_key)
+    known = {_pair(row): _without_time(row) for row in stored}
+    changed = [row for row in rows if known.get(_pair(row)) != row]
     held = {_pair(row) for row in rows}
-    ended = [_without_time(row) | _ENDED for pair, row in known.items() if pair not in held]
+    ended = [row | _ENDED for pair, row in known.items() if pair not in held]
     engine.lake.append(TABLE, [*changed, *ended])
     engine.refresh()
     return LinkingResult(
@@ -82,7 +80,7 @@ def read_stored_chart(engine: Engine, song_key: str | None = None) -> StoredChar
     return to_chart(read_stored_songs(engine, song_key), days=days)
 
 
-def _rows(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[PlatformRow]:
+def _rows(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[Row]:
     charted = [chart.songs[key] for key in song_keys if key in chart.songs]
     if not charted:
         return []
@@ -91,31 +89,20 @@ def _rows(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[
     links = link_songs(
         (one.song for one in charted), sounds.values(), read_audio_matches(engine), statements
     )
-    return list(_platform_rows(engine, chart, links, sounds))
-
-
-def _platform_rows(
-    engine: Engine,
-    chart: StoredChart,
-    links: Sequence[SongMatch],
-    sounds: Mapping[str, PlatformMusic],
-) -> Iterator[PlatformRow]:
-    observed: dict[str, list[PlatformRow]] = defaultdict(list)
+    observed: dict[str, list[Row]] = defaultdict(list)
     for row in read_music_videos(engine, [link.music_id for link in links]):
         observed[row["music_id"]].append(row)
+    rows = []
     for link in links:
-        charted = chart.songs[link.song_key]
-        beside = compare_with_platform(charted, chart.days, to_video_likes(observed[link.music_id]))
-        yield to_platform_row(link, charted, beside, sounds.get(link.music_id))
+        song, likes = chart.songs[link.song_key], to_video_likes(observed[link.music_id])
+        compared = compare_with_platform(song, chart.days, likes)
+        rows.append(to_platform_row(link, song, compared, sounds.get(link.music_id)))
+    return rows
 
 
 def _pair(row: ReadOnlyRow) -> tuple[str, str]:
     return row["song_key"], row["music_id"]
 
 
-def _differs(row: PlatformRow, known: PlatformRow | None) -> bool:
-    return known is None or _without_time(known) != row
-
-
-def _without_time(row: PlatformRow) -> PlatformRow:
+def _without_time(row: Row) -> Row:
     return {name: value for name, value in row.items() if name != "committed_at"}

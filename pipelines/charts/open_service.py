@@ -2,23 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.recording.stored_bodies import PayloadArchive
-from pipelines.charts.backfill import Backfill
-from pipelines.charts.issue_leases import HELD_FOR_S
+from pipelines.charts.backfill import HELD_FOR_S, Backfill
 from pipelines.charts.link_songs import LinkingResult, update_song_links
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import Span
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider, choose_profile
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
-from warehouse.lake.store import open_lake
 from warehouse.records.worlds import is_demo_world
 
 _NO_AUTO_FLUSH = 100_000
@@ -103,9 +102,5 @@ def open_chart_service(settings: Settings) -> Iterator[ChartService]:
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    with ExitStack() as stack:
-        control = open_control(settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        engine = stack.enter_context(closing(Engine(lake)))
+    with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
         yield ChartService(settings, profile, control, engine)

@@ -1,6 +1,6 @@
 """Results of the health checks of this machine, and the verdict of the whole report. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +25,7 @@ class CheckResult:
     advice: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HealthVerdict:
     """Summary of a report in one sentence, and the exit status."""
 
@@ -50,35 +50,27 @@ def summarise_health(
     """
     failed = [finding.name for finding in findings if finding.state == "fail"]
     if failed:
-        sentence = f"checks failed on this machine: {_listed(failed)}"
+        sentence = f"checks failed on this machine: {', '.join(failed)}"
         if any(health.is_broken for health in surfaces):
             sentence += f"; {_judge_surfaces(surfaces).sentence}"
-        return HealthVerdict(exit_code=EXIT_MACHINE, sentence=sentence)
+        return HealthVerdict(EXIT_MACHINE, sentence)
     if not is_chosen:
-        return HealthVerdict(
-            exit_code=EXIT_NOT_CHOSEN,
-            sentence="no platform profile is chosen, so no surface was probed",
-        )
+        sentence = "no platform profile is chosen, so no surface was probed"
+        return HealthVerdict(EXIT_NOT_CHOSEN, sentence)
     if not wants_surfaces:
-        return HealthVerdict(
-            exit_code=EXIT_OK, sentence="this machine is OK; no surface was probed"
-        )
+        return HealthVerdict(EXIT_OK, "this machine is OK; no surface was probed")
     return _judge_surfaces(surfaces)
 
 
 def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> HealthVerdict:
     broken = [health.surface for health in surfaces if health.is_broken]
     if broken and all(health.outcome in {"unreachable", "not_asked"} for health in surfaces):
-        return HealthVerdict(exit_code=EXIT_SURFACES, sentence="the platform cannot be reached")
+        return HealthVerdict(EXIT_SURFACES, "the platform cannot be reached")
     if broken:
-        told = f"{len(broken)} of {len(surfaces)} surfaces failed: {_listed(broken)}"
-        return HealthVerdict(exit_code=EXIT_SURFACES, sentence=told)
+        told = f"{len(broken)} of {len(surfaces)} surfaces failed: {', '.join(broken)}"
+        return HealthVerdict(EXIT_SURFACES, told)
     unasked = [health.surface for health in surfaces if health.outcome == "not_asked"]
     if unasked:
-        told = f"all probed surfaces work; not probed: {_listed(unasked)}"
-        return HealthVerdict(exit_code=EXIT_NOT_PROBED, sentence=told)
-    return HealthVerdict(exit_code=EXIT_OK, sentence="all checks passed")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+        told = f"all probed surfaces work; not probed: {', '.join(unasked)}"
+        return HealthVerdict(EXIT_NOT_PROBED, told)
+    return HealthVerdict(EXIT_OK, "all checks passed")

@@ -1,13 +1,11 @@
 """Health report as JSON, shared by `sametrack doctor --json`, the API and the orchestrator."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
-from pipelines.doctor.check_results import CheckResult
 from pipelines.documents.fields import ClosedDocument, Timestamp
 from pipelines.documents.videos import to_time
 from warehouse.control import CircuitState, RobotsDecision
@@ -22,7 +20,6 @@ from warehouse.records.health import (
     advice_for,
     find_affected_endpoints,
 )
-from warehouse.records.values import Document
 
 MAX_KEYS_SHOWN = 40  # keys shown of one list; the rest is counted
 
@@ -96,11 +93,6 @@ def to_surface_documents(
     return [_surface(health, hurt.get(health.surface, ()), last_worked) for health in chosen]
 
 
-def to_check_documents(findings: Sequence[CheckResult]) -> list[Document]:
-    """Return one document per check."""
-    return [asdict(finding) for finding in findings]
-
-
 def to_circuit_documents(states: Iterable[CircuitState]) -> list[CircuitReport]:
     """Return one document per surface with recent failures or an open circuit."""
     return [
@@ -147,8 +139,8 @@ def _surface(
         "request_count": health.request_count,
         "duration_ms": health.duration_ms,
         "entity_id": health.entity_id,
-        "keys_came": _keys(health.came),
-        "keys_went": _keys(health.went),
+        "keys_came": list(health.came[:MAX_KEYS_SHOWN]),
+        "keys_went": list(health.went[:MAX_KEYS_SHOWN]),
         "observed_at": to_time(health.observed_at),
         "last_worked_at": to_time(worked_at or last_worked.get(health.surface)),
         "used_by": _endpoints(use.endpoints),
@@ -156,10 +148,6 @@ def _surface(
         "read_instead": use.other if health.is_broken and not hurt else None,
         "advice": advice_for(health),
     }
-
-
-def _keys(paths: Sequence[str]) -> list[str]:
-    return list(paths[:MAX_KEYS_SHOWN])
 
 
 def _endpoints(numbers: Iterable[int]) -> list[EndpointName]:

@@ -5,34 +5,31 @@ Nothing here knows a terminal or HTTP.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from pipelines.doctor.check_results import CheckResult, HealthVerdict, summarise_health
-from pipelines.doctor.checks.bounded_checks import run_with_timeout
-from pipelines.doctor.checks.machine import check_sandbox, check_workers
-from pipelines.doctor.checks.stores import (
-    OpenWarehouse,
-    check_control,
-    check_warehouse,
-    open_home_of,
-)
+from pipelines.doctor.checks.machine import check_disk, check_python, check_sandbox, check_workers
+from pipelines.doctor.checks.stores import check_control, check_home, check_warehouse
 from pipelines.doctor.documents import (
     CircuitReport,
     RobotsReport,
-    to_check_documents,
     to_circuit_documents,
     to_robots_documents,
     to_surface_documents,
 )
-from pipelines.doctor.probes.probe_round import probe_and_store
-from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
@@ -107,7 +104,7 @@ class SystemHealthCheck:
             "exit_code": verdict.exit_code,
             "verdict": verdict.sentence,
             "took_s": round(took_s, 1),
-            "machine": to_check_documents(sorted(self.findings, key=_place)),
+            "machine": [asdict(one) for one in sorted(self.findings, key=_place)],
             "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
             "circuits": self.circuits,
             "robots": self.robots,
@@ -135,7 +132,7 @@ class SystemHealthCheck:
 
     async def _look(self, name: str, look: MachineCheck) -> None:
         try:
-            found = await run_with_timeout(look, self.time_s - AFTER_CHECKS_S, name=name)
+            found = await _run_with_timeout(look, self.time_s - AFTER_CHECKS_S, name=name)
         except TimeoutError:
             says = f"no result within {self.time_s - AFTER_CHECKS_S:.0f} s"
             found = (
@@ -148,58 +145,53 @@ class SystemHealthCheck:
         self.findings.append(found)
 
     async def _examine_world(self, profile: PlatformProfile, stack: ExitStack) -> None:
-        home = await self._opened("data home", lambda: open_home_of(self.settings, profile.name))
+        home = await self._opened("data home", lambda: check_home(self.settings, profile.name))
         if home is None:
             self._skip_all("data_home_unfit")
             return
-        control, warehouse = await asyncio.gather(
+        control, engine = await asyncio.gather(
             self._opened("control store", lambda: check_control(self.settings, home, stack)),
             self._opened("warehouse", lambda: check_warehouse(self.settings, home, stack)),
         )
         if control is not None:
-            await self._check_workers(control)
+            live = partial(control.live_workers, self.settings.worker_lost_after_s)
+            await self._look("worker", partial(check_workers, live))
         if profile.may_name_loopback and self.surfaces:
             await self._look("sandbox", lambda: check_sandbox(profile.port))
-        await self._ask(profile, control, warehouse)
+        await self._ask(profile, control, engine)
 
-    async def _opened[T](
-        self, name: str, check: Callable[[], tuple[CheckResult, T | None]]
-    ) -> T | None:
-        opened: list[T | None] = [None]
+    async def _opened[T](self, name: str, check: Callable[[], tuple[str, T]]) -> T | None:
+        """Return what a check opens; None if it cannot be opened, which is a result."""
+        opened: list[T] = []
 
         def look() -> CheckResult:
-            found, opened[0] = check()
-            return found
+            try:
+                says, store = check()
+            except SametrackError as error:
+                return CheckResult(name, "fail", error.detail, error.hint)
+            opened.append(store)
+            return CheckResult(name, "ok", says)
 
         await self._look(name, look)
-        return opened[0]
-
-    async def _check_workers(self, control: ControlStore) -> None:
-        lost_after_s = self.settings.worker_lost_after_s
-        await self._look(
-            "worker", lambda: check_workers(lambda: control.live_workers(lost_after_s))
-        )
+        return next(iter(opened), None)
 
     async def _ask(
-        self,
-        profile: PlatformProfile,
-        control: ControlStore | None,
-        warehouse: OpenWarehouse | None,
+        self, profile: PlatformProfile, control: ControlStore | None, engine: Engine | None
     ) -> None:
         """Probe the surfaces; none without the control store, which holds the rate limits."""
         if not self.surfaces:
             return
-        if control is None or warehouse is None:
+        if control is None or engine is None:
             self._skip_all("stores_unfit")
             return
-        self.last_worked = await asyncio.to_thread(read_last_worked, warehouse.engine)
+        self.last_worked = await asyncio.to_thread(read_last_worked, engine)
         watch = ProbeListener(
             asking=lambda surface: self.surfaces.update({surface: "asking"}),
             found=lambda health: self.surfaces.update({health.surface: health}),
         )
         try:
             await probe_and_store(
-                self.settings, profile, control=control, warehouse=warehouse,
+                self.settings, profile, control=control, engine=engine,
                 surfaces=list(self.surfaces), asked_by="cli", watch=watch,
                 total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
             )  # fmt: skip
@@ -213,6 +205,48 @@ class SystemHealthCheck:
             self.surfaces[surface] = SurfaceHealth(
                 surface=surface, outcome="not_asked", reason=reason, observed_at=datetime.now(UTC)
             )
+
+
+def check_machine(settings: Settings) -> Document:
+    """Check the machine, the stores and the workers, for the scheduled job. Blocking.
+
+    No surface is probed. Checks that need the API's settings are left to `sametrack doctor`.
+
+    Raises:
+        ProfileNotChosenError: No profile is chosen.
+    """
+    disk = partial(check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb)
+    examination = SystemHealthCheck(
+        settings=settings,
+        profile=choose_profile(settings),
+        looks=[("python", check_python), ("disk", disk)],
+    )
+    examination.run()
+    examination.end()
+    if examination.fault is not None:
+        raise examination.fault
+    return examination.to_document(time.monotonic() - examination.begun_at)
+
+
+async def _run_with_timeout[T](look: Callable[[], T], seconds: float, *, name: str) -> T:
+    """Return the result of `look`, which may hang: a dead disk must not block the report.
+
+    Raises:
+        TimeoutError: It takes longer; its daemon thread is abandoned.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found = look()
+        except BaseException as error:  # noqa: BLE001  # passed on to the caller
+            future.set_exception(error)
+        else:
+            future.set_result(found)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    # shielded: the thread could not set the result of a cancelled future
+    return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
 
 
 def _place(finding: CheckResult) -> int:

@@ -30,10 +30,9 @@ ASSUMPTIONS: Mapping[str, Message] = {
         "且已知 ID 的列表均已读完。",
     ),
 }
+_NOT_COMPARED = Message("other music ids were not compared by audio", "未对其他音乐 ID 做音频比对")
 NOT_ESTIMATED: Mapping[str, Message] = {
-    "not_compared": Message(
-        "other music ids were not compared by audio", "未对其他音乐 ID 做音频比对"
-    ),
+    "not_compared": _NOT_COMPARED,
     "one_source": Message(
         "fewer than two sources besides music lists", "音乐列表以外的来源不足两个"
     ),
@@ -55,9 +54,7 @@ NOT_ESTIMATED: Mapping[str, Message] = {
 }
 NOT_AUDITED: Mapping[str, Message] = {
     "switched_off": Message("the audit is switched off", "抽查已关闭"),
-    "not_compared": Message(
-        "other music ids were not compared by audio", "未对其他音乐 ID 做音频比对"
-    ),
+    "not_compared": _NOT_COMPARED,
     "nothing_left": Message("every video that was seen is a candidate", "所见作品均已列为候选"),
     "no_reference": Message("the track has no sound to compare with", "没有可用于比对的参考音频"),
     "none_comparable": Message(

@@ -4,10 +4,13 @@ Shared by command line, report and console. No numbers are computed here.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from warehouse.records.values import ReadOnlyDocument
+
+LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-Hans"}
+"""The languages of reports, with their names in HTML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,10 @@ class Message:
 
     en: str
     zh: str
+
+    def text(self, language: str) -> str:
+        """Return the message in a language of `LANGUAGES`."""
+        return self.zh if language == "zh" else self.en
 
 
 SURFACES: Mapping[str, Message] = {
@@ -195,39 +202,29 @@ EXPERIMENTAL_BANNER = Message(
 )
 
 
-def surface_message(surface: str) -> Message:
-    """Return the message of a surface, or its code if there is none."""
-    return SURFACES.get(surface, Message(surface, surface))
+def messages_of(
+    messages: Mapping[str, Message], *, as_words: bool = False
+) -> Callable[[str], Message]:
+    """Return a function that gives the message of a code, or the code itself if there is none.
+
+    `as_words` writes a code without underscores in English.
+    """
+
+    def find(code: str) -> Message:
+        return messages.get(code) or Message(code.replace("_", " ") if as_words else code, code)
+
+    return find
 
 
-def relevance_message(level: str) -> Message:
-    """Return the message of a relevance level."""
-    return RELEVANCE.get(level, Message(level, level))
-
-
-def link_message(link_type: str) -> Message:
-    """Return the message of a link type."""
-    return LINKS.get(link_type, Message(link_type, link_type))
-
-
-def variant_message(kind: str) -> Message:
-    """Return the message of a kind of variant."""
-    return VARIANTS.get(kind, Message(kind, kind))
-
-
-def observation_message(name: str) -> Message:
-    """Return the message of what a rejected pair is likely to be."""
-    return OBSERVATIONS.get(name, Message(name.replace("_", " "), name))
-
-
-def reason_message(reason: str) -> Message:
-    """Return the message of why a pair was judged so, or its code if there is none."""
-    return REASONS.get(reason, Message(reason.replace("_", " "), reason))
-
-
-def question_message(question: str) -> Message:
-    """Return the message of a question to the platform, or its code if there is none."""
-    return QUESTIONS.get(question, Message(question.replace("_", " "), question))
+surface_message = messages_of(SURFACES)
+relevance_message = messages_of(RELEVANCE)
+link_message = messages_of(LINKS)
+variant_message = messages_of(VARIANTS)
+observation_message = messages_of(OBSERVATIONS, as_words=True)
+"""What a rejected pair is likely to be."""
+reason_message = messages_of(REASONS, as_words=True)
+"""Why a pair was judged so."""
+question_message = messages_of(QUESTIONS, as_words=True)
 
 
 def decision_sentences(decisions: Iterable[ReadOnlyDocument]) -> list[Message]:
@@ -242,8 +239,9 @@ def decision_sentences(decisions: Iterable[ReadOnlyDocument]) -> list[Message]:
 
 def _decided(question: Message, sources: Iterable[ReadOnlyDocument]) -> Message:
     parts = [_source_decided(source) for source in sources]
-    en, zh = "; ".join(part.en for part in parts), "；".join(part.zh for part in parts)
-    return Message(f"{question.en[0].upper()}{question.en[1:]}: {en}.", f"{question.zh}：{zh}。")
+    return _about(
+        question, Message("; ".join(one.en for one in parts), "；".join(one.zh for one in parts))
+    )
 
 
 def _source_decided(source: ReadOnlyDocument) -> Message:
@@ -253,11 +251,10 @@ def _source_decided(source: ReadOnlyDocument) -> Message:
         source["tried"],
     )
     left = [
-        (LEFT_OUT[reason], source[f"left_{reason}"])
-        for reason in LEFT_OUT
-        if source[f"left_{reason}"]
+        (_with_latest(why, source), number)
+        for reason, why in LEFT_OUT.items()
+        if (number := source[f"left_{reason}"])
     ]
-    left = [(_with_latest(why, source), number) for why, number in left]
     en = [f"{surface.en} answered {answered:,} of {tried:,}"]
     zh = [f"{surface.zh} {tried:,} 次请求中有数据 {answered:,} 次"]
     en += [f"not asked {counted(number, 'time')} because {why.en}" for why, number in left]
@@ -285,9 +282,12 @@ def not_reached_sentences(names: Iterable[str]) -> list[Message]:
     counts = Counter(surface for surface, _, what in parts if what not in NOT_READ)
     reasons = [(surface, NOT_READ[what]) for surface, _, what in parts if what in NOT_READ]
     return [
-        *(_about(surface, reason) for surface, reason in reasons),
+        *(_about(surface_message(surface), reason) for surface, reason in reasons),
         *(
-            _about(surface, Message(f"{number:,} not reached", f"{number:,} 项未读取"))
+            _about(
+                surface_message(surface),
+                Message(f"{number:,} not reached", f"{number:,} 项未读取"),
+            )
             for surface, number in counts.items()
         ),
     ]
@@ -317,9 +317,9 @@ def genuine_sentences(shares: Sequence[ReadOnlyDocument]) -> list[Message]:
     ]
 
 
-def _about(surface: str, what: Message) -> Message:
-    words = surface_message(surface)
-    return Message(f"{words.en[0].upper()}{words.en[1:]}: {what.en}.", f"{words.zh}：{what.zh}。")
+def _about(subject: Message, what: Message) -> Message:
+    capital = f"{subject.en[0].upper()}{subject.en[1:]}"
+    return Message(f"{capital}: {what.en}.", f"{subject.zh}：{what.zh}。")
 
 
 def counted(number: int, noun: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.documents.messages import Message
+from pipelines.documents.messages import Message, messages_of
 
 type StopKind = Literal["end", "dry", "limit", "problem"]
 """`end`: everything was read. `dry`: the list may go on, but a guest is shown nothing more of it.
@@ -91,6 +91,4 @@ EXHAUSTED_REASONS = frozenset(name for name, one in STOPS.items() if one.kind in
 account or a hashtag: deeper pages are never read."""
 
 
-def stop_message(reason: str) -> Message:
-    """Return the message of a stop reason, or its code if there is none."""
-    return STOPS.get(reason, Message(reason.replace("_", " "), reason))
+stop_message = messages_of(STOPS, as_words=True)

@@ -18,6 +18,10 @@ from warehouse.records.videos import MediaType
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
 
+Range = Annotated[list[float], Field(min_length=2, max_length=2)]
+"""Smallest and largest value."""
+
+
 class ImageUrls(ClosedDocument):
     """Public URLs of one image."""
 
@@ -140,14 +144,11 @@ class VideoDocument(ClosedDocument):
 class SearchedDocument(ClosedDocument):
     """Edits that a comparison looked for: smallest and largest of each. 1 and 0 are unchanged."""
 
-    speed: Annotated[list[float], Field(min_length=2, max_length=2, description="tempo and pitch")]
-    tempo: Annotated[list[float], Field(min_length=2, max_length=2, description="pitch unchanged")]
-    semitones: Annotated[
-        list[float], Field(min_length=2, max_length=2, description="tempo unchanged")
-    ]
+    speed: Annotated[Range, Field(description="tempo and pitch")]
+    tempo: Annotated[Range, Field(description="pitch unchanged")]
+    semitones: Annotated[Range, Field(description="tempo unchanged")]
     tempo_with_pitch: Annotated[
-        list[float],
-        Field(min_length=2, max_length=2, description="tempos searched with any of these shifts"),
+        Range, Field(description="tempos searched with any of these shifts")
     ]
     min_overlap_s: Annotated[float, Field(description="shortest common stretch that counts")]
     reference_s: Annotated[float, Field(description="seconds used, from the start of the sound")]

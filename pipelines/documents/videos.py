@@ -80,7 +80,6 @@ def to_ranked_document(
     *,
     link_type: LinkType,
     source_music_id: str,
-    source_music_title: str | None = None,
     source_music_url: str | None = None,
     comparison: Comparison | None = None,
     first_observed_at: datetime | None = None,
@@ -96,13 +95,12 @@ def to_ranked_document(
     """
     if (comparison is None) != (link_type == "exact_music_id"):
         raise ValueError(f"link_type {link_type} of {video.aweme_id} and its evidence disagree")
-    title = source_music_title or (video.music.title if video.music else None)
     document: LinkedVideo = {
         **to_video_document(video, first_observed_at=first_observed_at),  # type: ignore[typeddict-item]  # a video has no evidence
         "link_type": link_type,
         "source_music_id": source_music_id,
         "source_channel_zh": SOURCE_CHANNEL_ZH[link_type],
-        "source_music_title": title,
+        "source_music_title": video.music.title if video.music else None,
         "source_music_url": source_music_url,
     }
     if comparison is not None:
@@ -116,14 +114,13 @@ def to_variant_document(
     comparison: Comparison,
     source_music_id: str,
     source_music_url: str | None = None,
-    first_observed_at: datetime | None = None,
 ) -> ShiftedVideo:
     """Build an entry of `variants.aweme_list`: the recording changed, or a few seconds of it."""
     pair = comparison.pair
     assert pair.speed is not None, "a variant was compared at some speed"
     assert pair.semitones is not None, "and at some pitch"
     return {
-        **to_video_document(video, first_observed_at=first_observed_at),
+        **to_video_document(video),
         "variant_kind": variant_kind(pair),
         "speed": pair.speed,
         "semitones": pair.semitones,

@@ -5,25 +5,32 @@ searching and erasing the stores (`warehouse/maintenance/erasure`).
 """
 
 import re
-import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
-from pathlib import Path
+from contextlib import ExitStack
+from dataclasses import dataclass
 from uuid import uuid4
 
-from dagster import DagsterInstance
+from sqlalchemy import (
+    URL,
+    Connection,
+    NullPool,
+    RowMapping,
+    create_engine,
+    inspect,
+    make_url,
+    text,
+)
+from sqlalchemy import (
+    Engine as DatabaseEngine,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipelines.erasure.dagster_server import forget_rows_on_server, runs_on_server
+from pipelines.open_stores import open_chosen_home, open_control_of, open_engine_of
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.storage import dagster_server
-from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
-from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
+from warehouse.home.folder import Home
 from warehouse.lake.library_errors import translate_errors
-from warehouse.lake.store import open_lake
 from warehouse.maintenance.erasure.account import (
     ErasureResult,
     ErasureStores,
@@ -40,19 +47,21 @@ from warehouse.records.errors import CapacityExhaustedError
 
 LEASE = "erasing"
 LEASE_S = 3600.0
+_ROW = {"sqlite": "rowid", "postgresql": "ctid"}
+"""Where a row is, by database: the tables have keys of different names."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
     """An erasure over open stores: inspect it with `find`, then `carry_out`."""
 
-    def __init__(self, stores: ErasureStores, sec_uid: str, *, lost_after_s: float) -> None:
-        self._stores = stores
-        self._lost_after_s = lost_after_s
-        self.sec_uid = sec_uid
+    stores: ErasureStores
+    sec_uid: str
+    lost_after_s: float
 
     def find(self) -> AccountNames:
         """Return everything that currently identifies the account."""
-        return find_account_names(self._stores.engine, self.sec_uid)
+        return find_account_names(self.stores.engine, self.sec_uid)
 
     def carry_out(self) -> ErasureResult:
         """Erase the account under an exclusive lease.
@@ -61,14 +70,14 @@ class Erasure:
             WarehouseUnavailableError: A worker is alive, or a store cannot be rewritten.
             CapacityExhaustedError: Another erasure is running.
         """
-        control, owner = self._stores.control, uuid4().hex
-        check_idle(control, within_s=self._lost_after_s)
+        control, owner = self.stores.control, uuid4().hex
+        check_idle(control, within_s=self.lost_after_s)
         if not control.acquire_lease(LEASE, owner, LEASE_S):
             raise CapacityExhaustedError(
                 "another erasure is under way", hint="wait until it has ended"
             )
         try:
-            return erase_account(self._stores, self.sec_uid)
+            return erase_account(self.stores, self.sec_uid)
         finally:
             control.release_lease(LEASE, owner)
 
@@ -81,19 +90,20 @@ def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
         UnresolvedIdError: `account` does not identify an account.
         WarehouseError: A store cannot be opened.
     """
-    home = open_home(settings.data_home, choose_profile(settings).name)
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    engine = stack.enter_context(closing(Engine(lake)))
-    control = _open_control(settings, home, stack)
+    home = open_chosen_home(settings)
+    engine = stack.enter_context(open_engine_of(settings, home))
     stores = ErasureStores(
         home=home,
-        lake=lake,
+        lake=engine.lake,
         engine=engine,
-        control=control,
+        control=stack.enter_context(open_control_of(settings, home)),
         forget_runs=lambda names: forget_runs(home, names),
     )
-    sec_uid = find_sec_uid(engine, account)
-    return Erasure(stores, sec_uid, lost_after_s=settings.worker_lost_after_s)
+    return Erasure(
+        stores=stores,
+        sec_uid=find_sec_uid(engine, account),
+        lost_after_s=settings.worker_lost_after_s,
+    )
 
 
 def forget_runs(home: Home, names: AccountNames) -> int:
@@ -102,76 +112,78 @@ def forget_runs(home: Home, names: AccountNames) -> int:
     Raises:
         WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
-    pattern, server = to_pattern(names.ids), dagster_server()
-    errors = (sqlite3.Error, SQLAlchemyError, OSError)
-    with translate_errors("erasing from the orchestrator's storage", *errors):
-        files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
-        runs = {run for path in files for run in _runs_naming(path, pattern)}
-        if server is not None:
-            runs |= runs_on_server(server, pattern)
+    pattern = to_pattern(names.ids)
+    with translate_errors("erasing from the orchestrator's storage", SQLAlchemyError, OSError):
+        databases = [create_engine(url, poolclass=NullPool) for url in _databases(home)]
+        runs = {run for one in databases for run in _runs_naming(one, pattern)}
         if runs:
             with open_instance(home) as instance:
-                _delete(instance, runs)
-        for path in files:
-            _forget_rows(path, pattern)
-        if server is not None:
-            forget_rows_on_server(server, pattern)
+                for run_id in sorted(runs):
+                    instance.delete_run(run_id)
+        for one in databases:
+            _forget_rows(one, pattern)
     return len(runs)
 
 
-def _open_control(settings: Settings, home: Home, stack: ExitStack) -> ControlStore:
-    control = open_control(settings.control_url or home.control_url, world=home.world)
-    return stack.enter_context(closing(control))
+def _databases(home: Home) -> Iterator[URL]:
+    """Yield Dagster's databases: files in the home, and the server if one is set."""
+    for path in home.dagster_dir.rglob("*.db"):
+        if path.is_file():
+            yield URL.create("sqlite", database=str(path), query={"timeout": "30"})
+    if server := dagster_server():
+        yield make_url(server)
 
 
-def _delete(instance: DagsterInstance, runs: set[str]) -> None:
-    for run_id in sorted(runs):
-        instance.delete_run(run_id)
+def _runs_naming(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> set[str]:
+    """Return the runs that rows of any table with a `run_id` mention together with the account."""
+    with database.connect() as connection:
+        named = [
+            row["run_id"]
+            for table in inspect(connection).get_table_names()
+            for row in _rows_naming(connection, table, pattern)
+            if "run_id" in row
+        ]
+    return {str(run_id) for run_id in named if run_id}
 
 
-def _runs_naming(path: Path, pattern: re.Pattern[bytes]) -> Iterator[str]:
-    with closing(sqlite3.connect(path)) as database:
-        for table, columns in _tables(database):
-            if "run_id" in columns:
-                at = columns.index("run_id") + 1
-                named = _rows_naming(database, table, pattern)
-                yield from (str(row[at]) for row in named if row[at])
+def _forget_rows(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> None:
+    """Delete rows that belong to no run (ticks, keys, partitions), then vacuum a file.
 
-
-def _forget_rows(path: Path, pattern: re.Pattern[bytes]) -> None:
-    """Delete rows that belong to no run (ticks, keys, partitions), then vacuum the file.
-
-    Without the vacuum, deleted rows would remain readable in free pages.
+    Without the vacuum, deleted rows would remain readable in free pages. The pages of a server are
+    its own, and overwritten after its next vacuum.
     """
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as database:
-        for table, _ in _tables(database):
-            ids = [(row[0],) for row in _rows_naming(database, table, pattern)]
-            database.executemany(f"delete from {_name(table)} where rowid = ?", ids)  # noqa: S608  # a quoted name
-        database.execute("vacuum")
-        database.execute("pragma wal_checkpoint(truncate)")
-
-
-def _tables(database: sqlite3.Connection) -> list[tuple[str, list[str]]]:
-    found = database.execute("select name from sqlite_master where type = 'table'").fetchall()
-    return [
-        (table, [row[1] for row in database.execute(f"pragma table_info({_name(table)})")])
-        for (table,) in found
-        if not table.startswith("sqlite_")
-    ]
+    with database.begin() as connection:
+        for table in inspect(connection).get_table_names():
+            places = [{"place": row["place"]} for row in _rows_naming(connection, table, pattern)]
+            delete = f"delete from {_quoted(connection, table)} where {_row(connection)} = :place"  # noqa: S608  # a quoted name
+            if places:
+                connection.execute(text(delete), places)
+    if database.dialect.name == "sqlite":
+        with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text("vacuum"))
+            connection.execute(text("pragma wal_checkpoint(truncate)"))
 
 
 def _rows_naming(
-    database: sqlite3.Connection, table: str, pattern: re.Pattern[bytes]
-) -> list[tuple[object, ...]]:
-    """Return the rows that mention the account, each preceded by its row id."""
-    rows = database.execute(f"select rowid, * from {_name(table)}")  # noqa: S608  # a quoted name
+    connection: Connection, table: str, pattern: re.Pattern[bytes]
+) -> list[RowMapping]:
+    """Return the rows that mention the account, with their `place`."""
+    query = f"select {_row(connection)} as place, * from {_quoted(connection, table)}"  # noqa: S608  # a quoted name
+    rows = connection.execute(text(query)).mappings()
     return [row for row in rows if pattern.search(_text(row))]
 
 
-def _text(row: tuple[object, ...]) -> bytes:
-    parts = (value if isinstance(value, bytes) else str(value).encode() for value in row)
+def _row(connection: Connection) -> str:
+    return _ROW[connection.dialect.name]
+
+
+def _quoted(connection: Connection, table: str) -> str:
+    return connection.dialect.identifier_preparer.quote(table)
+
+
+def _text(row: RowMapping) -> bytes:
+    parts = (
+        bytes(one) if isinstance(one, bytes | memoryview) else str(one).encode()
+        for one in row.values()
+    )
     return b"\n".join(parts)
-
-
-def _name(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'

@@ -15,7 +15,7 @@ from dagster import (
 from pipelines.catalog.open_service import open_catalog_service, request_catalog_run
 from pipelines.catalog.service import CatalogStatus
 from pipelines.charts.open_service import ChartService, open_chart_service
-from pipelines.doctor.checks.machine_report import check_machine
+from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.orchestration.worker.maintenance import (

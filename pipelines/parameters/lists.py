@@ -3,9 +3,7 @@
 The API models and the reference tables are built from them, as from `scan.PARAMETERS`.
 """
 
-from collections.abc import Mapping
-
-from pipelines.parameters.scan import Parameter
+from pipelines.parameters.scan import Parameter, parameter_table
 
 _REFRESH = Parameter(
     name="refresh", kind=bool, default=False,
@@ -26,13 +24,9 @@ def _count(default: int, maximum: int, meaning: str, meaning_zh: str) -> Paramet
     )  # fmt: skip
 
 
-def _table(*parameters: Parameter) -> Mapping[str, Parameter]:
-    return {parameter.name: parameter for parameter in parameters}
-
-
 _WORKS = ("works on the page", "每页作品数量")
 
-POSTS_PARAMETERS = _table(
+POSTS_PARAMETERS = parameter_table(
     Parameter(
         name="max_cursor", kind=int, default=0, minimum=0,
         meaning="where the page begins: 0, then `max_cursor` of the answer before",
@@ -45,7 +39,7 @@ POSTS_PARAMETERS = _table(
         meaning_zh="0 最新，1 最热（点赞数）",
     ),
 )  # fmt: skip
-METRICS_PARAMETERS = _table(
+METRICS_PARAMETERS = parameter_table(
     Parameter(
         name="days", kind=int, default=10, minimum=1, maximum=365,
         meaning="length of the window before the request, in days",
@@ -53,8 +47,8 @@ METRICS_PARAMETERS = _table(
     ),
     _count(20, 20, "newest works of the window that are analysed", "分析窗口内最新作品的数量"),
 )  # fmt: skip
-MUSIC_LIST_PARAMETERS = _table(_CURSOR, _count(10, 20, *_WORKS), _REFRESH)
-HASHTAG_LIST_PARAMETERS = _table(
+MUSIC_LIST_PARAMETERS = parameter_table(_CURSOR, _count(10, 20, *_WORKS), _REFRESH)
+HASHTAG_LIST_PARAMETERS = parameter_table(
     _CURSOR,
     Parameter(
         name="sort_type", kind=int, default=0, minimum=0, maximum=2,

@@ -43,6 +43,11 @@ class Parameter:
     meaning_zh: str
 
 
+def parameter_table(*parameters: Parameter) -> Mapping[str, Parameter]:
+    """Return parameters by their names."""
+    return {parameter.name: parameter for parameter in parameters}
+
+
 PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="candidate_limit", kind=int, default=150, minimum=15, maximum=2000,
@@ -117,7 +122,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         meaning_zh="忽略仍有效的缓存，重新读取公开数据",
     ),
 )  # fmt: skip
-BY_NAME: Mapping[str, Parameter] = {parameter.name: parameter for parameter in PARAMETERS}
+BY_NAME = parameter_table(*PARAMETERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

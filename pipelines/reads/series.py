@@ -94,38 +94,33 @@ def to_point(
     )
 
 
-def total_over_time(
-    observations: Iterable[tuple[datetime, str, Values]], *, names: tuple[str, ...] = COUNTS
-) -> list[TrackPoint]:
+def total_over_time(observations: Iterable[tuple[datetime, str, Values]]) -> list[TrackPoint]:
     """Sum the counts over all videos observed so far, for each hour with an observation.
 
-    The sums also rise when a further video is found; `growth` does not.
+    The sums also rise when a further video is found; `growth` does not. An unknown count leaves
+    the last known one; a video without any adds nothing.
 
     Args:
         observations: Observation time, video id and counts, in time order.
-        names: The counts to add up. An unknown count leaves the last known one; a video without
-            any adds nothing.
     """
     newest: dict[str, Values] = {}
     followed: set[str] = set()
-    gained: dict[str, int | None] = dict.fromkeys(names)
+    gained: dict[str, int | None] = dict.fromkeys(COUNTS)
     points = []
     for _, in_hour in groupby(observations, key=lambda one: _hour(one[0])):
         rows = list(in_hour)
         seen = {aweme_id: values for _, aweme_id, values in rows}
         again = seen.keys() & newest.keys()
         followed |= again
-        for name in names:
+        for name in COUNTS:
             gained[name] = _add(
                 gained[name], [(newest[one][name], seen[one][name]) for one in again]
             )
-        newest |= {one: _merge(newest.get(one), values, names) for one, values in seen.items()}
+        newest |= {one: _merge(newest.get(one), values) for one, values in seen.items()}
         growth = FollowedGrowth(
             values=dict(gained), followed_count=len(followed), new_count=len(seen) - len(again)
         )
-        points.append(
-            TrackPoint(observed_at=rows[-1][0], values=_sum(newest, names), growth=growth)
-        )
+        points.append(TrackPoint(observed_at=rows[-1][0], values=_sum(newest), growth=growth))
     return [_from_zero(point, gained) for point in points]
 
 
@@ -155,10 +150,10 @@ def _add(gained: int | None, pairs: Iterable[tuple[int | None, int | None]]) -> 
     return (gained or 0) + sum(steps) if steps else gained
 
 
-def _merge(known: Values | None, values: Values, names: tuple[str, ...]) -> Values:
+def _merge(known: Values | None, values: Values) -> Values:
     if known is None:
         return values
-    return {name: known[name] if values[name] is None else values[name] for name in names}
+    return {name: known[name] if values[name] is None else values[name] for name in COUNTS}
 
 
 def _from_zero(point: TrackPoint, gained: Values) -> TrackPoint:
@@ -170,8 +165,10 @@ def _from_zero(point: TrackPoint, gained: Values) -> TrackPoint:
     return replace(point, growth=replace(point.growth, values=values))
 
 
-def _sum(newest: Mapping[str, Values], names: tuple[str, ...]) -> dict[str, int | None]:
-    known = {name: [v for one in newest.values() if (v := one[name]) is not None] for name in names}
+def _sum(newest: Mapping[str, Values]) -> dict[str, int | None]:
+    known = {
+        name: [v for one in newest.values() if (v := one[name]) is not None] for name in COUNTS
+    }
     return {
         "work_count": len(newest),
         **{name: sum(found) if found else None for name, found in known.items()},

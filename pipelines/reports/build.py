@@ -6,24 +6,29 @@ Not here: running a notebook (`notebook_run.py`), the layout of the page (`page.
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pipelines.platform.providers import choose_profile
+from pipelines.open_stores import open_chosen_home
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.notebook_run import ReportProgress, run_notebook
-from pipelines.reports.page import RenderStamp, render_page
-from pipelines.reports.texts import ReportTexts, load_texts
+from pipelines.reports.page import render_page
+from pipelines.reports.texts import load_texts
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
-from warehouse.home.folder import Home, open_home
+from warehouse.home.folder import Home
 from warehouse.lake.as_of import parse_as_of
 from warehouse.lake.store import lake_root
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import is_demo_world
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 _NAME_CHARS = 120
 _MARK_CHARS = 8
@@ -71,49 +76,40 @@ def build_report(
         SametrackError: A cell of the notebook failed.
     """
     texts = load_texts(asked.language)
-    home = open_home(settings.data_home, choose_profile(settings).name)
+    home = open_chosen_home(settings)
     if asked.as_of:
         parse_as_of(asked.as_of, now=datetime.now(UTC))  # fail before a kernel starts
     page = asked.output or home.reports_dir / f"{_stem(asked)}.html"
-    if not asked.with_pdf:
-        return _build(settings, asked, page, home, texts, progress=progress)[0]
-    from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
+    run_id, pdf = asked.run_id or str(uuid4()), None
+    with ExitStack() as stack:
+        if asked.with_pdf:
+            from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
 
-    with open_printer(settings.chromium_path) as printer:
-        report, html = _build(settings, asked, page, home, texts, progress=progress)
-        progress("printing")
-        return replace(report, pdf=printer.write(html, page))
+            printer = stack.enter_context(open_printer(settings.chromium_path))
+        executed, tables = _run(settings, asked, home, page, progress=progress)
+        made_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        html = render_page(asked.report, executed, texts, run_id=run_id, made_at=made_at)
+        write_atomically(page, [html.encode()])
+        if asked.with_pdf:
+            progress("printing")
+            pdf = printer.write(html, page)
+    is_demo = is_demo_world(home.world)
+    return RenderedReport(page=page, pdf=pdf, tables=tables, run_id=run_id, is_demo=is_demo)
 
 
-def _build(
-    settings: Settings,
-    asked: ReportRequest,
-    page: Path,
-    home: Home,
-    texts: ReportTexts,
-    *,
-    progress: ReportProgress,
-) -> tuple[RenderedReport, str]:
-    """Run the notebook and write its tables and its page; return them and the page's HTML."""
-    run_id = asked.run_id or str(uuid4())
-    lake = (
-        lake_root(settings.lake_url) if settings.lake_url else ""
-    )  # the kernel's folder is another
+def _run(
+    settings: Settings, asked: ReportRequest, home: Home, page: Path, *, progress: ReportProgress
+) -> "tuple[NotebookNode, tuple[Path, ...]]":
+    """Run the notebook and write its tables; return it and them."""
+    # absolute: the kernel's folder is another
+    lake = lake_root(settings.lake_url) if settings.lake_url else ""
     with TemporaryDirectory(prefix="sametrack-report-") as draft:
         places = {"home": str(home.root), "lake": lake, "tables": draft}
         given = dict(asked.parameters) | places
         given |= {"as_of": asked.as_of, "language": asked.language}
         executed = run_notebook(asked.report, given, progress=progress)
         progress("writing")
-        tables = _move_tables(Path(draft), page.with_name(f"{page.stem}-tables"))
-    making = RenderStamp(
-        run_id=run_id,
-        made_at=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
-    )
-    html = render_page(asked.report, executed, making, texts)
-    write_atomically(page, [html.encode()])
-    is_demo = is_demo_world(home.world)
-    return RenderedReport(page=page, pdf=None, tables=tables, run_id=run_id, is_demo=is_demo), html
+        return executed, _move_tables(Path(draft), page.with_name(f"{page.stem}-tables"))
 
 
 def _stem(asked: ReportRequest) -> str:

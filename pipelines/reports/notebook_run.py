@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import override
 
+from pipelines.reports import without_unused
 from pipelines.reports.catalogue import NOTEBOOKS, Notebook
-from pipelines.reports.quick_imports import without_unused
 from warehouse.records import errors
 from warehouse.records.errors import InputError, SametrackError, WarehouseError
 

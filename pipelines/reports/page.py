@@ -14,21 +14,14 @@ from markupsafe import Markup, escape
 from nbformat import NotebookNode
 
 from pipelines.documents.html_pages import PageTemplates
+from pipelines.documents.messages import LANGUAGES
+from pipelines.reports import PART_TYPE
 from pipelines.reports.catalogue import Notebook
-from pipelines.reports.parts import PART_TYPE
-from pipelines.reports.texts import LANGUAGES, ReportTexts
+from pipelines.reports.texts import ReportTexts
 
 _PAGES = PageTemplates("pipelines.reports")
 _HIDDEN = frozenset({"parameters", "injected-parameters"})
 _HEADING = re.compile(r"#+ (.*)\n*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderStamp:
-    """Run id and time of a report: the only line that differs between two equal reports."""
-
-    run_id: str
-    made_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +60,12 @@ class ReportPage:
 
 
 def render_page(
-    report: Notebook, executed: NotebookNode, making: RenderStamp, texts: ReportTexts
+    report: Notebook, executed: NotebookNode, texts: ReportTexts, *, run_id: str, made_at: str
 ) -> str:
-    """Render the page of an executed notebook."""
+    """Render the page of an executed notebook.
+
+    Of two equal reports only the line with `run_id` and `made_at` differs.
+    """
     page = ReportPage()
     for cell in executed.cells:
         if cell.cell_type == "markdown":
@@ -87,7 +83,8 @@ def render_page(
         title=title,
         page=page,
         texts=texts,
-        making=making,
+        run_id=run_id,
+        made_at=made_at,
     )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from pipelines.reads.series import COUNTS
 from pipelines.scan.rules.ranking import hot_score
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation, to_moment
 from warehouse.records.values import Document
 from warehouse.records.watchlists import DigestThresholds
 
 _DAY_S = 86_400.0
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +114,7 @@ def find_changes(
     """Return the changes in `after` that reach the thresholds."""
     if before is None:
         figures = tuple(
-            Growth(name=name, before=None, after=now, change=None, elapsed_s=0.0, per_day=None)
-            for name, now in after.figures.items()
+            measure_growth(name, None, now, elapsed_s=0.0) for name, now in after.figures.items()
         )
         return WatchChanges(since=None, until=after.observed_at, figures=figures)
     then = {video.aweme_id: video for video in before.works}
@@ -150,7 +149,7 @@ def measure_video_growth(before: ObservedVideo, after: ObservedVideo) -> tuple[G
     """Return the growth of a video's hot score and four counts."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
     pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
-    for name in _COUNTS:
+    for name in COUNTS:
         pairs[name] = (getattr(before.statistics, name), getattr(after.statistics, name))
     return tuple(
         measure_growth(name, *values, elapsed_s=elapsed_s) for name, values in pairs.items()

@@ -84,33 +84,29 @@ def _entry(report: DigestEntry) -> Document:
     }
 
 
-class DigestFolder:
-    """Writes digests to `<watchlist>/<due time>-<run>.json` and `.html` below a folder."""
+def write_digest(folder: Path, digest: ReadOnlyDocument) -> dict[str, str]:
+    """Write a digest to `<watchlist>/<due time>-<run>.json` and `.html` below a folder, atomically.
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    Returns the paths relative to the folder, by suffix.
 
-    def write(self, digest: ReadOnlyDocument) -> dict[str, str]:
-        """Write both files atomically; return their relative paths by suffix.
-
-        Raises:
-            WarehouseUnavailableError: A file cannot be written.
-        """
-        due = "".join(sign for sign in digest["due_at"] if sign.isalnum())
-        stem = f"{digest['watchlist']}/{due}-{digest['run_id'][:8]}"
-        texts = {
-            "json": orjson.dumps(digest, option=orjson.OPT_INDENT_2),
-            "html": render_digest(digest).encode(),
-        }
-        try:
-            for suffix, text in texts.items():
-                _replace(self._root / f"{stem}.{suffix}", text)
-        except OSError as error:
-            raise WarehouseUnavailableError(
-                f"the digest cannot be written: {error.strerror}",
-                hint="check DATA_HOME, its owner and the free disk space",
-            ) from error
-        return {suffix: f"{stem}.{suffix}" for suffix in texts}
+    Raises:
+        WarehouseUnavailableError: A file cannot be written.
+    """
+    due = "".join(sign for sign in digest["due_at"] if sign.isalnum())
+    stem = f"{digest['watchlist']}/{due}-{digest['run_id'][:8]}"
+    texts = {
+        "json": orjson.dumps(digest, option=orjson.OPT_INDENT_2),
+        "html": render_digest(digest).encode(),
+    }
+    try:
+        for suffix, text in texts.items():
+            _replace(folder / f"{stem}.{suffix}", text)
+    except OSError as error:
+        raise WarehouseUnavailableError(
+            f"the digest cannot be written: {error.strerror}",
+            hint="check DATA_HOME, its owner and the free disk space",
+        ) from error
+    return {suffix: f"{stem}.{suffix}" for suffix in texts}
 
 
 def render_digest(digest: ReadOnlyDocument) -> str:

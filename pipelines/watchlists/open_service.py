@@ -1,24 +1,114 @@
-"""Open the watchlist service from the settings, for Dagster and the command line."""
+"""Open the watchlist service from the settings, and check accounts and hashtags over its stores.
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+A check captures a profile and its first screen. Not here: tracks, which are scanned through the
+scan service; comparing (`changes.py`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
+from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.recording.stored_bodies import PayloadArchive
+from pipelines.captures.session import Captures
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import choose_profile
+from pipelines.platform.providers import (
+    Provider,
+    build_data_provider,
+    build_music_provider,
+    choose_profile,
+)
+from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
-from pipelines.watchlists.digest import DigestFolder
-from pipelines.watchlists.profile_checks import EntryChecker
+from pipelines.watchlists.observations import (
+    WatchObservation,
+    to_account_observation,
+    to_hashtag_observation,
+)
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.webhook import build_notifier
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import open_lake
+from warehouse.home.folder import open_home
 from warehouse.queries.results import read_candidates
+from warehouse.records.videos import Video
+from warehouse.records.watchlists import WatchlistEntry
 from warehouse.records.worlds import is_demo_world
+
+SCREEN_LIMIT = 20
+"""Videos of a hashtag that are checked: the first screen only."""
+
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryChecker:
+    """Checks one entry at a time over open stores. Blocking."""
+
+    settings: Settings
+    profile: PlatformProfile
+    control: ControlStore
+    engine: Engine
+    sounds_dir: Path
+
+    def observe(self, entry: WatchlistEntry) -> WatchObservation:
+        """Observe an account or a hashtag now; every capture is stored in the lake.
+
+        Raises:
+            InputError: The entry does not identify an account or hashtag.
+            UpstreamError: The platform refused.
+            WarehouseError: The capture could not be stored.
+        """
+        check = _check_account if entry.kind == "account" else _check_hashtag
+        build = build_data_provider if entry.kind == "account" else build_music_provider
+        follow_sandbox_clock(self.profile)
+
+        async def ask() -> WatchObservation:
+            async with self._captures(build) as captures:
+                return await check(captures, entry.input)
+
+        return asyncio.run(ask())
+
+    @asynccontextmanager
+    async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
+        bodies = PayloadArchive(self.engine)
+        provider = build(self.settings, self.profile, control=self.control, bodies=bodies)
+        async with Captures(
+            provider=provider,
+            lake=self.engine.lake,
+            engine=self.engine,
+            control=self.control,
+            sounds_dir=self.sounds_dir,
+            link_ttl_s=self.settings.link_ttl_days * _DAY_S,
+        ) as captures:
+            yield captures
+
+
+async def _check_account(captures: Captures, text: str) -> WatchObservation:
+    sec_uid = await captures.resolve_user(text)
+    account = await captures.account(sec_uid)
+    return to_account_observation(account, _videos_of(await captures.walk_user_posts(sec_uid)))
+
+
+async def _check_hashtag(captures: Captures, text: str) -> WatchObservation:
+    ch_id = await captures.resolve_hashtag(text)
+    info = await captures.hashtag(ch_id)
+    walk = await captures.walk_hashtag(ch_id, limit=SCREEN_LIMIT, pages=1)
+    return to_hashtag_observation(info, _videos_of(walk))
+
+
+def _videos_of(walk: ListWalk) -> tuple[Video, ...]:
+    """Return the videos of a screen; raise if it was refused, which would look like a loss."""
+    if walk.error is not None and not walk.videos:
+        raise walk.error
+    return walk.videos
+
 
 _UNAVAILABLE = "unavailable"
 
@@ -33,42 +123,26 @@ def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    with ExitStack() as stack:
-        control = open_control(settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        engine = stack.enter_context(closing(Engine(lake)))
-        yield build_watchlist_runner(settings, profile, home, control=control, engine=engine)
-
-
-def build_watchlist_runner(
-    settings: Settings,
-    profile: PlatformProfile,
-    home: Home,
-    *,
-    control: ControlStore,
-    engine: Engine,
-) -> WatchlistRunner:
-    """Build the watchlist service over open stores."""
-    screens = EntryChecker(
-        settings=settings,
-        profile=profile,
-        control=control,
-        engine=engine,
-        sounds_dir=home.sounds_dir,
-    )
-    return WatchlistRunner(
-        control=control,
-        scan_service=build_scan_service(
-            settings, profile, home, control=control, open_engine=lambda: engine
-        ),
-        observe=screens.observe,
-        gone_videos=partial(_unavailable_videos, engine),
-        digests=DigestFolder(home.digests_dir),
-        notifier=build_notifier(settings),
-        is_demo=is_demo_world(home.world),
-        retention=timedelta(days=settings.watch_retention_days),
-    )
+    with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
+        checker = EntryChecker(
+            settings=settings,
+            profile=profile,
+            control=control,
+            engine=engine,
+            sounds_dir=home.sounds_dir,
+        )
+        yield WatchlistRunner(
+            control=control,
+            scan_service=build_scan_service(
+                settings, profile, home, control=control, open_engine=lambda: engine
+            ),
+            observe=checker.observe,
+            gone_videos=partial(_unavailable_videos, engine),
+            digests=home.digests_dir,
+            is_demo=is_demo_world(home.world),
+            notify=build_notifier(settings),
+            retention=timedelta(days=settings.watch_retention_days),
+        )
 
 
 def _unavailable_videos(engine: Engine, job_id: str) -> dict[str, str | None]:

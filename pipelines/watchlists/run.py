@@ -7,22 +7,23 @@ also after a crash: one process leases a run, and job ids are derived from the r
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Protocol
 from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.digest import DigestEntry, DigestFolder, build_digest
+from pipelines.watchlists.digest import DigestEntry, build_digest, write_digest
 from pipelines.watchlists.observations import (
     WatchObservation,
     to_observation,
     to_track_observation,
 )
 from pipelines.watchlists.schedule import find_due_run
-from pipelines.watchlists.webhook import DigestNotifier
+from pipelines.watchlists.webhook import Notify
 from warehouse.control import ControlStore
 from warehouse.records.errors import (
     JobNotFoundError,
@@ -32,7 +33,6 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
 )
 from warehouse.records.jobs import FINAL_STATUSES, Origin
-from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
     EntryCheck,
@@ -62,48 +62,36 @@ class ScanSubmitter(Protocol):
     def job(self, job_id: str) -> ScanJob: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchlistRunner:
     """Advances the runs of watchlists.
 
-    Args:
+    Attributes:
         control: The control store.
         scan_service: The scan service.
         observe: Observes an account or a hashtag.
         gone_videos: Returns the unavailable candidates of a job with the platform's reason.
         digests: The folder for digests.
-        notifier: The notifier that sends digests.
         is_demo: Whether the data is demo data.
+        notify: Sends a digest.
         retention: How long runs are kept.
         clock: Returns the current time in UTC.
     """
 
-    def __init__(
-        self,
-        *,
-        control: ControlStore,
-        scan_service: ScanSubmitter,
-        observe: Callable[[WatchlistEntry], WatchObservation],
-        gone_videos: Callable[[str], Mapping[str, str | None]],
-        digests: DigestFolder,
-        notifier: DigestNotifier,
-        is_demo: bool,
-        retention: timedelta = timedelta(days=90),
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self.control = control
-        self._scan_service = scan_service
-        self._observe = observe
-        self._gone_videos = gone_videos
-        self._digests = digests
-        self._notifier = notifier
-        self._is_demo = is_demo
-        self._retention = retention
-        self._clock = clock
-        self._owner = uuid4().hex
+    control: ControlStore
+    scan_service: ScanSubmitter
+    observe: Callable[[WatchlistEntry], WatchObservation]
+    gone_videos: Callable[[str], Mapping[str, str | None]]
+    digests: Path
+    is_demo: bool
+    notify: Notify = lambda _digest: None
+    retention: timedelta = timedelta(days=90)
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _owner: str = field(default_factory=lambda: uuid4().hex, init=False)
 
     def take_due(self) -> list[str]:
         """Create runs for all watchlists that are due; return the ids this process claimed."""
-        now, taken = self._clock(), []
+        now, taken = self.clock(), []
         for kept in self.control.watchlists():
             due = find_due_run(kept.cron, considered_until=kept.considered_until, now=now)
             run_id = None
@@ -156,8 +144,8 @@ class WatchlistRunner:
             if run is None or run.status != "waiting":
                 return run
             entries = [self._report(run, check) for check in self.control.entry_checks(run_id)]
-            digest = build_digest(run, entries, ended_at=self._clock(), is_demo=self._is_demo)
-            digest["files"] = self._digests.write(digest)
+            digest = build_digest(run, entries, ended_at=self.clock(), is_demo=self.is_demo)
+            digest["files"] = write_digest(self.digests, digest)
             is_ours = self.control.end_run(
                 run_id,
                 self._owner,
@@ -166,15 +154,12 @@ class WatchlistRunner:
                 digest=digest,
             )
         if is_ours:  # sent after the run has ended: at most once
-            self._notify(run_id, digest)
+            outcome = self.notify(digest)
+            if outcome is not None:
+                self.control.save_notification(run_id, outcome)
             self.control.drop_older_observations(run.watchlist, run_id)
-            self.control.delete_old_runs(self._clock() - self._retention)
+            self.control.delete_old_runs(self.clock() - self.retention)
         return self.control.watch_run(run_id)
-
-    def _notify(self, run_id: str, digest: ReadOnlyDocument) -> None:
-        outcome = self._notifier.notify(digest)
-        if outcome is not None:
-            self.control.save_notification(run_id, outcome)
 
     @contextmanager
     def _held(self, run_id: str) -> Iterator[WatchlistRun | None]:
@@ -191,33 +176,28 @@ class WatchlistRunner:
         try:
             if check.entry.kind == "track":
                 return replace(check, status="waiting", job_id=self._hand_in(run, check))
-            observed = self._observe(check.entry)
+            observed = self.observe(check.entry)
         except WarehouseUnavailableError:  # says nothing about the entry: the run is tried again
             raise
         except SametrackError as error:
             return replace(check, status="failed", error=error.to_document())
-        return replace(
-            check, status="completed", subject=observed.subject, observation=observed.to_document()
-        )
+        return _completed(check, observed)
 
     def _hand_in(self, run: WatchlistRun, check: EntryCheck) -> str:
         """Submit a scan. Its job id is derived from the run, so a repeated call is idempotent."""
         job_id = str(uuid5(UUID(run.run_id), str(check.position)))
         parameters = scan_parameters_of(run.plan)
-        asked = self._scan_service.ask(
+        return self.scan_service.ask(
             check.entry.input, parameters, origin=run.origin, job_id=job_id
-        )
-        return asked.job.job_id
+        ).job.job_id
 
     def _is_over(self, run_id: str) -> bool:
-        waiting = [
-            check for check in self.control.entry_checks(run_id) if check.status == "waiting"
+        jobs = [
+            self.control.job(check.job_id or "")
+            for check in self.control.entry_checks(run_id)
+            if check.status == "waiting"
         ]
-        return all(self._has_ended(check.job_id or "") for check in waiting)
-
-    def _has_ended(self, job_id: str) -> bool:
-        job = self.control.job(job_id)
-        return job is None or job.status in FINAL_STATUSES
+        return all(job is None or job.status in FINAL_STATUSES for job in jobs)
 
     def _report(self, run: WatchlistRun, check: EntryCheck) -> DigestEntry:
         if check.status == "waiting":
@@ -241,7 +221,7 @@ class WatchlistRunner:
     def _result(self, run: WatchlistRun, check: EntryCheck) -> EntryCheck:
         """Return the check of a track with the result of its job."""
         try:
-            scan = self._scan_service.job(check.job_id or "")
+            scan = self.scan_service.job(check.job_id or "")
         except (JobNotFoundError, JobResultMissingError) as error:
             return replace(check, status="failed", error=error.to_document())
         if scan.result is None or "kind" in scan.result:
@@ -249,11 +229,15 @@ class WatchlistRunner:
         observed = to_track_observation(
             scan.result,
             top=scan_parameters_of(run.plan).count,
-            gone=self._gone_videos(scan.job.job_id),
+            gone=self.gone_videos(scan.job.job_id),
         )
-        return replace(
-            check, status="completed", subject=observed.subject, observation=observed.to_document()
-        )
+        return _completed(check, observed)
+
+
+def _completed(check: EntryCheck, observed: WatchObservation) -> EntryCheck:
+    return replace(
+        check, status="completed", subject=observed.subject, observation=observed.to_document()
+    )
 
 
 def scan_parameters_of(plan: WatchlistPlan) -> ScanParameters:

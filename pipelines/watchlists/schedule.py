@@ -4,7 +4,7 @@ All times are UTC; a cron expression means what it means to Debian's cron.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from cronsim import CronSim, CronSimError
@@ -17,7 +17,6 @@ MAX_MISSED_COUNT = 1000
 
 _MINUTE = timedelta(minutes=1)
 _FIELDS = 5
-_HOUR_MIN, _DAY_H = 60, 24
 _SHOWN_CHARS = 60
 _DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _PHRASES = {
@@ -33,6 +32,11 @@ _SYNONYMS = {
     "every hour": "hourly", "every day": "daily", "every night": "nightly",
     "every weekday": "weekdays", "every week": "weekly", "every month": "monthly",
 }  # fmt: skip
+_NAMED_STEPS: Mapping[str, Mapping[int, str]] = {
+    "minute": {1: "every minute", 60: "hourly"},
+    "hour": {1: "hourly", 24: "daily"},
+    "day": {1: "daily", len(_DAYS): "weekly"},
+}
 _EVERY = re.compile(r"every ([1-9][0-9]{0,3}) (minute|hour|day|week)s?")
 _DAY = re.compile(rf"(?:every|weekly on) ({'|'.join(_DAYS)})s?")
 _CLOCK = re.compile(r"(.+?) at ([01]?[0-9]|2[0-3]):([0-5][0-9])")
@@ -106,7 +110,7 @@ def _without_clock(words: str) -> str | None:
     if day is not None:
         return f"0 0 * * {_DAYS.index(day[1])}"
     every = _EVERY.fullmatch(words)
-    return None if every is None else _STEPS[every[2]](int(every[1]))
+    return None if every is None else _step(int(every[1]), every[2])
 
 
 def _at_time(words: str, hour: int, minute: int, *, given: str) -> str:
@@ -116,39 +120,19 @@ def _at_time(words: str, hour: int, minute: int, *, given: str) -> str:
     return " ".join([str(minute), str(hour), *cron.split()[2:]])
 
 
-def _minutes(step: int) -> str:
-    if step == 1:
-        return _PHRASES["every minute"]
-    if step == _HOUR_MIN:
-        return _PHRASES["hourly"]
-    _check_even(step, _HOUR_MIN, "minutes")
-    return f"*/{step} * * * *"
-
-
-def _hours(step: int) -> str:
-    if step == 1:
-        return _PHRASES["hourly"]
-    if step == _DAY_H:
-        return _PHRASES["daily"]
-    _check_even(step, _DAY_H, "hours")
-    return f"0 */{step} * * *"
-
-
-def _days(step: int) -> str:
-    if step in {1, len(_DAYS)}:
-        return _PHRASES["daily" if step == 1 else "weekly"]
-    raise InvalidParameterError(
-        f"`every`: {step} days do not divide a month evenly", hint=SCHEDULE_HELP
-    )
-
-
-def _weeks(step: int) -> str:
-    return _days(step * len(_DAYS))
-
-
-_STEPS: Mapping[str, Callable[[int], str]] = {
-    "minute": _minutes, "hour": _hours, "day": _days, "week": _weeks,
-}  # fmt: skip
+def _step(number: int, unit: str) -> str:
+    """Return the cron expression for every so many minutes, hours, days or weeks."""
+    if unit == "week":
+        number, unit = number * len(_DAYS), "day"
+    named = _NAMED_STEPS[unit]
+    if number in named:
+        return _PHRASES[named[number]]
+    if unit == "day":
+        raise InvalidParameterError(
+            f"`every`: {number} days do not divide a month evenly", hint=SCHEDULE_HELP
+        )
+    _check_even(number, max(named), f"{unit}s")
+    return f"*/{number} * * * *" if unit == "minute" else f"0 */{number} * * *"
 
 
 def _check_even(step: int, whole: int, unit: str) -> None:

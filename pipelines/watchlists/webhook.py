@@ -8,7 +8,7 @@ status of the response is kept, because this is the only data ever sent to anoth
 import asyncio
 import ipaddress
 from collections.abc import Callable, Collection
-from typing import Protocol
+from dataclasses import dataclass
 
 import httpx2
 import orjson
@@ -32,68 +32,36 @@ _GOOD = range(200, 300)
 _HINT = "DIGEST_WEBHOOK_URL is https://<host>/<path>, its host listed in DIGEST_WEBHOOK_HOSTS"
 
 
-class DigestNotifier(Protocol):
-    """Sends digests somewhere."""
-
-    def notify(self, digest: ReadOnlyDocument) -> Document | None:
-        """Send a digest; return the outcome, or None if no destination is configured."""
+type Notify = Callable[[ReadOnlyDocument], Document | None]
+"""Sends a digest, and returns the outcome; None if no destination is configured."""
 
 
-class NullNotifier:
-    """The default notifier, which sends nothing."""
-
-    def notify(self, _digest: ReadOnlyDocument) -> None:
-        """Send nothing."""
-
-
-class RefusedWebhook:
-    """Sends nothing because the setting is invalid; says so in each outcome.
-
-    Args:
-        host: The host of the address; None if it cannot be read.
-    """
-
-    def __init__(self, host: str | None) -> None:
-        self._host = host
-
-    def notify(self, _digest: ReadOnlyDocument) -> Document:
-        """Send nothing; return `{host, status, error}`."""
-        return {"host": self._host, "status": None, "error": "invalid_setting"}
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookNotifier:
     """Sends digests by POST.
 
     A failure is an outcome, not an error: a digest that could not be sent is still valid.
 
-    Args:
+    Attributes:
         address: The address that `check_webhook` returned.
         resolve: Resolves a host to addresses.
         transport: Creates the HTTP transport.
     """
 
-    def __init__(
-        self,
-        address: CheckedAddress,
-        *,
-        resolve: Resolve = look_up,
-        transport: Callable[[], httpx2.AsyncBaseTransport] = lambda: PinnedTransport(
-            connections_per_host=1
-        ),
-    ) -> None:
-        self._address = address
-        self._resolve = resolve
-        self._transport = transport
+    address: CheckedAddress
+    resolve: Resolve = look_up
+    transport: Callable[[], httpx2.AsyncBaseTransport] = lambda: PinnedTransport(
+        connections_per_host=1
+    )
 
     def notify(self, digest: ReadOnlyDocument) -> Document:
         """Send a digest; return `{host, status, error}`, one of the last two null."""
-        outcome: Document = {"host": self._address.host, "status": None, "error": None}
         try:
             # The client's own timeout is for each read and write, not for the whole request.
             status = asyncio.run(asyncio.wait_for(self._post(digest), TIMEOUT_S))
         except (httpx2.HTTPError, OSError, TimeoutError, _SpecialAddressError) as error:
-            return {**outcome, "error": _word(error)}
-        return {**outcome, "status": status, "error": None if status in _GOOD else "refused"}
+            return _outcome(self.address.host, error=_word(error))
+        return _outcome(self.address.host, status, error=None if status in _GOOD else "refused")
 
     async def _post(self, digest: ReadOnlyDocument) -> int:
         dialled = await self._dial()
@@ -103,10 +71,10 @@ class WebhookNotifier:
             "Idempotency-Key": str(digest["run_id"]),
         }
         async with httpx2.AsyncClient(
-            transport=self._transport(), follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
+            transport=self.transport(), follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
         ) as client:
             request = client.build_request(
-                "POST", self._address.url, content=orjson.dumps(digest), headers=headers,
+                "POST", self.address.url, content=orjson.dumps(digest), headers=headers,
                 extensions={DIAL: dialled},
             )  # fmt: skip
             answer = await client.send(request, stream=True)  # the body is never read
@@ -115,7 +83,7 @@ class WebhookNotifier:
 
     async def _dial(self) -> str:
         """Resolve once and return the checked address, which prevents DNS rebinding."""
-        found = await self._resolve(self._address.host, self._address.port)
+        found = await self.resolve(self.address.host, self.address.port)
         if not found:
             raise OSError("the name has no address")
         if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in found):
@@ -127,8 +95,8 @@ class _SpecialAddressError(Exception):
     """The host name resolves to an address that is not public."""
 
 
-def build_notifier(settings: Settings) -> DigestNotifier:
-    """Return the digest notifier; it sends nothing if the webhook is not set, or set wrongly.
+def build_notifier(settings: Settings) -> Notify:
+    """Return what sends digests; it sends nothing if the webhook is not set, or set wrongly.
 
     A wrong setting is an outcome, too: watchlists run without anybody being told.
     """
@@ -137,8 +105,13 @@ def build_notifier(settings: Settings) -> DigestNotifier:
     except InvalidParameterError:
         assert settings.digest_webhook_url is not None
         wrong = read_address(settings.digest_webhook_url.get_secret_value())
-        return RefusedWebhook(None if wrong is None else wrong.host)
-    return NullNotifier() if address is None else WebhookNotifier(address)
+        host = None if wrong is None else wrong.host
+        return lambda _digest: _outcome(host, error="invalid_setting")
+    return (lambda _digest: None) if address is None else WebhookNotifier(address=address).notify
+
+
+def _outcome(host: str | None, status: int | None = None, *, error: str | None) -> Document:
+    return {"host": host, "status": status, "error": error}
 
 
 def webhook_address(settings: Settings) -> CheckedAddress | None:

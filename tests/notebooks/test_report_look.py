@@ -27,7 +27,7 @@ PLOTS = ReportPlots(TEXTS)
 )
 def test_a_word_too_long_for_a_column_may_break_and_an_id_may_not(text: str, told: str) -> None:
     found = to_table("works", pa.table({"title": [text, "b"]}))
-    shown = show_table(found, "W", texts=TEXTS, empty="", shown=2, only=None, sha256="0")
+    shown = show_table(found, "W", texts=TEXTS, empty="", shown=2, only=None, mark="0")
     assert f">{told}</td>" in shown.html
 
 

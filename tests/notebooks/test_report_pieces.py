@@ -154,7 +154,7 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
         empty="None.",
         shown=2,
         only=None,
-        sha256="0" * 64,
+        mark="0" * 12,
     )
     assert "&lt;b&gt;" in shown.html
     assert "<b>" not in shown.html
@@ -168,7 +168,7 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
         empty="None.",
         shown=2,
         only=None,
-        sha256="0",
+        mark="0",
     )
     assert "None." in none.html
 

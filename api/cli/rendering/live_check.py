@@ -13,7 +13,7 @@ from pipelines.doctor.live_check.report import (
     describe_page_view,
     describe_reason,
 )
-from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.probe_round import ProbeListener
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.values import Document
 

@@ -49,7 +49,7 @@ async def _catalogs(sources: SourcesDep) -> CatalogApi:
         guard=Deadline(sources.settings.sync_request_timeout).guard,
     )
     catalogs = CatalogService(
-        control,
+        control=control,
         find_target=profile.find_target,
         read_songs=songs.read,
         song_link=profile.song_link,

@@ -26,11 +26,8 @@ from pipelines.catalog.documents import (
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState, state_of
 from pipelines.catalog.run import CatalogScans, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
-from pipelines.catalog.service import (
-    CatalogService,
-    CatalogStatus,
-    CatalogStore,
-)
+from pipelines.catalog.service import CatalogService, CatalogStatus
+from warehouse.control import ControlStore
 from warehouse.records.catalog.tracks import CatalogTrack
 
 PATH = "/api/v1/sametrack/catalogs"
@@ -48,7 +45,7 @@ class CatalogApi:
     def __init__(
         self,
         catalogs: CatalogService,
-        control: CatalogStore,
+        control: ControlStore,
         *,
         is_demo: bool,
     ) -> None:

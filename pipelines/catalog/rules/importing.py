@@ -6,7 +6,7 @@ number: nothing is dropped silently.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from warehouse.records.catalog.tracks import MAX_PRIORITY, MAX_TRACKS, ImportedTrack
@@ -69,18 +69,6 @@ class ImportOutcome:
     problems: tuple[ImportProblem, ...] = ()
 
 
-@dataclass(slots=True)
-class _Draft:
-    """The outcome while it is made. `first` holds the first line of each track."""
-
-    free: int
-    known: frozenset[str]
-    tracks: dict[str, ImportedTrack] = field(default_factory=dict)
-    first: dict[str, int] = field(default_factory=dict)
-    duplicates: list[DuplicateLine] = field(default_factory=list)
-    problems: list[ImportProblem] = field(default_factory=list)
-
-
 def plan_import(
     lines: Iterable[ImportLine],
     *,
@@ -96,33 +84,32 @@ def plan_import(
             names one of them is to update it (`updated_track`).
     """
     before = frozenset(track.key for track in known)
-    draft = _Draft(free=MAX_TRACKS - len(before), known=before)
+    free = MAX_TRACKS - len(before)
+    tracks: dict[str, tuple[ImportedTrack, int]] = {}  # with the number of the first line
+    duplicates: list[DuplicateLine] = []
+    problems: list[ImportProblem] = []
     for line in lines:
-        if any(value.strip() for value in line.values.values()):
-            _add(draft, line, identify)
+        if not any(value.strip() for value in line.values.values()):
+            continue
+        track = _to_track(line, identify)
+        if isinstance(track, ImportProblem):
+            problems.append(track)
+        elif track.key in tracks:
+            first, number = tracks[track.key]
+            tracks[track.key] = _merged(first, track), number
+            duplicates.append(DuplicateLine(line=line.number, first_line=number, input=track.input))
+        elif track.key not in before and free <= 0:
+            message = f"a catalogue has at most {MAX_TRACKS:,} tracks"
+            problems.append(_problem(line, track.input, "too_many_tracks", message))
+        else:
+            free -= track.key not in before
+            tracks[track.key] = track, line.number
     return ImportOutcome(
-        tracks=tuple(draft.tracks.values()),
-        lines=tuple(draft.first[key] for key in draft.tracks),
-        duplicates=tuple(draft.duplicates),
-        problems=tuple(draft.problems),
+        tracks=tuple(track for track, _ in tracks.values()),
+        lines=tuple(number for _, number in tracks.values()),
+        duplicates=tuple(duplicates),
+        problems=tuple(problems),
     )
-
-
-def _add(draft: _Draft, line: ImportLine, identify: Callable[[str], str]) -> None:
-    track = _to_track(line, identify)
-    if isinstance(track, ImportProblem):
-        draft.problems.append(track)
-    elif track.key in draft.tracks:
-        draft.duplicates.append(
-            DuplicateLine(line=line.number, first_line=draft.first[track.key], input=track.input)
-        )
-        draft.tracks[track.key] = _merged(draft.tracks[track.key], track)
-    elif track.key not in draft.known and draft.free <= 0:
-        message = f"a catalogue has at most {MAX_TRACKS:,} tracks"
-        draft.problems.append(_problem(line, track.input, "too_many_tracks", message))
-    else:
-        draft.free -= track.key not in draft.known
-        draft.tracks[track.key], draft.first[track.key] = track, line.number
 
 
 def _to_track(line: ImportLine, identify: Callable[[str], str]) -> ImportedTrack | ImportProblem:

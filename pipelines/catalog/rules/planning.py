@@ -1,4 +1,4 @@
-"""Which tracks of a catalogue are due, in which order, and how many may be submitted now. Pure.
+"""Which tracks of a catalogue are due, how many may be submitted, what their jobs leave. Pure.
 
 The plan follows from the rows of the tracks alone, so a run that is interrupted at any moment goes
 on with the plan that it would have made.
@@ -6,11 +6,14 @@ on with the plan that it would have made.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, get_args
+from uuid import NAMESPACE_URL, uuid5
 
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack
+from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack
+from warehouse.records.errors import SametrackError
+from warehouse.records.jobs import FINAL_STATUSES, Job
 
 TrackState = Literal["running", "failed", "fresh", "stale", "never_read"]
 TRACK_STATES: tuple[TrackState, ...] = get_args(TrackState)
@@ -117,3 +120,73 @@ def ended_spending(tracks: Iterable[CatalogTrack], now: datetime) -> DaySpending
         tracks=sum(one.charged_scans for one in today),
         requests=sum(one.charged_requests for one in today),
     )
+
+
+def next_job_id(catalog: Catalog, track: CatalogTrack) -> str:
+    """Return the id for the next job of a track.
+
+    It follows from the row, so a run that was killed between creating the job and storing its id
+    finds the same job again. A catalogue that was removed and imported anew begins with new ids.
+    """
+    return _job_id(catalog, track, track.submission_count)
+
+
+def is_own_job(catalog: Catalog, track: CatalogTrack) -> bool:
+    """Whether the job of a track was created for it, and not joined or found stored."""
+    return track.job_id == _job_id(catalog, track, track.submission_count - 1)
+
+
+def _job_id(catalog: Catalog, track: CatalogTrack, submission: int) -> str:
+    name = f"{catalog.name} {catalog.created_at.timestamp()} {track.given.key}"
+    return str(uuid5(NAMESPACE_URL, f"catalog {name} {submission}"))
+
+
+def submitted(track: CatalogTrack, job: Job, *, now: datetime, costs_a_scan: bool) -> CatalogTrack:
+    """Return the track with its job; only a job that scans is charged to the day's budget."""
+    following = replace(track, job_id=job.job_id, submission_count=track.submission_count + 1)
+    if not costs_a_scan:
+        return following
+    today = day_number(now)
+    if track.charged_day != today:
+        following = replace(following, charged_day=today, charged_requests=0, charged_scans=0)
+    return replace(following, charged_scans=following.charged_scans + 1)
+
+
+def refused(track: CatalogTrack, error: SametrackError, *, now: datetime) -> CatalogTrack:
+    """Return a track that no job was created for."""
+    return replace(track, failed_at=now, error=error.to_document())
+
+
+def settled(
+    track: CatalogTrack, job: Job | None, *, now: datetime, is_charged: bool
+) -> CatalogTrack:
+    """Return the track after its job, unchanged while the job is under way.
+
+    A job that was cancelled, or that retention has deleted, leaves the track as it was before.
+    """
+    if job is None:
+        return replace(track, job_id=None)
+    if job.status not in FINAL_STATUSES:
+        return track
+    requests = job.progress.requests_used if is_charged else 0
+    idle = replace(track, job_id=None, charged_requests=track.charged_requests + requests)
+    if job.status == "failed":
+        return replace(idle, failed_at=job.finished_at or now, error=job.error)
+    if job.status == "cancelled":
+        return idle
+    comes_again = track.result_job_id == job.job_id
+    return replace(
+        idle,
+        music_id=job.music_id or track.music_id,
+        result_job_id=job.job_id,
+        result_at=job.finished_at or now,
+        # a result that comes again is not the one before itself
+        previous_job_id=track.previous_job_id if comes_again else track.result_job_id,
+        failed_at=None,
+        error=None,
+    )
+
+
+def has_outcome(before: CatalogTrack, after: CatalogTrack) -> bool:
+    """Whether the job that a track had before has left a result or an error."""
+    return (before.result_at, before.failed_at) != (after.result_at, after.failed_at)

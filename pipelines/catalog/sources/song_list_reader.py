@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.captures.recording.stored_bodies import PayloadArchive
@@ -18,28 +19,19 @@ from warehouse.records.videos import ServiceSongList
 _DAY_S = 86_400.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SongListReader:
     """Reads lists of songs over open stores, one at a time. Blocking.
 
     `guard` returns a context for the read of a surface, which ends it when the time is over.
     """
 
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        profile: PlatformProfile,
-        control: ControlStore,
-        engine: Engine,
-        sounds_dir: Path,
-        guard: Callable[[str], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
-    ) -> None:
-        self._settings = settings
-        self._profile = profile
-        self._control = control
-        self._engine = engine
-        self._sounds_dir = sounds_dir
-        self._guard = guard
+    settings: Settings
+    profile: PlatformProfile
+    control: ControlStore
+    engine: Engine
+    sounds_dir: Path
+    guard: Callable[[str], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
 
     def read(self, kind: str, list_id: str) -> ServiceSongList:
         """Capture a list of songs.
@@ -48,30 +40,28 @@ class SongListReader:
             ProviderUnsupportedError: The source has no music service.
             UpstreamError: The music service refused, or the time is over.
         """
-        follow_sandbox_clock(self._profile)
+        follow_sandbox_clock(self.profile)
 
         async def ask() -> ServiceSongList:
-            async with self._guard(kind), self._captures() as captures:
+            async with self.guard(kind), self._captures() as captures:
                 return await captures.song_list(kind, list_id)
 
         return asyncio.run(ask())
 
     @asynccontextmanager
     async def _captures(self) -> AsyncIterator[Captures]:
-        bodies = PayloadArchive(self._engine)
-        provider = build_music_provider(
-            self._settings, self._profile, control=self._control, bodies=bodies
-        )
-        songs = build_song_source(
-            self._settings, self._profile, control=self._control, bodies=bodies
-        )
+        bodies = PayloadArchive(self.engine)
         async with Captures(
-            provider=provider,
-            songs=songs,
-            lake=self._engine.lake,
-            engine=self._engine,
-            control=self._control,
-            sounds_dir=self._sounds_dir,
-            link_ttl_s=self._settings.link_ttl_days * _DAY_S,
+            provider=build_music_provider(
+                self.settings, self.profile, control=self.control, bodies=bodies
+            ),
+            songs=build_song_source(
+                self.settings, self.profile, control=self.control, bodies=bodies
+            ),
+            lake=self.engine.lake,
+            engine=self.engine,
+            control=self.control,
+            sounds_dir=self.sounds_dir,
+            link_ttl_s=self.settings.link_ttl_days * _DAY_S,
         ) as captures:
             yield captures

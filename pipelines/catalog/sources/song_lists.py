@@ -77,7 +77,15 @@ def expand_song_lists(
         if not found.songs:
             problems.append(_problem(line, text, "the list shows no songs"))
         expanded += [_song_line(line, text, song, song_link) for song in found.songs]
-        lists.append(_to_list(line, text, found))
+        lists.append(
+            ImportedSongList(
+                line=line.number,
+                input=text,
+                title=found.title,
+                song_count=len(found.songs),
+                stated_count=found.stated_count,
+            )
+        )
     return ExpandedLines(lines=tuple(expanded), lists=tuple(lists), problems=tuple(problems))
 
 
@@ -91,13 +99,3 @@ def _song_line(
 
 def _problem(line: ImportLine, text: str, message: str) -> ImportProblem:
     return ImportProblem(line=line.number, input=text, reason="unreadable", message=message)
-
-
-def _to_list(line: ImportLine, text: str, found: ServiceSongList) -> ImportedSongList:
-    return ImportedSongList(
-        line=line.number,
-        input=text,
-        title=found.title,
-        song_count=len(found.songs),
-        stated_count=found.stated_count,
-    )

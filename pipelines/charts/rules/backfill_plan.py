@@ -4,7 +4,7 @@ Not here: reading (`charts/backfill.py`), the nodes of a history response (`hist
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from typing import Literal
 
@@ -108,11 +108,7 @@ class BackfillResult:
             "unreleased_count": self.unreleased_count,
             "left_count": self.left_count,
             "refused": [
-                {
-                    "volid": one.volid,
-                    "chart_date": None if one.chart_date is None else one.chart_date.isoformat(),
-                    "error_type": one.error_type,
-                }
+                {**asdict(one), "chart_date": one.chart_date and one.chart_date.isoformat()}
                 for one in self.refused
             ],
             "gaps": [

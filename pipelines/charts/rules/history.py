@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 
-from pipelines.parameters.scan import Parameter
+from pipelines.parameters.scan import Parameter, parameter_table
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartSong
 from warehouse.records.errors import InvalidDateRangeError
 
@@ -27,32 +27,29 @@ RELEASED_BY = time(10, 0)
 _SHANGHAI = timezone(timedelta(hours=8))
 
 _DAY = "YYYY-MM-DD"
-CHART_PARAMETERS: dict[str, Parameter] = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter(
-            name="start_date", kind=str, default=None,
-            meaning=f"first node, {_DAY}, from {FIRST_DAY} on",
-            meaning_zh=f"第一个查询节点，{_DAY}，最早 {FIRST_DAY}",
-        ),
-        Parameter(
-            name="end_date", kind=str, default=None,
-            meaning=f"no node is later, {_DAY}; beyond the latest issue it is cut to that issue",
-            meaning_zh=f"查询截止日期，{_DAY}；晚于最新一期时截至最新一期",
-        ),
-        Parameter(
-            name="interval_days", kind=int, default=INTERVAL_DAYS,
-            minimum=INTERVAL_DAYS, maximum=INTERVAL_DAYS,
-            meaning="days between two nodes; only 10",
-            meaning_zh="节点间隔天数，仅支持 10",
-        ),
-        Parameter(
-            name="limit", kind=int, default=SONG_LIMIT, minimum=SONG_LIMIT, maximum=SONG_LIMIT,
-            meaning="songs per issue; only 20",
-            meaning_zh="每期歌曲数，仅支持 20",
-        ),
-    )
-}  # fmt: skip
+CHART_PARAMETERS = parameter_table(
+    Parameter(
+        name="start_date", kind=str, default=None,
+        meaning=f"first node, {_DAY}, from {FIRST_DAY} on",
+        meaning_zh=f"第一个查询节点，{_DAY}，最早 {FIRST_DAY}",
+    ),
+    Parameter(
+        name="end_date", kind=str, default=None,
+        meaning=f"no node is later, {_DAY}; beyond the latest issue it is cut to that issue",
+        meaning_zh=f"查询截止日期，{_DAY}；晚于最新一期时截至最新一期",
+    ),
+    Parameter(
+        name="interval_days", kind=int, default=INTERVAL_DAYS,
+        minimum=INTERVAL_DAYS, maximum=INTERVAL_DAYS,
+        meaning="days between two nodes; only 10",
+        meaning_zh="节点间隔天数，仅支持 10",
+    ),
+    Parameter(
+        name="limit", kind=int, default=SONG_LIMIT, minimum=SONG_LIMIT, maximum=SONG_LIMIT,
+        meaning="songs per issue; only 20",
+        meaning_zh="每期歌曲数，仅支持 20",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,15 +91,15 @@ def find_entry(song_days: Iterable[date], issue_days: Sequence[date]) -> ChartEn
     )
 
 
-def find_rise(videos: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
-    """Bound the time at which the videos had reached `share` of their last observed likes.
+def find_rise(videos: Iterable[VideoLikes]) -> Rise:
+    """Bound the time at which the videos had reached `SHARE` of their last observed likes.
 
     Likes gained between two observations were gained somewhere between them, the first ones
     between publication and the first observation. With all growth as early as possible, the share
     is reached at `after`; with all growth as late as possible, at `before`:
 
-        after  = min { t : sum of growth that began by t >= share * total }
-        before = min { t : sum of growth that was seen by t >= share * total }
+        after  = min { t : sum of growth that began by t >= SHARE * total }
+        before = min { t : sum of growth that was seen by t >= SHARE * total }
 
     A falling count is held at its maximum. Undiscovered videos are not included, and the total is
     the current one: while a song still grows, its rise moves with it.
@@ -110,7 +110,7 @@ def find_rise(videos: Iterable[VideoLikes], *, share: float = SHARE) -> Rise:
         return Rise(digg_count=0)
     dated = [(begun, amount) for begun, _, amount in pieces if begun is not None]
     undated = sum(amount for begun, _, amount in pieces if begun is None)
-    wanted = share * total
+    wanted = SHARE * total
     return Rise(
         digg_count=total,
         after=None if undated >= wanted else _reached(dated, wanted - undated),

@@ -40,6 +40,8 @@ RULES: Mapping[Reason, tuple[Relation, Confidence]] = {
 }
 """Relation and confidence of each reason, strongest first; the first that applies wins."""
 
+_RELATIONS: tuple[Relation, ...] = get_args(Relation)
+_CLASSES: tuple[Confidence, ...] = get_args(Confidence)
 _STRENGTH = {reason: place for place, reason in enumerate(RULES)}
 _CARRIED: Mapping[Confidence, Confidence] = {
     "manual": "high", "high": "high", "medium": "medium", "low": "low",
@@ -164,8 +166,7 @@ def _extended(links: Iterable[SongMatch], heard: Iterable[AudioMatch]) -> Iterat
 
 def _limit_confidence(carried: SongMatch, base: SongMatch) -> SongMatch:
     """Limit a derived link to the confidence of the link it is derived from."""
-    classes: tuple[Confidence, ...] = get_args(Confidence)
-    confidence = max(carried.confidence, _CARRIED[base.confidence], key=classes.index)
+    confidence = max(carried.confidence, _CARRIED[base.confidence], key=_CLASSES.index)
     is_same = carried.relation == base.relation == "same"
     return replace(
         carried,
@@ -177,10 +178,8 @@ def _limit_confidence(carried: SongMatch, base: SongMatch) -> SongMatch:
 
 def _strength(link: SongMatch) -> tuple[int, int, int, str]:
     """Sort key, strongest first: manual, then relation, confidence and the order of rules."""
-    relations: tuple[Relation, ...] = get_args(Relation)
-    classes: tuple[Confidence, ...] = get_args(Confidence)
     is_rule = link.confidence != "manual"
-    rank = relations.index(link.relation) * len(classes) + classes.index(link.confidence)
+    rank = _RELATIONS.index(link.relation) * len(_CLASSES) + _CLASSES.index(link.confidence)
     return (is_rule, rank, _STRENGTH[link.reason], link.via_music_id or "")
 
 

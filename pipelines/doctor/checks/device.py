@@ -7,9 +7,8 @@ app once, and only where the platform may be contacted at all.
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from functools import partial
-from typing import Never
 
 from pipelines.clock import MACHINE_CLOCK
 from pipelines.doctor.check_results import CheckResult, CheckState
@@ -23,7 +22,7 @@ from pipelines.platform.mobileapp.tree import TreeError, parse_tree
 from pipelines.platform.providers import music_provider_name, uses_device
 from pipelines.platform.providers.mobileapp_guest import open_phone
 from pipelines.settings import Settings
-from warehouse.records.errors import DeviceUnavailableError, SametrackError
+from warehouse.records.errors import SametrackError
 
 NAMES = ("adb server", "android device", "app", "app layout", "guest mode")
 _DUMPS = 8
@@ -37,6 +36,9 @@ _NOT_YET = {
     "dialog": ("the app shows only a dialog", "close it on the device, then run the doctor again"),
 }
 """What an app shows before it shows a guest anything: what is said of it, and what to do."""
+
+type _Finding = tuple[CheckState, str, str | None]
+"""State, what was found, and what to do."""
 
 
 def device_checks(
@@ -55,12 +57,13 @@ def device_checks(
     return [(name, partial(looks.of, name)) for name in NAMES]
 
 
-class _StopError(Exception):
-    """What was found makes the looks after it pointless."""
-
-
 class _Looks:
-    """One examination, made by whichever look comes first."""
+    """One examination, made by whichever look comes first. An error ends it."""
+
+    _phone: Phone
+    _app: App
+    _version: str
+    _layout: Layout
 
     def __init__(self, settings: Settings, *, may_open: bool, bad: CheckState) -> None:
         self._settings = settings
@@ -77,36 +80,29 @@ class _Looks:
         return self._found[name]
 
     async def _examine(self) -> None:
-        try:
-            phone = self._phone()
-            async with aclosing(phone):
-                await self._device(phone)
-                app, version = await self._app(phone)
-                layout = self._layout(app, version)
-                await self._guest_mode(phone, app, layout)
-        except _StopError:
-            pass
-        except DeviceUnavailableError as error:
-            self._bad_one(_next(self._found), error.detail, error.hint)
+        looks = (self._look_at_server, self._look_at_device, self._look_at_app,
+                 self._look_at_layout, self._look_at_guest_mode)  # fmt: skip
+        async with AsyncExitStack() as stack:
+            for name, look in zip(NAMES, looks, strict=True):
+                try:
+                    self._found[name] = CheckResult(name, *await look(stack))
+                except SametrackError as error:
+                    self._found[name] = CheckResult(name, self._bad, error.detail, error.hint)
+                    break
         for name in NAMES:
             self._found.setdefault(name, CheckResult(name, "warn", "not looked at: see above"))
 
-    def _phone(self) -> Phone:
+    async def _look_at_server(self, stack: AsyncExitStack) -> _Finding:
         port = self._settings.mobileapp_adb_port
-        try:
-            phone = open_phone(self._settings)
-        except SametrackError as error:
-            self._stop(NAMES[0], error.detail, error.hint)
+        self._phone = open_phone(self._settings)
         if not is_listening(port):
-            self._stop(
-                NAMES[0],
-                f"nothing listens on port {port}",
-                advice("no_adb_server", serial=phone.serial, port=port),
-            )
-        self._good(NAMES[0], f"listens on port {port}")
-        return phone
+            hint = advice("no_adb_server", serial=self._phone.serial, port=port)
+            raise SametrackError(f"nothing listens on port {port}", hint=hint)
+        await stack.enter_async_context(aclosing(self._phone))
+        return "ok", f"listens on port {port}", None
 
-    async def _device(self, phone: Phone) -> None:
+    async def _look_at_device(self, _: AsyncExitStack) -> _Finding:
+        phone = self._phone
         if await phone.state() != "device":
             raise unavailable("offline", phone.serial)
         is_simulated = await phone.is_simulated()
@@ -114,74 +110,52 @@ class _Looks:
         if app is not None and app.is_simulated != is_simulated:
             raise unavailable("stand_in_device" if is_simulated else "real_device", phone.serial)
         what = "the simulated device" if is_simulated else "online"
-        self._good(NAMES[1], f"{phone.serial}: {what}")
+        return "ok", f"{phone.serial}: {what}", None
 
-    async def _app(self, phone: Phone) -> tuple[App, str]:
+    async def _look_at_app(self, _: AsyncExitStack) -> _Finding:
         app = self._known_app()
         if app is None:
-            self._stop(
-                NAMES[2],
+            raise SametrackError(
                 "the platform profile names no app",
-                "choose PROFILE, or lay an app file beside your own (docs/providers.md)",
+                hint="choose PROFILE, or lay an app file beside your own (docs/providers.md)",
             )
-        version = await phone.version_of(app.package)
+        version = await self._phone.version_of(app.package)
         if version is None:
             hint = "install it on the device, or set MOBILEAPP_PACKAGE to the one that is"
-            self._stop(NAMES[2], f"{app.package} is not installed", hint)
+            raise SametrackError(f"{app.package} is not installed", hint=hint)
         if not version:
-            self._stop(NAMES[2], f"{app.package}: version unknown", "install the app again")
-        self._good(NAMES[2], f"{app.package} {version}")
-        return app, version
+            raise SametrackError(f"{app.package}: version unknown", hint="install the app again")
+        self._app, self._version = app, version
+        return "ok", f"{app.package} {version}", None
 
-    def _layout(self, app: App, version: str) -> Layout:
-        layout = app.layout_for(version)
+    async def _look_at_layout(self, _: AsyncExitStack) -> _Finding:
+        layout = self._app.layout_for(self._version)
         if layout is None:
-            self._stop(
-                NAMES[3],
-                f"the screens of version {version} are not known",
-                "add a layout for it to the app file of the profile (docs/providers.md)",
+            raise SametrackError(
+                f"the screens of version {self._version} are not known",
+                hint="add a layout for it to the app file of the profile (docs/providers.md)",
             )
+        self._layout = layout
         if layout.is_verified:
-            self._good(NAMES[3], layout.name)
-        else:
-            says = f"{layout.name}: no device has shown it yet"
-            hint = "try one track, and correct the selectors in the app file (docs/providers.md)"
-            self._found[NAMES[3]] = CheckResult(NAMES[3], "warn", says, hint)
-        return layout
+            return "ok", layout.name, None
+        hint = "try one track, and correct the selectors in the app file (docs/providers.md)"
+        return "warn", f"{layout.name}: no device has shown it yet", hint
 
-    async def _guest_mode(self, phone: Phone, app: App, layout: Layout) -> None:
+    async def _look_at_guest_mode(self, _: AsyncExitStack) -> _Finding:
         if not self._may_open:
-            says = "not looked at: nothing is to be contacted"
-            self._found[NAMES[4]] = CheckResult(NAMES[4], "warn", says, "leave out --no-upstream")
-            return
-        async with Claim(phone.address, clock=MACHINE_CLOCK, max_wait_s=0).held():
-            await phone.start(package=app.package)
-            kind = await _shown(phone, layout)
+            return "warn", "not looked at: nothing is to be contacted", "leave out --no-upstream"
+        async with Claim(self._phone.address, clock=MACHINE_CLOCK, max_wait_s=0).held():
+            await self._phone.start(package=self._app.package)
+            kind = await _shown(self._phone, self._layout)
         if kind in _IN_THE_WAY:
-            self._stop(NAMES[4], f"the app shows a {kind} prompt", _IN_THE_WAY[kind])
+            raise SametrackError(f"the app shows a {kind} prompt", hint=_IN_THE_WAY[kind])
         if kind in _NOT_YET:
-            says, hint = _NOT_YET[kind]
-            self._found[NAMES[4]] = CheckResult(NAMES[4], "warn", says, hint)
-            return
-        self._good(NAMES[4], "the app starts, and asks a guest for nothing")
+            return "warn", *_NOT_YET[kind]
+        return "ok", "the app starts, and asks a guest for nothing", None
 
     def _known_app(self) -> App | None:
         app = load_app(self._settings.profile)
         return None if app is None else app.with_package(self._settings.mobileapp_package)
-
-    def _good(self, name: str, says: str) -> None:
-        self._found[name] = CheckResult(name, "ok", says)
-
-    def _bad_one(self, name: str, says: str, hint: str | None) -> None:
-        self._found[name] = CheckResult(name, self._bad, says, hint)
-
-    def _stop(self, name: str, says: str, hint: str | None) -> Never:
-        self._bad_one(name, says, hint)
-        raise _StopError
-
-
-def _next(found: dict[str, CheckResult]) -> str:
-    return next((name for name in NAMES if name not in found), NAMES[-1])
 
 
 async def _shown(phone: Phone, layout: Layout) -> str:

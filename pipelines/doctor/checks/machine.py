@@ -1,6 +1,7 @@
 """Checks of this machine: one function each, which returns a result and changes nothing.
 
-Not here: the stores (`stores.py`), the orchestrator (`code_server.py`), the platform.
+The orchestrator is looked at through its UI, without importing Dagster. Not here: the stores
+(`stores.py`), the platform.
 """
 
 import shutil
@@ -24,6 +25,13 @@ OLDEST_PYTHON = (3, 12)
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _VERSION_S = 8.0
 _ANSWER_S = 3.0
+START_ADVICE = (
+    "`sametrack up` starts it; scans from the command line do not need it. "
+    "If it has another port, name it in DAGSTER_URL"
+)
+TOKEN_ADVICE = "set OWN_API_TOKEN to a valid token to check the code server"  # noqa: S105 -- a hint
+_LOCATIONS = """{ locationStatusesOrError {
+  ... on WorkspaceLocationStatusEntries { entries { name loadStatus } } } }"""
 
 
 def check_python() -> CheckResult:
@@ -120,6 +128,38 @@ def check_port(
         return CheckResult(name, "ok", f"answers on port {port}")
     says = f"port {port} is taken by something that answers {answer.status_code}"
     return CheckResult(name, "warn", says, f"see what listens there, or change {setting}")
+
+
+def check_code_server(port: int, *, token: str | None = None) -> CheckResult:
+    """Check that the UI answers and that its code location is loaded.
+
+    Args:
+        port: Port of the UI on loopback.
+        token: Sent with the request, if the installation requires one.
+    """
+    if not is_listening(port):
+        return CheckResult("dagster ui", "warn", f"nothing listens on port {port}", START_ADVICE)
+    try:
+        answer = httpx2.post(
+            f"http://{LOOPBACK}:{port}/graphql",
+            json={"query": _LOCATIONS},
+            headers={} if token is None else {"x-api-key": token},
+            timeout=_ANSWER_S,
+            trust_env=False,
+        )
+        if answer.status_code == httpx2.codes.UNAUTHORIZED:
+            return CheckResult("dagster ui", "warn", f"port {port} requires a token", TOKEN_ADVICE)
+        found = answer.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
+    except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
+        says = f"port {port} gives no valid response ({type(error).__name__})"
+        return CheckResult("dagster ui", "warn", says, "see `logs` in the data home")
+    loaded = [entry["name"] for entry in found if entry["loadStatus"] == "LOADED"]
+    if not loaded:
+        says = f"answers on port {port}; the code server does not"
+        advice = "see `logs/code-server.log` in the data home"
+        return CheckResult("dagster ui", "warn", says, advice)
+    says = f"answers on port {port}; code server: {', '.join(loaded)}"
+    return CheckResult("dagster ui", "ok", says)
 
 
 def check_sandbox(port: int) -> CheckResult:

@@ -1,67 +1,39 @@
-"""Checks of the stores of the configured world; a store that cannot be opened is a result."""
+"""Checks of the stores of the configured world: each returns what is said of a store, and it.
 
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+A store that cannot be opened is an error, which the report shows.
+"""
 
-from pipelines.doctor.check_results import CheckResult
+from contextlib import ExitStack
+
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.surface_health import has_report, write_test_row
-from warehouse.records.errors import SametrackError
+from warehouse.records.errors import WarehouseUnavailableError
 
 
-@dataclass(frozen=True, slots=True)
-class OpenWarehouse:
-    """An open lake and the engine over it."""
-
-    lake: Lake
-    engine: Engine
-
-
-def open_home_of(settings: Settings, world: str) -> tuple[CheckResult, Home | None]:
+def check_home(settings: Settings, world: str) -> tuple[str, Home]:
     """Open the home of a world, and check that it belongs to it."""
-    try:
-        home = open_home(settings.data_home, world)
-    except SametrackError as error:
-        return _failed("data home", error), None
-    return CheckResult("data home", "ok", f"belongs to the world {world}"), home
+    return f"belongs to the world {world}", open_home(settings.data_home, world)
 
 
-def check_control(
-    settings: Settings, home: Home, stack: ExitStack
-) -> tuple[CheckResult, ControlStore | None]:
+def check_control(settings: Settings, home: Home, stack: ExitStack) -> tuple[str, ControlStore]:
     """Check that the control store opens, belongs to this world and has a known schema."""
-    try:
-        control = open_control(settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-        number = control.schema_version()
-    except SametrackError as error:
-        return _failed("control store", error), None
-    return CheckResult("control store", "ok", f"opens; schema version {number}"), control
+    control = stack.enter_context(open_control_of(settings, home))
+    return f"opens; schema version {control.schema_version()}", control
 
 
-def check_warehouse(
-    settings: Settings, home: Home, stack: ExitStack
-) -> tuple[CheckResult, OpenWarehouse | None]:
+def check_warehouse(settings: Settings, home: Home, stack: ExitStack) -> tuple[str, Engine]:
     """Check that the warehouse opens, belongs to this world, and stores and returns a row."""
-    try:
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        engine = stack.enter_context(closing(Engine(lake)))
-        report_id = write_test_row(lake)
-        engine.refresh()
-        engine.list_all()
-        is_back = has_report(engine, report_id)
-    except SametrackError as error:
-        return _failed("warehouse", error), None
-    if not is_back:
-        advice = "check the disk, and which other programs write to this lake"
-        return CheckResult("warehouse", "fail", "a written row is not read back", advice), None
-    says = f"{len(lake.tables)} tables can be read and written"
-    return CheckResult("warehouse", "ok", says), OpenWarehouse(lake, engine)
-
-
-def _failed(name: str, error: SametrackError) -> CheckResult:
-    return CheckResult(name, "fail", error.detail, error.hint)
+    engine = stack.enter_context(open_engine_of(settings, home))
+    report_id = write_test_row(engine.lake)
+    engine.refresh()
+    engine.list_all()
+    if not has_report(engine, report_id):
+        raise WarehouseUnavailableError(
+            "a written row is not read back",
+            hint="check the disk, and which other programs write to this lake",
+        )
+    return f"{len(engine.lake.tables)} tables can be read and written", engine

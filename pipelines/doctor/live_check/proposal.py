@@ -4,7 +4,7 @@ What is proposed is only what the answers show and what the rules of a patch all
 comment, for the operator to decide.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,6 +23,13 @@ from warehouse.records.errors import (
     VerificationDemandedError,
 )
 
+_PLACES: Mapping[str, tuple[str, str, str]] = {
+    "media": ("media host", "media", "hosts"),
+    "script": ("script host", "browser", "hosts"),
+    "redirect": ("redirect host", "links", "redirect"),
+    "off": ("switch off", "surfaces", "off"),
+}
+"""What may be added: the words for it, and the section and the key of a patch that hold it."""
 _TOGETHER = {"search_stream": ("search_stream", "search_single")}
 """Surfaces that one refusal concerns together."""
 _SLOWER = 0.5
@@ -32,30 +39,28 @@ _REFUSED_HOST = "foreign_host"  # the host itself is proposed, or named in a not
 
 @dataclass(slots=True)
 class ProposedPatch:
-    """A proposal: additions with their reasons by section and key, and notes for the operator."""
+    """A proposal: additions with their reasons by kind (`_PLACES`), and notes for the operator."""
 
     profile: str
     made_at: datetime
-    media: dict[str, str] = field(default_factory=dict)
-    browser: dict[str, str] = field(default_factory=dict)
-    redirect: dict[str, str] = field(default_factory=dict)
-    off: dict[str, str] = field(default_factory=dict)
+    additions: dict[str, dict[str, str]] = field(
+        default_factory=lambda: {kind: {} for kind in _PLACES}
+    )
     per_second: float | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
         """True if nothing is proposed."""
-        lists = (self.media, self.browser, self.redirect, self.off)
-        return not any(lists) and self.per_second is None
+        return not any(self.additions.values()) and self.per_second is None
 
     def changes(self) -> list[str]:
         """Return one sentence per addition."""
-        sections = (
-            ("media host", self.media), ("script host", self.browser),
-            ("redirect host", self.redirect), ("switch off", self.off),
-        )  # fmt: skip
-        lines = [f"{word} {name}: {why}" for word, names in sections for name, why in names.items()]
+        lines = [
+            f"{words} {name}: {why}"
+            for kind, (words, _, _) in _PLACES.items()
+            for name, why in self.additions[kind].items()
+        ]
         if self.per_second is not None:
             lines.append(f"at most {self.per_second:g} requests per second: {_TOO_MANY}")
         return lines
@@ -66,11 +71,9 @@ class ProposedPatch:
             f"# Proposed by `sametrack doctor --live-check` on {self.made_at:%Y-%m-%d %H:%M} UTC.",
             "# Review every line, delete what you do not want, and set PROFILE_PATCH to this file.",
             f'for_profile = "{self.profile}"',
-            *_section("media", "hosts", self.media),
-            *_section("browser", "hosts", self.browser),
-            *_section("links", "redirect", self.redirect),
-            *_section("surfaces", "off", self.off),
         ]
+        for kind, (_, section, key) in _PLACES.items():
+            lines += _section(section, key, self.additions[kind])
         if self.per_second is not None:
             lines += ["", "[rate]", f"per_second = {self.per_second:g}  # {_TOO_MANY}"]
         if self.notes:
@@ -108,29 +111,23 @@ def rule_for(profile: PlatformProfile, host: str) -> str:
 
 
 def _propose_host(profile: PlatformProfile, patch: ProposedPatch, met: MetHost) -> None:
-    why = f"{met.host} in {met.surface}"
-    is_foreign = rule_for(profile, met.host).startswith(".")
-    if met.kind == "redirect" and is_foreign:
+    rule = rule_for(profile, met.host)
+    if met.kind == "redirect" and rule.startswith("."):
         patch.notes.append(
             f"{met.surface} redirects to {met.host}, which is none of the platform's domains: "
             "add it to [links] redirect only if you know it"
         )
         return
-    section, key = {
-        "media": ("media", patch.media),
-        "script": ("browser", patch.browser),
-        "redirect": ("links", patch.redirect),
-    }[met.kind]
-    rule = rule_for(profile, met.host)
-    part = {"redirect": (rule,)} if section == "links" else {"hosts": (rule,)}
+    _, section, key = _PLACES[met.kind]
     try:
         apply_patch(
-            profile, ProfilePatch.model_validate({"for_profile": profile.name, section: part})
+            profile,
+            ProfilePatch.model_validate({"for_profile": profile.name, section: {key: (rule,)}}),
         )
     except (ValueError, InvalidParameterError) as error:
         patch.notes.append(f"{met.kind} host {met.host} cannot be added: {error}")
         return
-    key.setdefault(rule, why)
+    patch.additions[met.kind].setdefault(rule, f"{met.host} in {met.surface}")
 
 
 def _propose_surface(
@@ -139,7 +136,7 @@ def _propose_surface(
     name, kind = surface.health.surface, surface.health.error_type
     if kind == LoginRequiredError.type:
         why = f"asks a guest to log in ({surface.health.reason})"
-        patch.off |= dict.fromkeys(_TOGETHER.get(name, (name,)), why)
+        patch.additions["off"] |= dict.fromkeys(_TOGETHER.get(name, (name,)), why)
     elif kind == RateLimitedError.type and surface.health.http_status is not None:
         patch.per_second = profile.rate.per_second * _SLOWER
     elif kind == VerificationDemandedError.type:

@@ -1,11 +1,11 @@
 """The report of a live check: one JSON document, and the same in plain words as Markdown. Pure."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import asdict
 
 from pipelines.audio.file_heads import is_altered
-from pipelines.captures.recorded.known_fields import FieldKnowledge, completeness
-from pipelines.doctor.live_check.analysis import LiveFindings, MetHost, SurfaceFinding
+from pipelines.captures.recorded.known_fields import completeness
+from pipelines.doctor.live_check.analysis import LiveFindings, SurfaceFinding
 from pipelines.doctor.live_check.proposal import ProposedPatch
 from pipelines.documents.videos import to_time
 from warehouse.control import RobotsDecision
@@ -38,7 +38,7 @@ def to_report(
         "form": REPORT_FORM,
         **facts,
         "surfaces": [_surface(one) for one in findings.surfaces],
-        "hosts": [_host(met) for met in findings.hosts],
+        "hosts": [asdict(met) for met in findings.hosts],
         "is_spider": findings.is_spider,
         "clock_skew_s": findings.clock_skew_s,
         "media": {
@@ -148,19 +148,14 @@ def _host_lines(hosts: list[Document]) -> Iterator[str]:
     refused = [met for met in hosts if not met["is_permitted"]]
     if not refused:
         yield "Every host of media, scripts and redirects is in the profile."
-    for (host, kind), surfaces in _by_host(refused).items():
+    by_host: dict[tuple[str, str], list[str]] = {}
+    for met in refused:
+        by_host.setdefault((met["host"], met["kind"]), []).append(met["surface"])
+    for (host, kind), surfaces in by_host.items():
         yield f"- refused: `{host}` ({kind} of {', '.join(surfaces)})"
     permitted = sorted({met["host"] for met in hosts if met["is_permitted"]})
     if permitted:
         yield f"- permitted: {', '.join(f'`{host}`' for host in permitted)}"
-
-
-def _by_host(met: list[Document]) -> dict[tuple[str, str], list[str]]:
-    """Return the surfaces that name each host for each purpose."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in met:
-        found.setdefault((one["host"], one["kind"]), []).append(one["surface"])
-    return found
 
 
 def _new_lines(surfaces: list[Document]) -> Iterator[str]:
@@ -217,23 +212,10 @@ def _surface(one: SurfaceFinding) -> Document:
         "entity_id": health.entity_id,
         "records": one.record_count,
         "completeness": None if share is None else round(share, 3),
-        "fields": _fields(one.fields),
+        "fields": {field.field: [field.known, field.total] for field in one.fields},
         "unknown_keys": list(one.unknown_keys),
         "unknown_codes": list(one.unknown_codes),
         "is_spider": one.is_spider,
-    }
-
-
-def _fields(found: Iterable[FieldKnowledge]) -> dict[str, list[int]]:
-    return {one.field: [one.known, one.total] for one in found}
-
-
-def _host(met: MetHost) -> dict[str, Any]:
-    return {
-        "host": met.host,
-        "kind": met.kind,
-        "surface": met.surface,
-        "is_permitted": met.is_permitted,
     }
 
 

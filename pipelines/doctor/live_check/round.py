@@ -1,45 +1,97 @@
 """Runs a live check: one surface after another, in the order of their worth to a scan.
 
-What belongs here: order, time limit, and when a host is left alone. What the answers mean is
-concluded in `analysis.py`.
+What belongs here: order, limits of requests and time, and when a host is left alone. What the
+answers mean is concluded in `analysis.py`.
 """
 
-import asyncio
 from collections import Counter, deque
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.doctor.live_check.limits import LIMIT_REACHED, CountedTurns
+from pipelines.doctor.probes.answers import TIME_IS_UP, await_answer
 from pipelines.doctor.probes.canaries import Canaries, CanaryKind
-from pipelines.doctor.probes.probe_outcomes import (
-    TIME_IS_UP,
-    probe_outcome,
-    probe_reason,
-    probe_status,
-)
-from pipelines.doctor.probes.probe_runner import ProbeListener, answer_of
-from pipelines.doctor.probes.requests import ProbeReader
-from pipelines.doctor.probes.sound_head import fetch_sound_head
-from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe
+from pipelines.doctor.probes.probe_round import ProbeListener
+from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader, read_sound_head
 from pipelines.platform.call_trace import (
     HttpExchange,
     HttpResponse,
-    open_call_trace,
+    record_response,
     watch_exchanges,
 )
-from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.http.rate_limiter import HostRateLimiter, HostRateStore
 from pipelines.platform.parsers.links import LinkTarget
-from warehouse.records.errors import (
-    UnreachableError,
-    VerificationDemandedError,
-)
+from pipelines.platform.profiles import HostRate
+from warehouse.records.errors import BudgetSpentError, UnreachableError, VerificationDemandedError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.videos import VideoDetail
+
+REQUEST_LIMIT = 20
+"""Requests of one live check, with redirects and robots.txt."""
+LIMIT_REACHED = "request_limit"
+
+
+class CountedTurns(HostRateLimiter):
+    """The rate limiter of all clients, which also ends a live check after its last request."""
+
+    def __init__(
+        self,
+        store: HostRateStore,
+        rate: HostRate,
+        *,
+        daily_budget: int,
+        max_wait_s: float,
+        limit: int = REQUEST_LIMIT,
+        clock: Clock = MACHINE_CLOCK,
+    ) -> None:
+        super().__init__(store, rate, daily_budget=daily_budget, max_wait_s=max_wait_s, clock=clock)
+        self.limit = limit
+        self.used = 0
+
+    @property
+    def left(self) -> int:
+        """Requests that may still be sent."""
+        return self.limit - self.used
+
+    async def wait(self, host: str, *, surface: str) -> None:
+        """Wait for a turn, if a request is left.
+
+        Raises:
+            BudgetSpentError: The limit of this live check is reached.
+        """
+        if self.left <= 0:
+            raise BudgetSpentError(
+                f"the limit of {self.limit} requests is reached",
+                surface=surface,
+                reason=LIMIT_REACHED,
+            )
+        self.used += 1  # before the wait, so that no two tasks take the last one
+        await super().wait(host, surface=surface)
+
+
+class OneRequestClient(GuestClient):
+    """Asks each surface once: whoever asks again gets the first response again.
+
+    A reader asks again where a first response only set cookies. What a single visit gets is what a
+    live check reports.
+    """
+
+    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+        """Read a page or a JSON body into memory."""
+        if not hasattr(self, "_answers"):
+            self._answers: dict[str, HttpResponse] = {}
+        known = self._answers.get(ask.surface)
+        if known is None:
+            known = self._answers[ask.surface] = await super().fetch(ask)
+        else:
+            record_response(known)
+        return known
+
 
 ORDER = (
     "short_link", "slides_info", "music_info", "music_list", "media", "video_page", "user_info",
@@ -202,35 +254,25 @@ class LiveCheckRound:
 
     async def _ask(self, probe: Probe, entity_id: str, left_s: float) -> SurfaceCheck:
         seen: list[SeenExchange] = []
-        began = self.clock.monotonic()
         sound_head = bytearray()
 
         def note(head: HttpExchange) -> None:
             seen.append(SeenExchange(head=head, received_at=self.clock.now()))
 
-        with open_call_trace() as call_trace, watch_exchanges(note):
-            reading = _reading(probe, self.reader, entity_id, sound_head)
-            value, error = await answer_of(
-                _within(self.clock, left_s, reading),
-                surface=probe.surface, within_s=left_s, call_trace=call_trace,
-            )  # fmt: skip
-        reason = probe_reason(value, error)
-        health = SurfaceHealth(
-            surface=probe.surface,
-            outcome=probe_outcome(error, reason),
-            observed_at=self.clock.now(),
-            entity_id=None if probe.needs == "sound" else entity_id,
-            error_type=None if error is None else error.type,
-            reason=reason,
-            http_status=probe_status(error, call_trace) or (seen[-1].head.status if seen else None),
-            request_count=call_trace.request_count,
-            duration_ms=round((self.clock.monotonic() - began) * 1000),
-            asked_by="live_check",
-        )
+        with watch_exchanges(note):
+            answer = await await_answer(
+                probe,
+                entity_id,
+                _reading(probe, self.reader, entity_id, sound_head),
+                within_s=left_s,
+                asked_by="live_check",
+                clock=self.clock,
+            )
+        status = answer.health.http_status or (seen[-1].head.status if seen else None)
         return SurfaceCheck(
-            health=health,
-            value=value,
-            response=call_trace.last,
+            health=replace(answer.health, http_status=status),
+            value=answer.value,
+            response=answer.response,
             exchanges=tuple(seen),
             sound_head=bytes(sound_head),
         )
@@ -265,23 +307,5 @@ async def _reading(
 ) -> object:
     if probe.needs == "sound":
         referer = reader.sound_pages.get(entity_id)
-        return await fetch_sound_head(reader.client, entity_id, into=sound_head, referer=referer)
+        return await read_sound_head(reader.client, entity_id, into=sound_head, referer=referer)
     return await probe.ask(reader, entity_id)
-
-
-async def _within[T](clock: Clock, seconds: float, work: Awaitable[T]) -> T:
-    """Await work for so many seconds of the clock.
-
-    Raises:
-        TimeoutError: It took longer; the work is cancelled.
-    """
-    task, alarm = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))
-    try:
-        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise TimeoutError
-        return task.result()
-    finally:
-        for one in (task, alarm):
-            one.cancel()
-        await asyncio.gather(task, alarm, return_exceptions=True)

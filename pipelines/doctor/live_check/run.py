@@ -7,9 +7,8 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, aclosing, closing
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,32 +17,31 @@ from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.captures.recorded.shape_files import RecordedReader, pseudonymised
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.doctor.check_results import HealthVerdict, summarise_health
-from pipelines.doctor.checks.stores import OpenWarehouse
-from pipelines.doctor.live_check.analysis import LiveFindings, analyse
-from pipelines.doctor.live_check.limits import CountedTurns, OneRequestClient
+from pipelines.doctor.live_check.analysis import analyse
 from pipelines.doctor.live_check.proposal import ProposedPatch, propose_patch
 from pipelines.doctor.live_check.report import to_markdown, to_report
 from pipelines.doctor.live_check.round import (
     MAX_WAIT_S,
+    CountedTurns,
     LiveCheckRound,
     LiveCheckTimes,
+    OneRequestClient,
     SurfaceCheck,
 )
 from pipelines.doctor.probes.canaries import Canaries, CanaryKind
-from pipelines.doctor.probes.probe_round import find_canaries
-from pipelines.doctor.probes.probe_runner import ProbeListener
-from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.doctor.probes.probe_round import ProbeListener, find_canaries
+from pipelines.doctor.probes.table import ProbeReader
 from pipelines.documents.videos import to_time
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.http.host_policy import build_host_policy
 from pipelines.platform.http.robots import DAY_S
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reparse import BodyParser
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, RobotsDecision, open_control
+from warehouse.control import ControlStore, RobotsDecision
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import open_lake
+from warehouse.home.folder import open_home
 from warehouse.queries.surface_health import write_health
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document
@@ -67,14 +65,14 @@ class LiveCheckRequest:
     times: LiveCheckTimes = field(default_factory=LiveCheckTimes)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LiveCheckResult:
     """What a live check found. `left_out` names surfaces whose body could not be pseudonymised."""
 
     report: Document
     verdict: HealthVerdict
     patch: ProposedPatch
-    left_out: list[str] = field(default_factory=list)
+    left_out: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,25 +99,35 @@ def run_live_check(
     _check_input(request)
     began_at, began = clock.now(), clock.monotonic()
     home = open_home(request.settings.data_home, request.profile.name)
-    with ExitStack() as stack:
-        control = open_control(request.settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-        lake = open_lake(request.settings.lake_url or home.lake_url, world=home.world)
-        warehouse = OpenWarehouse(lake, stack.enter_context(closing(Engine(lake))))
-        asking = _ask(request, control, warehouse, watch or ProbeListener(), clock)
-        answers = asyncio.run(asking)
-        write_health(lake, [check.health for check in answers.checks])
+    with (
+        open_control_of(request.settings, home) as control,
+        open_engine_of(request.settings, home) as engine,
+    ):
+        answers = asyncio.run(_ask(request, control, engine, watch or ProbeListener(), clock))
+        write_health(engine.lake, [check.health for check in answers.checks])
     findings = analyse(request.profile, answers.checks)
     patch = propose_patch(request.profile, findings, made_at=began_at)
     verdict = summarise_health([], [one.health for one in answers.checks], is_chosen=True)
-    result = LiveCheckResult(report={}, verdict=verdict, patch=patch)
-    pseudonymiser = _pseudonymiser(request, home)
-    result.report = _report(
-        request, answers, findings, result,
-        pseudonymiser, started_at=began_at, took_s=clock.monotonic() - began,
-    )  # fmt: skip
-    _write(request, answers, result, pseudonymiser)
-    return result
+    hiding = BodyPseudonymiser(open_pseudonyms(home)) if request.is_pseudonymised else None
+    bodies, left_out = _bodies(request.profile, answers.checks, hiding)
+    report = to_report(
+        findings,
+        patch,
+        answers.robots,
+        profile=request.profile.name,
+        is_demo_data=request.profile.is_demo,
+        started_at=to_time(began_at),
+        took_s=round(clock.monotonic() - began, 1),
+        requests=answers.request_count,
+        exit_code=verdict.exit_code,
+        verdict=verdict.sentence,
+        folder=str(request.folder),
+    )
+    report["left_out"] = left_out
+    if hiding is not None:
+        _hide_ids(report, hiding)
+    _write(request, answers, report, patch, bodies)
+    return LiveCheckResult(report=report, verdict=verdict, patch=patch, left_out=left_out)
 
 
 def _check_input(request: LiveCheckRequest) -> None:
@@ -146,7 +154,7 @@ def _check_ids(canaries: Canaries) -> None:
 async def _ask(
     request: LiveCheckRequest,
     control: ControlStore,
-    warehouse: OpenWarehouse,
+    engine: Engine,
     watch: ProbeListener,
     clock: Clock,
 ) -> _Answers:
@@ -170,7 +178,7 @@ async def _ask(
         target = profile.find_target(request.link or "")
         if target is not None:
             asked.learn_target(target)
-        await asyncio.to_thread(find_canaries, settings, profile, warehouse, known=canaries)
+        await asyncio.to_thread(find_canaries, settings, profile, engine, known=canaries)
         _check_ids(canaries)
         checks = await asked.run()
     hosts = {urlsplit(seen.head.url).hostname or "" for one in checks for seen in one.exchanges}
@@ -184,73 +192,49 @@ async def _ask(
     )
 
 
-def _pseudonymiser(request: LiveCheckRequest, home: Home) -> BodyPseudonymiser | None:
-    return BodyPseudonymiser(open_pseudonyms(home)) if request.is_pseudonymised else None
+def _hide_ids(report: Document, hiding: BodyPseudonymiser) -> None:
+    for one in report["surfaces"]:
+        one["entity_id"] = hiding.entity(one["surface"], one["entity_id"] or "")
+        one["reason"] = _without_ids(one["reason"])
+        one["reason_words"] = _without_ids(one["reason_words"])
 
 
-def _report(
-    request: LiveCheckRequest,
-    answers: _Answers,
-    findings: LiveFindings,
-    result: LiveCheckResult,
-    pseudonymiser: BodyPseudonymiser | None,
-    *,
-    started_at: datetime,
-    took_s: float,
-) -> Document:
-    report = to_report(
-        findings,
-        result.patch,
-        answers.robots,
-        profile=request.profile.name,
-        is_demo_data=request.profile.is_demo,
-        started_at=to_time(started_at),
-        took_s=round(took_s, 1),
-        requests=answers.request_count,
-        exit_code=result.verdict.exit_code,
-        verdict=result.verdict.sentence,
-        folder=str(request.folder),
-    )
-    if pseudonymiser is not None:
-        for one in report["surfaces"]:
-            one["entity_id"] = pseudonymiser.entity(one["surface"], one["entity_id"] or "")
-            one["reason"] = _without_ids(one["reason"])
-            one["reason_words"] = _without_ids(one["reason_words"])
-    return report
+def _bodies(
+    profile: PlatformProfile, checks: Sequence[SurfaceCheck], hiding: BodyPseudonymiser | None
+) -> tuple[list[RecordedBody], list[str]]:
+    """Return the bodies to write, and the surfaces whose body could not be pseudonymised."""
+    kept = recorded_bodies(profile, checks)
+    if hiding is None:
+        return kept, []
+    hidden = [(one.surface, pseudonymised(one, hiding)) for one in kept]
+    bodies = [replace(one, reason=_without_ids(one.reason)) for _, one in hidden if one is not None]
+    return bodies, [surface for surface, one in hidden if one is None]
 
 
 def _write(
     request: LiveCheckRequest,
     answers: _Answers,
-    result: LiveCheckResult,
-    pseudonymiser: BodyPseudonymiser | None,
+    report: Document,
+    patch: ProposedPatch,
+    bodies: Sequence[RecordedBody],
 ) -> None:
     place = request.folder
     place.mkdir(parents=True, exist_ok=True)
-    bodies: list[RecordedBody] = []
-    for kept in recorded_bodies(request.profile, answers.checks):
-        hidden = kept if pseudonymiser is None else pseudonymised(kept, pseudonymiser)
-        if hidden is None:
-            result.left_out.append(kept.surface)
-        else:
-            reason = hidden.reason if pseudonymiser is None else _without_ids(hidden.reason)
-            bodies.append(replace(hidden, reason=reason))
-    result.report["left_out"] = result.left_out
-    (place / PATCH).write_text(result.patch.to_toml(), encoding="utf-8")
-    (place / REPORT).write_text(to_markdown(result.report), encoding="utf-8")
-    document = json.dumps(result.report, ensure_ascii=False, indent=2)
-    (place / DOCUMENT).write_text(document + "\n", encoding="utf-8")
-    for host, text in answers.robots_texts.items():
-        (place / "robots").mkdir(exist_ok=True)
-        (place / "robots" / f"{host}.txt").write_text(text, encoding="utf-8")
-    write_folder(
-        place,
-        RecordedFolder(
-            profile=request.profile.name,
-            is_pseudonymised=request.is_pseudonymised,
-            bodies=tuple(bodies),
-        ),
+    texts = {
+        PATCH: patch.to_toml(),
+        REPORT: to_markdown(report),
+        DOCUMENT: json.dumps(report, ensure_ascii=False, indent=2) + "\n",
+        **{f"robots/{host}.txt": text for host, text in answers.robots_texts.items()},
+    }
+    for name, text in texts.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text(text, encoding="utf-8")
+    folder = RecordedFolder(
+        profile=request.profile.name,
+        is_pseudonymised=request.is_pseudonymised,
+        bodies=tuple(bodies),
     )
+    write_folder(place, folder)
 
 
 def recorded_bodies(profile: PlatformProfile, checks: Iterable[SurfaceCheck]) -> list[RecordedBody]:

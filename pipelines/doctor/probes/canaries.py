@@ -18,14 +18,15 @@ from warehouse.records.videos import Account, Track, Video, VideoDetail, VideoPa
 CanaryKind = Literal[
     "music_id", "aweme_id", "sec_uid", "handle", "ch_id", "link", "term", "rank_id", "sound", "song"
 ]
-_FROM_SETTINGS: Mapping[CanaryKind, str] = {
-    "music_id": "canary_music_id",
-    "aweme_id": "canary_aweme_id",
-    "sec_uid": "canary_sec_uid",
-    "ch_id": "canary_ch_id",
-    "link": "canary_link",
-    "term": "canary_term",
+_WORLD_NAMES: Mapping[CanaryKind, str] = {
+    "music_id": "music_id",
+    "aweme_id": "aweme_id",
+    "link": "short_link",
+    "term": "title",
+    "sec_uid": "sec_uid",
+    "ch_id": "ch_id",
 }
+"""The ids that settings and stores may know, with their names in the sandbox."""
 KEPT = 4
 """Ids kept per kind: one deleted canary must not fail its surface."""
 _WORLD_S = 10.0
@@ -93,13 +94,13 @@ class Canaries:
 
 def add_configured_ids(canaries: Canaries, settings: Settings) -> None:
     """Add the ids from the settings."""
-    for kind, name in _FROM_SETTINGS.items():
-        canaries.offer(kind, getattr(settings, name))
+    for kind in _WORLD_NAMES:
+        canaries.offer(kind, getattr(settings, f"canary_{kind}"))
 
 
 def add_observed_ids(canaries: Canaries, known: Mapping[str, str | None]) -> None:
     """Add ids that were observed before."""
-    for kind in _FROM_SETTINGS:
+    for kind in _WORLD_NAMES:
         canaries.offer(kind, known.get(kind))
 
 
@@ -141,13 +142,3 @@ def example_track(
 def _track_of(canaries: Canaries) -> str | None:
     """Return the first link, or the first music id."""
     return next(iter((*canaries.of("link"), *canaries.of("music_id"))), None)
-
-
-_WORLD_NAMES: Mapping[CanaryKind, str] = {
-    "music_id": "music_id",
-    "aweme_id": "aweme_id",
-    "link": "short_link",
-    "term": "title",
-    "sec_uid": "sec_uid",
-    "ch_id": "ch_id",
-}

@@ -1,14 +1,19 @@
-"""Shape of a payload as its key paths, and its difference from earlier good payloads. Pure.
+"""The JSON in a body, its shape as key paths, and its difference from earlier good payloads. Pure.
 
 A path is written `aweme_list[].statistics.digg_count`; names that are numbers become `*`. A path
 that ends in `?` exists but is empty (null, an empty list or object), so its children are unknown.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+
+import orjson
+
+from pipelines.platform.parsers.pages import parse_container
+from pipelines.platform.parsers.streams import read_stream
+from warehouse.records.errors import UpstreamError
 
 MAX_LIST_ENTRIES = 30  # entries inspected per list; a page has about twenty
 MAX_PAYLOAD_DEPTH = 10
@@ -16,6 +21,8 @@ MAX_PATHS = 800
 STABLE_AFTER = 3
 """A key is stable once this many good payloads in a row had it."""
 _NUMBER = re.compile(r"[0-9]{3,}")
+_SONGS = re.compile(rb"global\.features\s*=\s*(\[.*?\]);", re.DOTALL)
+_FRAMED = re.compile(rb"\s*[0-9A-Fa-f]{1,8}\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,26 @@ class ShapeChange:
     is_loss: bool = False
 
 
+def decode_payload(body: bytes, *, surface: str) -> object:
+    """Decode the JSON in a body: plain, framed, or in the container of a page; None if none.
+
+    The documents of a framed body are returned as one list.
+    """
+    try:
+        if body.lstrip()[:1] == b"<":
+            return _of_page(body, surface)
+        if _FRAMED.match(body):
+            return [one.values for one in read_stream(body, surface=surface).documents]
+        return orjson.loads(body)
+    except (orjson.JSONDecodeError, UpstreamError):
+        return None
+
+
+def _of_page(body: bytes, surface: str) -> object:
+    songs = _SONGS.search(body)
+    return orjson.loads(songs[1]) if songs else parse_container(body, surface=surface).values
+
+
 def key_paths(payload: object) -> tuple[str, ...]:
     """Return the sorted key paths of a decoded JSON payload; empty if it has no keys."""
     found: set[str] = set()
@@ -35,12 +62,6 @@ def key_paths(payload: object) -> tuple[str, ...]:
         if len(found) >= MAX_PATHS:
             break
     return tuple(sorted(path for path in found if not _is_refuted(path, found)))
-
-
-def fingerprint(paths: Iterable[str]) -> str:
-    """Return a short hash of a shape."""
-    text = "\n".join(sorted(paths))
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> ShapeChange:

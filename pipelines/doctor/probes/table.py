@@ -1,41 +1,247 @@
-"""Table of probes: the request of each surface, and the kind of id it needs."""
+"""The probe of each surface: its request, without the fallback sources, and the id it needs.
+
+A response that only sets the visitor's cookies is requested again, as a browser does. Of a sound
+only the first bytes are read. The ids come from `canaries.py`.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 
-from pipelines.doctor.probes import requests as q
 from pipelines.doctor.probes.canaries import CanaryKind
-from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.platform.chartsrc.bodies import (
+    ChartParseContext,
+    ChartRefusalTexts,
+    refuse_chart_answer,
+)
+from pipelines.platform.chartsrc.issues import parse_issues
+from pipelines.platform.chartsrc.songs import PAGE_SIZE as SONGS
+from pipelines.platform.chartsrc.songs import parse_latest, parse_song_page, parse_songs
+from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.download import (
+    SURFACE,
+    refuse_altered,
+    sound_request,
+    sound_suffix,
+)
+from pipelines.platform.parsers.lists import parse_slides_info
+from pipelines.platform.providers.music_service import MusicServicePublic
+from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.reading import Reading
+from pipelines.platform.sources.planner import SickPolicy
+from pipelines.platform.sources.table import (
+    SourceRequest,
+    read_music_list,
+    read_trends_list,
+    read_user_by_handle,
+    read_user_info,
+    read_user_page,
+    read_user_posts,
+    read_video_page,
+)
+from pipelines.platform.surfaces import SurfaceReader
+from warehouse.records.errors import AudioUnavailableError, EmptyAnswerError
+from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
+
+HEAD_BYTES = 16_384
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _HeadCompleteError(Exception):
+    """Enough bytes have arrived."""
+
+
+class _HeadSink:
+    """Sink that keeps the first bytes of a body, then ends the download."""
+
+    def __init__(self, body: bytearray) -> None:
+        self.body = body
+
+    def begin(self) -> None:
+        """Discard the bytes of an earlier attempt."""
+        self.body.clear()
+
+    def take(self, chunk: bytes) -> None:
+        """Receive the next bytes."""
+        self.body += chunk
+        if len(self.body) >= HEAD_BYTES:
+            raise _HeadCompleteError
+
+
+async def read_sound_head(
+    client: GuestClient, url: str, *, into: bytearray | None = None, referer: str | None = None
+) -> str:
+    """Read the first bytes at a URL, into a buffer if one is given; return the sound's file suffix.
+
+    `referer` is the page or document that named the URL.
+
+    Raises:
+        AudioUnavailableError: The response is no sound, or one that the host altered; its first
+            bytes are in the buffer.
+        UpstreamError: The host refused or could not be reached.
+    """
+    head, status = _HeadSink(bytearray() if into is None else into), None
+    ask = sound_request(client, url, referer=referer)
+    try:
+        async with client.circuit(ask):
+            status = (await client.save(ask, head)).status
+    except _HeadCompleteError:
+        status = None  # the download was ended early, so no status was recorded
+    refuse_altered(bytes(head.body))
+    suffix, is_fine = sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
+    if suffix is None or not is_fine:
+        raise AudioUnavailableError(
+            "the response is no known sound format",
+            surface=SURFACE,
+            status=status,
+            reason="not_a_sound" if is_fine else f"status {status}",
+        )
+    return suffix
+
+
+_SONGS_ON_A_PAGE = 22
+_PLATFORM = {"ranktype": "2", "plat": "0"}
+
+
+class ProbeReader:
+    """Client of the probes: one guest, with the cookies that the platform set.
+
+    `sound_pages` is the page or document that named each URL of a sound.
+    """
+
+    def __init__(self, client: GuestClient) -> None:
+        self.client = client
+        self.profile = client.profile
+        self.surfaces = SurfaceReader(client)
+        self.provider = VidplatPublic(client, name="doctor", sick_policy=SickPolicy.ALWAYS)
+        self.songs = MusicServicePublic(client)
+        self.sound_pages: dict[str, str] = {}
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self.client.aclose()
+
+    async def read_slides_info(self, aweme_id: str) -> Reading[object]:
+        """Read a video as `slides_info` shows it, in its plain form."""
+        at = self.surfaces
+        return await at.read_twice(
+            at.ask("slides_info", aweme_ids=f"[{aweme_id}]"),
+            aweme_id,
+            lambda a: parse_slides_info(a.body, aweme_id=aweme_id, seen=at.seen(a)),
+        )
+
+    async def read_search(self, term: str) -> SearchPage:
+        """Read the first screen of the guest search; no results without a reason is an error."""
+        page = (await self.provider.fetch_search_page(term, SearchPosition())).value
+        if not page.videos and page.nil_type not in HARMLESS_NIL_TYPES:
+            raise EmptyAnswerError(
+                "no result, and nothing says why", surface="search_stream", reason="empty_ambiguous"
+            )
+        return page
+
+    async def read_sound(self, url: str) -> str:
+        """Read the beginning of a sound."""
+        return await read_sound_head(self.client, url, referer=self.sound_pages.get(url))
+
+    async def read_chart(self, surface: str, parse: Callable[..., object], **params: str) -> object:
+        """Send one request to the chart, and parse the response."""
+        ids = {"page": "1", "rank_id": self.profile.chart.rank_id}
+        ask = HttpRequest(
+            surface=surface,
+            url=self.profile.address(surface, **ids),
+            allowed=self.profile.links.chart,
+            params=params,
+        )
+        markers = self.profile.markers
+        words = ChartRefusalTexts(denied=markers.chart_denied, unknown=markers.chart_unknown)
+        async with self.client.circuit(ask):
+            answer = await self.client.fetch(ask)
+            refuse_chart_answer(answer)
+            seen = ChartParseContext(
+                surface=answer.surface, observed_at=answer.fetched_at, words=words
+            )
+            return parse(answer.body, seen=seen)
+
+    async def read_chart_songs(self, rank_id: str) -> object:
+        """Read the first songs of the latest issue."""
+        return await self.read_chart(
+            "chart_songs",
+            partial(parse_songs, page=1),
+            rankid=rank_id,
+            version=self.profile.chart.song_version,
+            pagesize=str(SONGS),
+            area_code="1",
+            page="1",
+            **_PLATFORM,
+        )
+
+
+type AskSurface = Callable[[ProbeReader, str], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
     """One probe; `needs` is the kind of id that it requests."""
 
     surface: str
     needs: CanaryKind
-    ask: Callable[[ProbeReader, str], Awaitable[object]]
+    ask: AskSurface
 
 
-PROBES: tuple[Probe, ...] = (
-    Probe(surface="music_info", needs="music_id", ask=q.ask_music_info),
-    Probe(surface="music_list", needs="music_id", ask=q.ask_music_list),
-    Probe(surface="trends_list", needs="music_id", ask=q.ask_trends_list),
-    Probe(surface="video_page", needs="aweme_id", ask=q.ask_video_page),
-    Probe(surface="slides_info", needs="aweme_id", ask=q.ask_slides_info),
-    Probe(surface="media", needs="sound", ask=q.ask_media),
-    Probe(surface="user_info", needs="sec_uid", ask=q.ask_user_info),
-    Probe(surface="user_by_handle", needs="handle", ask=q.ask_user_by_handle),
-    Probe(surface="user_posts", needs="sec_uid", ask=q.ask_user_posts),
-    Probe(surface="user_page", needs="sec_uid", ask=q.ask_user_page),
-    Probe(surface="short_link", needs="link", ask=q.ask_short_link),
-    Probe(surface="hashtag_info", needs="ch_id", ask=q.ask_hashtag_info),
-    Probe(surface="hashtag_list", needs="ch_id", ask=q.ask_hashtag_list),
-    Probe(surface="search_stream", needs="term", ask=q.ask_search),
-    Probe(surface="service_track", needs="song", ask=q.ask_service_track),
-    Probe(surface="chart_issues", needs="rank_id", ask=q.ask_chart_issues),
-    Probe(surface="chart_songs", needs="rank_id", ask=q.ask_chart_songs),
-    Probe(surface="chart_latest", needs="rank_id", ask=q.ask_chart_latest),
-    Probe(surface="chart_html", needs="rank_id", ask=q.ask_chart_html),
+def _value(read: Callable[[ProbeReader, str], Awaitable[Reading[object]]]) -> AskSurface:
+    async def ask(reader: ProbeReader, entity_id: str) -> object:
+        return (await read(reader, entity_id)).value
+
+    return ask
+
+
+def _source(
+    read: Callable[[SurfaceReader, SourceRequest], Awaitable[Reading[object]]],
+) -> AskSurface:
+    return _value(lambda reader, one: read(reader.surfaces, SourceRequest(entity_id=one)))
+
+
+PROBES = (
+    Probe("music_info", "music_id", _value(lambda reader, one: reader.provider.fetch_track(one))),
+    Probe("music_list", "music_id", _source(read_music_list)),
+    Probe("trends_list", "music_id", _source(read_trends_list)),
+    Probe("video_page", "aweme_id", _source(read_video_page)),
+    Probe("slides_info", "aweme_id", _value(ProbeReader.read_slides_info)),
+    Probe("media", "sound", ProbeReader.read_sound),
+    Probe("user_info", "sec_uid", _source(read_user_info)),
+    Probe("user_by_handle", "handle", _source(read_user_by_handle)),
+    Probe("user_posts", "sec_uid", _source(read_user_posts)),
+    Probe("user_page", "sec_uid", _source(read_user_page)),
+    Probe("short_link", "link", lambda reader, url: reader.provider.resolve_link(url)),
+    Probe("hashtag_info", "ch_id", _value(lambda reader, one: reader.provider.fetch_hashtag(one))),
+    Probe(
+        "hashtag_list",
+        "ch_id",
+        _value(lambda reader, one: reader.provider.fetch_hashtag_page(one, 0)),
+    ),
+    Probe("search_stream", "term", ProbeReader.read_search),
+    Probe("service_track", "song", _value(lambda reader, one: reader.songs.fetch_song(one))),
+    Probe(
+        "chart_issues",
+        "rank_id",
+        lambda reader, rank_id: reader.read_chart(
+            "chart_issues", parse_issues, rankid=rank_id, **_PLATFORM
+        ),
+    ),
+    Probe("chart_songs", "rank_id", ProbeReader.read_chart_songs),
+    Probe(
+        "chart_latest",
+        "rank_id",
+        lambda reader, rank_id: reader.read_chart(
+            "chart_latest", partial(parse_latest, page=1), rankid=rank_id, page="1", json="true"
+        ),
+    ),
+    Probe(
+        "chart_html",
+        "rank_id",
+        lambda reader, _: reader.read_chart(
+            "chart_html", partial(parse_song_page, page=1, page_size=_SONGS_ON_A_PAGE)
+        ),
+    ),
 )
 PROBE_BY_SURFACE = {probe.surface: probe for probe in PROBES}

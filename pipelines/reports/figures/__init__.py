@@ -4,7 +4,7 @@ Imports Altair, so only `notebooks/reports/` import it. Every query has an expli
 only data committed until the moment of the report: the same moment gives the same tables.
 """
 
-from pipelines.reports.quick_imports import without_unused
+from pipelines.reports import without_unused
 
 with without_unused():
     from pipelines.reports.figures.report import open_report

@@ -5,7 +5,7 @@ here: where the parts stand on a page (`pipelines/reports/page.py`).
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -14,14 +14,13 @@ import altair as alt
 from markupsafe import Markup, escape
 
 from pipelines.documents.html_pages import plain_text
+from pipelines.reports import PART_TYPE
 from pipelines.reports.drawing import plot_renderer
-from pipelines.reports.parts import PART_TYPE
 from pipelines.reports.texts import ReportTexts
 from warehouse.exports.export_table import ExportTable
 
 type PartKind = Literal["cover", "cover_chart", "chart", "table", "box"]
 
-MARK_CHARS = 12
 _SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
 _BREAK = Markup("<wbr>")
 _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
@@ -54,11 +53,10 @@ def show_cover(
     keys: Mapping[str, str],
 ) -> DisplayOutput:
     """Render the cover: what was asked, about what, on which basis, and the key figures."""
-    tiles = Markup("").join(
-        Markup("<div><b>{}</b><span>{}</span></div>").format(value, label)
-        for label, value in keys.items()
+    tiles = _each(
+        "<div><b>{}</b><span>{}</span></div>", ((value, label) for label, value in keys.items())
     )
-    warnings = Markup("").join(Markup('<p class="banner">{}</p>').format(one) for one in banners)
+    warnings = _each('<p class="banner">{}</p>', ((one,) for one in banners))
     html = Markup(
         '<p class="kind">{}</p><h1>{}</h1><p class="asked">{}</p><p class="basis">{}</p>{}'
         '<div class="keys">{}</div>'
@@ -87,16 +85,11 @@ def show_figure(
     return DisplayOutput(html, f"[plot] {message}", part)
 
 
-def show_box(title: str, lines: Sequence[tuple[str, str]], banners: Sequence[str]) -> DisplayOutput:
+def show_box(title: str, lines: Sequence[tuple[str, str]]) -> DisplayOutput:
     """Render the box with method and coverage."""
-    rows = Markup("").join(
-        Markup("<dt>{}</dt><dd>{}</dd>").format(label, value) for label, value in lines
-    )
-    warnings = Markup("").join(Markup('<p class="banner">{}</p>').format(one) for one in banners)
-    html = Markup('<section class="box"><h2>{}</h2>{}<dl>{}</dl></section>').format(
-        title, warnings, rows
-    )
-    text = "\n".join([title, *banners, *(f"{label}: {value}" for label, value in lines)])
+    rows = _each("<dt>{}</dt><dd>{}</dd>", lines)
+    html = Markup('<section class="box"><h2>{}</h2><dl>{}</dl></section>').format(title, rows)
+    text = "\n".join([title, *(f"{label}: {value}" for label, value in lines)])
     return DisplayOutput(html, text, "box")
 
 
@@ -108,11 +101,10 @@ def show_table(
     empty: str,
     shown: int,
     only: Sequence[str] | None,
-    sha256: str,
+    mark: str,
 ) -> DisplayOutput:
     """Render the first rows of a table with its caption and the file that has all rows."""
     file = f"{table.name}.csv"
-    mark = sha256[:MARK_CHARS]
     if not table.rows:
         counted = texts.text("page.rows", count=0)
         none = Markup('<p class="empty">{} <span class="file">{}: {}, sha256 {}</span></p>')
@@ -133,17 +125,12 @@ def show_sheet(
     table: ExportTable, caption: str, *, headings: Mapping[str, str], file_note: str
 ) -> DisplayOutput:
     """Render a table of sentences, which are shown in full, with its caption and its file."""
-    head = Markup("").join(
-        Markup("<th>{}</th>").format(headings[column.name]) for column in table.columns
-    )
-    body = Markup("").join(
-        Markup("<tr>{}</tr>").format(
-            Markup("").join(
-                Markup("<td>{}</td>").format(_with_breaks(plain_text(one))) for one in row
-            )
-        )
+    head = _each("<th>{}</th>", ((headings[column.name],) for column in table.columns))
+    rows = (
+        _each("<td>{}</td>", ((_with_breaks(plain_text(one)),) for one in row))
         for row in table.rows
     )
+    body = _each("<tr>{}</tr>", ((row,) for row in rows))
     html = Markup(
         '<figure class="table"><figcaption>{}</figcaption><div class="wide"><table><thead><tr>{}'
         '</tr></thead><tbody>{}</tbody></table></div><p class="file">{}</p></figure>'
@@ -152,38 +139,37 @@ def show_sheet(
 
 
 def _flat(table: ExportTable, at: Sequence[int], texts: ReportTexts, shown: int) -> Markup:
-    head = Markup("").join(
-        Markup('<th class="{}">{}</th>').format(
-            _side(table, number), texts.heading(table.columns[number].name)
-        )
-        for number in at
+    sides = [_SIDES.get(table.columns[number].kind, "text") for number in at]
+    headings = (texts.heading(table.columns[number].name) for number in at)
+    head = _each('<th class="{}">{}</th>', zip(sides, headings, strict=True))
+    rows = (
+        [_with_breaks(_cell(table, number, row[number], texts)) for number in at]
+        for row in table.rows[:shown]
     )
-    body = Markup("").join(_row(table, row, at, texts) for row in table.rows[:shown])
+    body = _each(
+        "<tr>{}</tr>",
+        ((_each('<td class="{}">{}</td>', zip(sides, cells, strict=True)),) for cells in rows),
+    )
     return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
 
 
 def _upright(table: ExportTable, at: Sequence[int], texts: ReportTexts) -> Markup:
     """Render a single row vertically, which is easier to read."""
-    lines = Markup("").join(
-        Markup("<tr><th>{}</th><td>{}</td></tr>").format(
+    lines = (
+        (
             texts.heading(table.columns[number].name),
             _cell(table, number, table.rows[0][number], texts),
         )
         for number in at
     )
-    return Markup('<table class="upright">{}</table>').format(lines)
-
-
-def _row(
-    table: ExportTable, row: Sequence[object], at: Sequence[int], texts: ReportTexts
-) -> Markup:
-    cells = Markup("").join(
-        Markup('<td class="{}">{}</td>').format(
-            _side(table, number), _with_breaks(_cell(table, number, row[number], texts))
-        )
-        for number in at
+    return Markup('<table class="upright">{}</table>').format(
+        _each("<tr><th>{}</th><td>{}</td></tr>", lines)
     )
-    return Markup("<tr>{}</tr>").format(cells)
+
+
+def _each(form: str, items: Iterable[Iterable[object]]) -> Markup:
+    """Fill in a form with the values of each item, and join them."""
+    return Markup("").join(Markup(form).format(*values) for values in items)  # noqa: S704  # a literal
 
 
 def _cell(table: ExportTable, number: int, value: object, texts: ReportTexts) -> str:
@@ -194,10 +180,6 @@ def _with_breaks(text: str) -> Markup:
     """Allow line breaks after underscores and within very long words."""
     ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
     return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
-
-
-def _side(table: ExportTable, number: int) -> str:
-    return _SIDES.get(table.columns[number].kind, "text")
 
 
 def _count_rows(texts: ReportTexts, rows: int, shown: int) -> str:

@@ -50,37 +50,36 @@ def read_facts(engine: Engine, moment: datetime | None) -> ReportFacts:
     found = engine.rows(
         "select algorithm from marts.audio_comparisons group by algorithm order by algorithm"
     )
+    sizes = engine.table(f"select * from ({table_sizes(engine)}) order by name")  # noqa: S608  # the contract's names
     world = engine.lake.world
     return ReportFacts(
         world=world,
         is_demo=is_demo_world(world),
         is_rewritten=is_history_rewritten(engine),
         moment=moment,
-        tables=read_tables(engine),
+        tables=tuple(TableVersion(**row) for row in sizes.to_pylist()),
         algorithms=tuple(str(row["algorithm"]) for row in found),
     )
 
 
-def read_tables(engine: Engine) -> tuple[TableVersion, ...]:
-    """Return row count and newest commit of every table, sorted by name.
+def table_sizes(engine: Engine) -> str:
+    """Return the query for row count and newest commit of every table.
 
     Without erasure marks: erased rows are missing at every moment.
     """
-    names = sorted(table.name for table in engine.lake.tables if table.name not in ALWAYS_CURRENT)
-    each = " union all ".join(
-        f"select '{name}' as name, count(*) as row_count, max(committed_at) as last_commit "  # noqa: S608  # the contract's names
-        f"from {name}"
-        for name in names
+    return " union all ".join(
+        f"select '{table.name}' as name, count(*) as row_count, "  # noqa: S608  # the contract's names
+        f"max(committed_at) as last_commit from {table.name}"
+        for table in engine.lake.tables
+        if table.name not in ALWAYS_CURRENT
     )
-    found = engine.table(f"select * from ({each}) order by name").to_pylist()  # noqa: S608  # as above
-    return tuple(TableVersion(**row) for row in found)
 
 
 def show_facts(
     name: str, parameters: Mapping[str, object], facts: ReportFacts, texts: ReportTexts
 ) -> DisplayOutput:
     """Render the box with method and coverage."""
-    return show_box(texts.text("facts.title"), _lines(name, parameters, facts, texts), [])
+    return show_box(texts.text("facts.title"), _lines(name, parameters, facts, texts))
 
 
 def _lines(

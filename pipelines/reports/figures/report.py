@@ -5,6 +5,7 @@ Not here: queries (the notebooks have them), formatting (`display.py`), drawing 
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -14,7 +15,6 @@ import pyarrow as pa
 
 from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.figures.display import (
-    MARK_CHARS,
     DisplayOutput,
     show_cover,
     show_figure,
@@ -22,16 +22,16 @@ from pipelines.reports.figures.display import (
     show_sheet,
     show_table,
 )
-from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts
+from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts, table_sizes
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.texts import ReportTexts, load_texts
 from warehouse.analysis.address import find_address
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.error_sheet import SheetLanguage, fill_error_sheet, to_sheet_table
-from warehouse.exports.export_table import to_table
+from warehouse.exports.export_table import ExportTable, to_table
 from warehouse.exports.extracts import ExportScope
 from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.exports.table_files import to_csv
@@ -42,6 +42,7 @@ from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import ReadOnlyRow
 
 SHOWN_ROWS = 20
+MARK_CHARS = 12
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,9 +119,7 @@ class NotebookReport:
             raise InvalidParameterError(f"the report has two tables named {name}")
         self._names.add(name)
         plain = to_table(name, found)
-        packed = to_csv(plain, with_mark=True)
-        if self.tables is not None:
-            write_atomically(self.tables / f"{name}.csv", [packed])
+        mark = self._write(plain)
         place = f"{self.name}.tables.{name}"
         return show_table(
             plain,
@@ -129,7 +128,7 @@ class NotebookReport:
             empty=self.texts.text(f"{place}.empty"),
             shown=shown,
             only=only,
-            sha256=hashlib.sha256(packed).hexdigest(),
+            mark=mark,
         )
 
     def error_sheet(self, track: str) -> DisplayOutput:
@@ -143,11 +142,8 @@ class NotebookReport:
         language: SheetLanguage = "zh" if self.texts.language == "zh" else "en"
         sheet = fill_error_sheet(found[1], language=language)
         table = to_sheet_table(sheet)
-        packed = to_csv(to_sheet_table(fill_error_sheet(found[1])), with_mark=True)
-        if self.tables is not None:
-            write_atomically(self.tables / f"{table.name}.csv", [packed])
+        mark = self._write(to_sheet_table(fill_error_sheet(found[1])))
         rows = self.texts.text("page.rows", count=len(table.rows))
-        mark = hashlib.sha256(packed).hexdigest()[:MARK_CHARS]
         return show_sheet(
             table, sheet.note, headings=sheet.columns,
             file_note=f"{table.name}.csv: {rows}, sha256 {mark}",
@@ -177,20 +173,21 @@ class NotebookReport:
 
     def table_sizes(self) -> pa.Table:
         """Return row count, newest commit and its age in days at the moment, for every table."""
-        each = " union all ".join(
-            f"select '{table.name}' as name, count(*) as row_count, "  # noqa: S608  # the contract's names
-            f"max(committed_at) as last_commit from {table.name}"
-            for table in self.engine.lake.tables
-            if table.name not in ALWAYS_CURRENT
-        )
         return self.warehouse.sql(
             f"""
             select name, row_count, last_commit,
                 round(epoch($moment::timestamptz - last_commit) / 86400.0, 3) as age_days
-            from ({each}) order by name
-            """,  # noqa: S608  # as above
+            from ({table_sizes(self.engine)}) order by name
+            """,  # noqa: S608  # the contract's names
             {"moment": self.moment},
         ).arrow()
+
+    def _write(self, table: ExportTable) -> str:
+        """Write the file of a table; return the mark of its content."""
+        packed = to_csv(table, with_mark=True)
+        if self.tables is not None:
+            write_atomically(self.tables / f"{table.name}.csv", [packed])
+        return hashlib.sha256(packed).hexdigest()[:MARK_CHARS]
 
     def _read_facts(self) -> ReportFacts:
         if self._facts is None:
@@ -241,14 +238,11 @@ def open_report(
 
 def _newest_commit(lake: Lake) -> datetime | None:
     """Return the newest commit time, so that every report is as of a fixed moment."""
-    engine = Engine(lake)
-    try:
-        newest = " union all ".join(
-            f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
-            for table in lake.tables
-        )
+    newest = " union all ".join(
+        f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
+        for table in lake.tables
+    )
+    with closing(Engine(lake)) as engine:
         found: ReadOnlyRow = engine.rows(f"select max(moment) as moment from ({newest})")[0]  # noqa: S608  # the contract's names
-        moment: datetime | None = found["moment"]
-        return moment
-    finally:
-        engine.close()
+    moment: datetime | None = found["moment"]
+    return moment

@@ -7,6 +7,8 @@ bound. Videos of music ids that no scan read cannot be ranked.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 
 import pyarrow as pa
 
@@ -18,8 +20,7 @@ from warehouse.records.evidence import (
 )
 from warehouse.records.values import ReadOnlyRow
 
-CHROMA_LIMITS = tuple(round(0.05 * step, 2) for step in range(1, 20))
-SCORE_LIMITS = CHROMA_LIMITS
+LIMITS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 VIRAL_LINES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 
 type ReportRow = ReadOnlyRow
@@ -27,35 +28,29 @@ type ReportRow = ReadOnlyRow
 
 def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
     """Apply other limits of the chroma distance (local rule, 0.65 in use)."""
-    return _judge(
-        pairs,
-        pool,
-        top=top,
-        values=CHROMA_LIMITS,
-        usual=MatchThresholds().local_chroma_distance,
-        to_limits=lambda value: replace(MatchThresholds(), local_chroma_distance=value),
-    )
+
+    def to_limits(value: float) -> MatchThresholds:
+        return replace(MatchThresholds(), local_chroma_distance=value)
+
+    return _judge(pairs, pool, MatchThresholds().local_chroma_distance, to_limits, top=top)
 
 
 def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
     """Apply other limits of the composite score (0.65 in use)."""
-    return _judge(
-        pairs,
-        pool,
-        top=top,
-        values=SCORE_LIMITS,
-        usual=MatchThresholds().match_threshold,
-        to_limits=lambda value: replace(MatchThresholds(), match_threshold=value),
-    )
+
+    def to_limits(value: float) -> MatchThresholds:
+        return replace(MatchThresholds(), match_threshold=value)
+
+    return _judge(pairs, pool, MatchThresholds().match_threshold, to_limits, top=top)
 
 
 def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
     """Apply other viral thresholds: the number of viral videos, and the change of the Top N."""
     confirmed = [row for row in pool.to_pylist() if row["link_type"] is not None]
-    now = _top_viral(confirmed, usual, top)
+    now = _top(confirmed, top, partial(is_viral, line=usual))
     rows = []
     for line in sorted({*VIRAL_LINES, usual}):
-        best = _top_viral(confirmed, line, top)
+        best = _top(confirmed, top, partial(is_viral, line=line))
         rows.append(
             {
                 "viral_line": line,
@@ -77,19 +72,18 @@ def is_viral(video: ReportRow, line: int) -> bool:
 def _judge(
     pairs: pa.Table,
     pool: pa.Table,
-    *,
-    top: int,
-    values: Iterable[float],
     usual: float,
     to_limits: Callable[[float], MatchThresholds],
+    *,
+    top: int,
 ) -> pa.Table:
     kept, videos = pairs.to_pylist(), pool.to_pylist()
-    now = _top(videos, _confirmed_ids(kept, to_limits(usual)), top)
+    now = _top(videos, top, partial(_is_in, ids=_confirmed_ids(kept, to_limits(usual))))
     rows = []
-    for value in sorted({*values, usual}):
+    for value in sorted({*LIMITS, usual}):
         limits = to_limits(value)
         ids = _confirmed_ids(kept, limits)
-        best = _top(videos, ids, top)
+        best = _top(videos, top, partial(_is_in, ids=ids))
         rows.append(
             {
                 "limit": value,
@@ -110,13 +104,9 @@ def _confirmed_ids(pairs: Sequence[ReportRow], limits: MatchThresholds) -> set[s
     return {row["candidate_music_id"] for row in pairs if _holds(row, limits)}
 
 
-def _top(videos: Sequence[ReportRow], ids: set[str], top: int) -> set[str]:
-    """Return the first `top` videos among `ids`; `works` is sorted."""
-    return {row["aweme_id"] for row in [row for row in videos if _is_in(row, ids)][:top]}
-
-
-def _top_viral(videos: Sequence[ReportRow], line: int, top: int) -> set[str]:
-    return {row["aweme_id"] for row in [row for row in videos if is_viral(row, line)][:top]}
+def _top(videos: Iterable[ReportRow], top: int, is_chosen: Callable[[ReportRow], bool]) -> set[str]:
+    """Return the first `top` of the chosen videos, which are sorted."""
+    return {row["aweme_id"] for row in islice(filter(is_chosen, videos), top)}
 
 
 def _is_in(row: ReportRow, ids: set[str]) -> bool:

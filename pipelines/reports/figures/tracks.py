@@ -33,10 +33,10 @@ def add_up(observed: pa.Table, label: str) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def join_by_track(tables: Mapping[str, pa.Table], *, name: str = "track") -> pa.Table:
+def join_by_track(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Concatenate tables of several tracks, with the track as first column."""
     parts = [
-        table.add_column(0, name, pa.array([label] * table.num_rows, pa.string()))
+        table.add_column(0, "track", pa.array([label] * table.num_rows, pa.string()))
         for label, table in tables.items()
     ]
     return pa.concat_tables(parts)

@@ -15,11 +15,9 @@ from typing import Any
 
 from pipelines.documents import messages, stop_reasons
 from pipelines.documents.html_pages import plain_text
-from pipelines.documents.messages import Message
+from pipelines.documents.messages import LANGUAGES, Message
 from warehouse.records.errors import InvalidParameterError
 
-LANGUAGES = {"en": "en", "zh": "zh-Hans"}
-"""The languages of reports, with their names in HTML."""
 UNKNOWN = "—"
 _MOST_CHARS = 60
 _SMALL = 100.0
@@ -49,14 +47,6 @@ class ReportTexts:
         shown = {name: self.value(value) for name, value in values.items()}
         return str(found).format(**shown) if shown else str(found)
 
-    def has(self, place: str) -> bool:
-        """Whether there is a text at a dotted place."""
-        try:
-            self.text(place)
-        except KeyError:
-            return False
-        return True
-
     def section(self, report: str, cell_id: str, source: str) -> str:
         """Return the Markdown of a cell in this language."""
         sections: Mapping[str, str] = self.entries[report].get("sections", {})
@@ -72,7 +62,7 @@ class ReportTexts:
         if not isinstance(value, str):
             return value
         if (message := _CODES.get(column, {}).get(value)) is not None:
-            return message.zh if self.language == "zh" else message.en
+            return message.text(self.language)
         return self.entries["codes"].get(column, {}).get(value, value)
 
     def ordered(self, column: str | None) -> list[str] | None:

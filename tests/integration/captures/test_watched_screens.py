@@ -9,7 +9,7 @@ import pytest
 from pipelines.platform.providers.mock.provider import open_world
 from pipelines.platform.providers.mock.search_index import MockSearchIndex
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.profile_checks import SCREEN_LIMIT, EntryChecker
+from pipelines.watchlists.open_service import SCREEN_LIMIT, EntryChecker
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import InputError, UpstreamError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor.checks.stores import OpenWarehouse
 from pipelines.doctor.probes.probe_round import probe_and_store
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes, load_profile
@@ -29,7 +28,7 @@ class Ward:
     port: int
     home: Path
     control: ControlStore
-    warehouse: OpenWarehouse
+    engine: Engine
 
     @property
     def settings(self) -> Settings:
@@ -52,11 +51,11 @@ class Ward:
             self.settings,
             profile if circuit is None else profile.model_copy(update={"circuit": circuit}),
             control=self.control,
-            warehouse=self.warehouse,
+            engine=self.engine,
             surfaces=surfaces or [probe.surface for probe in PROBES],
             asked_by="cli",
         )
-        self.warehouse.engine.refresh()
+        self.engine.refresh()
         return {health.surface: health for health in found}
 
     def fault(self, surface: str, kind: str, **more: object) -> None:
@@ -82,19 +81,19 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenWarehouse]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     home = open_home(tmp_path_factory.mktemp("home"), "sandbox")
     lake = open_lake(home.lake_url, world="sandbox")
-    with closing(Engine(lake)) as engine:
-        yield OpenWarehouse(lake, engine)
+    with closing(Engine(lake)) as opened:
+        yield opened
 
 
 @pytest.fixture
-def ward(platform: int, warehouse: OpenWarehouse, tmp_path: Path) -> Iterator[Ward]:
+def ward(platform: int, engine: Engine, tmp_path: Path) -> Iterator[Ward]:
     """The platform with no fault in force, and with a control store that knows of none."""
     control_url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(control_url, world="sandbox")) as control:
-        ward = Ward(platform, tmp_path, control, warehouse)
+        ward = Ward(platform, tmp_path, control, engine)
         yield ward
         ward.heal()
 

@@ -18,7 +18,7 @@ import pytest
 import api.cli.commands.system.doctor as doctor_command
 from api.cli.main import main
 from pipelines.doctor import health_check as examination
-from pipelines.doctor.probes import probe_runner as asking
+from pipelines.doctor.probes import probe_round as asking
 from pipelines.doctor.probes.table import PROBES
 from tests.children import bare_environment
 

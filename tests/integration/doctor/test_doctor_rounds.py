@@ -107,8 +107,8 @@ async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_m
 
 def _store_good_responses(ward: Any, health: SurfaceHealth) -> None:
     for _ in range(GOOD_RESPONSES_KEPT):
-        write_health(ward.warehouse.lake, [replace(health, observed_at=datetime.now(UTC))])
-    ward.warehouse.engine.refresh()
+        write_health(ward.engine.lake, [replace(health, observed_at=datetime.now(UTC))])
+    ward.engine.refresh()
 
 
 async def test_one_withheld_work_does_not_condemn_its_surface(ward: Any) -> None:
@@ -125,14 +125,14 @@ async def test_what_became_of_a_probe_is_kept_and_says_when_a_surface_last_worke
     good = (await ward.ask("music_info"))["music_info"]
     ward.fault("music_info", "403")
     bad = (await ward.ask("music_info"))["music_info"]
-    engine = ward.warehouse.engine
+    engine = ward.engine
     assert read_latest_health(engine)["music_info"] == bad
     assert read_last_worked(engine)["music_info"] == good.observed_at
 
 
 async def test_probes_leave_no_observation_and_teach_what_to_ask_about(ward: Any) -> None:
     await ward.ask("music_info", "music_list", "video_page", "user_info")
-    engine = ward.warehouse.engine
+    engine = ward.engine
     counted = engine.rows(
         "select (select count(*) from raw.captures) + (select count(*) from raw.videos) as n"
     )
@@ -146,7 +146,7 @@ async def test_a_body_that_came_is_kept_once(ward: Any) -> None:
     first = (await ward.ask("music_info"))["music_info"]
     again = (await ward.ask("music_info"))["music_info"]
     assert first.payload_sha256 == again.payload_sha256
-    stored = ward.warehouse.engine.rows(
+    stored = ward.engine.rows(
         "select count(*) as n from raw.payloads where sha256 = $hash",
         {"hash": first.payload_sha256},
     )

@@ -11,9 +11,8 @@ from api.cli.commands.system.doctor_checks import build_examination
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.probes.canaries import Canaries
-from pipelines.doctor.probes.probe_runner import ProbeRound
-from pipelines.doctor.probes.requests import ProbeReader
-from pipelines.doctor.probes.table import PROBES
+from pipelines.doctor.probes.probe_round import ProbeRound
+from pipelines.doctor.probes.table import PROBES, ProbeReader
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import load_profile

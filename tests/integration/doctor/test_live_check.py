@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.doctor.live_check.limits import REQUEST_LIMIT
+from pipelines.doctor.live_check.round import REQUEST_LIMIT
 from pipelines.doctor.live_check.run import (
     PATCH,
     REPORT,
@@ -73,7 +73,7 @@ def test_what_autumn_withholds_is_named_and_a_login_is_switched_off(live: LivePl
     assert result.verdict.exit_code == 3
     fields = {one["surface"]: one["fields"] for one in result.report["surfaces"]}
     assert fields["music_list"]["create_time"][0] == 0
-    assert list(result.patch.off) == ["search_stream", "search_single"]
+    assert list(result.patch.additions["off"]) == ["search_stream", "search_single"]
     live.switch(mode="autumn-2026")
     again = live.check("again", profile_patch=live.place / "autumn" / PATCH)
     assert outcomes(again.report)["search_stream"] == "not_asked"
@@ -118,11 +118,11 @@ async def test_a_read_that_failed_succeeds_with_the_proposed_patch(
     given: dict[str, Any] = {"profile": str(lacking)}
     assert await read_sound(live, "before", **given) == "upstream_substitution"
     result = await asyncio.to_thread(live.check, "lacking", **given)
-    assert [rule for rule in result.patch.media if "cdnplat" in rule]
+    assert [rule for rule in result.patch.additions["media"] if "cdnplat" in rule]
     patch = live.place / "lacking" / PATCH
     assert await read_sound(live, "after", profile_patch=patch, **given) == ".mp4"
     again = await asyncio.to_thread(live.check, "patched", profile_patch=patch, **given)
-    assert (outcomes(again.report)["media"], again.patch.media) == ("works", {})
+    assert (outcomes(again.report)["media"], again.patch.additions["media"]) == ("works", {})
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from pipelines.catalog.report.messages import PageTexts
-from pipelines.catalog.report.page import MOST_VIDEOS, render_catalog_page
+from pipelines.catalog.report.page import MOST_VIDEOS, page_text, render_catalog_page
 from pipelines.catalog.report.tables import CatalogTables
 from pipelines.catalog.rules.planning import DaySpending
 from pipelines.catalog.service import CatalogStatus
@@ -88,5 +87,5 @@ def test_a_kind_without_a_text_is_shown_as_it_is_and_no_kind_as_a_dash() -> None
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_name_without_a_text_stays_and_none_is_a_dash(language: str) -> None:
-    texts = PageTexts(language)
-    assert (texts(None), texts("of tomorrow")) == ("—", "of tomorrow")
+    found = [page_text(name, language=language) for name in (None, "of tomorrow")]
+    assert found == ["—", "of tomorrow"]

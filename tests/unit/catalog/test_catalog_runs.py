@@ -90,7 +90,7 @@ class World:
 
     def run(self, at_once: int = 2) -> CatalogRun:
         found = CatalogRun(
-            "songs", control=self.control, scans=self.scans, result_ttl=TTL, at_once=at_once,
+            name="songs", control=self.control, scans=self.scans, result_ttl=TTL, at_once=at_once,
             clock=self.clock.now,
         )  # fmt: skip
         assert found.begin()
@@ -219,7 +219,7 @@ def test_a_cancelled_scan_is_no_result_although_the_track_has_one(world: World) 
 
 def test_one_process_runs_a_catalogue_at_a_time(world: World) -> None:
     first = world.run()
-    other = CatalogRun("songs", control=world.control, scans=world.scans, result_ttl=TTL)
+    other = CatalogRun(name="songs", control=world.control, scans=world.scans, result_ttl=TTL)
     assert not other.begin()
     world.clock.advance(LEASE_S)
     assert other.begin()

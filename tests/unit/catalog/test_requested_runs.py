@@ -54,10 +54,10 @@ def runner_of(world: World, started: list[FakeLookUp] | None = None) -> CatalogR
         return begun[-1]
 
     return CatalogRunner(
-        world.control,
-        world.scans,
+        control=world.control,
+        scans=world.scans,
         result_ttl=TTL,
-        look_ups=lambda _name: LookUps(start),
+        new_look_ups=lambda _name: LookUps(start),
         clock=world.clock.now,
     )
 
@@ -135,7 +135,7 @@ def test_a_removed_catalogue_ends_its_run(world: World) -> None:
 
 def remove_and_import_again(world: World) -> None:
     catalogs = CatalogService(
-        world.control, find_target=lambda _: None, read_songs=no_songs, song_link=str
+        control=world.control, find_target=lambda _: None, read_songs=no_songs, song_link=str
     )
     catalogs.remove("songs")
     catalogs.import_lines("songs", [ImportLine(number=1, values={"track": "60000"})])

@@ -3,8 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pipelines.catalog.rules.planning import day_number
-from pipelines.catalog.rules.settling import next_job_id, refused, settled, submitted
+from pipelines.catalog.rules.planning import (
+    day_number,
+    next_job_id,
+    refused,
+    settled,
+    submitted,
+)
 from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Job, JobStatus, ProgressRecord

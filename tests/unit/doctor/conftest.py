@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pipelines.doctor.live_check.limits import CountedTurns
-from pipelines.doctor.live_check.round import LiveCheckRound
+from pipelines.doctor.live_check.round import CountedTurns, LiveCheckRound
 from pipelines.doctor.probes.canaries import Canaries
-from pipelines.doctor.probes.requests import ProbeReader
+from pipelines.doctor.probes.table import ProbeReader
 from pipelines.platform.call_trace import (
     HttpExchange,
     HttpResponse,

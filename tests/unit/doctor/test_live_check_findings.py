@@ -199,7 +199,7 @@ def test_a_redirect_off_the_platform_is_left_to_the_operator(profile: PlatformPr
     foreign = refused("www.elsewhere.localhost", "redirect", "video_page")
     own = refused("new.vidplat.localhost", "redirect", "user_page")
     patch = propose_patch(profile, findings(foreign, own), made_at=AT)
-    assert list(patch.redirect) == ["new.vidplat.localhost"]
+    assert list(patch.additions["redirect"]) == ["new.vidplat.localhost"]
     assert "www.elsewhere.localhost" in patch.notes[0]
 
 
@@ -225,7 +225,7 @@ def test_a_surface_that_wants_a_login_is_switched_off(
 ) -> None:
     one = SurfaceFinding(health=health(surface, "refused", error_type=error_type, reason="why"))
     patch = propose_patch(profile, findings(surfaces=(one,)), made_at=AT)
-    assert list(patch.off) == off
+    assert list(patch.additions["off"]) == off
     assert len(patch.notes) == (0 if off else 1)
 
 

@@ -5,14 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
-from pipelines.doctor.live_check.limits import (
+from pipelines.doctor.live_check.round import (
     LIMIT_REACHED,
+    LONGEST_S,
+    ORDER,
     REQUEST_LIMIT,
     CountedTurns,
+    LiveCheckTimes,
     OneRequestClient,
+    SurfaceCheck,
 )
-from pipelines.doctor.live_check.round import LONGEST_S, ORDER, LiveCheckTimes, SurfaceCheck
-from pipelines.doctor.probes.probe_runner import ProbeListener
+from pipelines.doctor.probes.probe_round import ProbeListener
 from pipelines.platform.http.client import HttpRequest
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile

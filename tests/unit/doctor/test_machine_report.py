@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.doctor import health_check
-from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import stores
-from pipelines.doctor.checks.machine_report import check_machine
 from pipelines.doctor.checks.stores import check_warehouse
+from pipelines.doctor.health_check import check_machine
 from pipelines.settings import Settings
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home, open_home
@@ -32,11 +31,8 @@ def settings(tmp_path: Path) -> Settings:
 def _stores_that_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores that are fine, and whose workers nobody asks for."""
 
-    def opened(name: str) -> object:
-        return lambda *_: (CheckResult(name, "ok", "opens"), None)
-
-    monkeypatch.setattr(health_check, "check_control", opened("control store"))
-    monkeypatch.setattr(health_check, "check_warehouse", opened("warehouse"))
+    monkeypatch.setattr(health_check, "check_control", lambda *_: ("opens", None))
+    monkeypatch.setattr(health_check, "check_warehouse", lambda *_: ("opens", None))
 
 
 def test_the_report_is_on_the_machine_and_its_stores_alone(settings: Settings) -> None:
@@ -52,11 +48,9 @@ def test_a_store_that_cannot_be_closed_fails_the_job(
     def close() -> None:
         raise WarehouseUnavailableError("the control store is away")
 
-    def opened(
-        _settings: Settings, _home: Home, stack: ExitStack
-    ) -> tuple[CheckResult, object | None]:
+    def opened(_settings: Settings, _home: Home, stack: ExitStack) -> tuple[str, None]:
         stack.callback(close)
-        return CheckResult("control store", "ok", "opens"), None
+        return "opens", None
 
     monkeypatch.setattr(health_check, "check_control", opened)
     with pytest.raises(WarehouseUnavailableError, match="the control store is away"):
@@ -68,16 +62,14 @@ def test_the_row_of_a_write_test_does_not_make_the_probes_fresh(
 ) -> None:
     home = open_home(tmp_path, "sandbox")
     with ExitStack() as stack:
-        found, opened = check_warehouse(settings, home, stack)
-        assert (found.state, opened is not None) == ("ok", True)
-        assert opened is not None
+        _, opened = check_warehouse(settings, home, stack)
         (commit, *_) = opened.lake.log_since("marts.surface_health", 0)
         assert commit[WRITE_TEST] == "true"
         probed = SurfaceHealth(surface="media", outcome="works", observed_at=datetime.now(UTC))
         table, much_later = BY_NAME["marts.surface_health"], datetime.now(UTC) + timedelta(days=9)
-        assert _stale_count(opened.engine, table, much_later) == 0, "without probes it is new"
+        assert _stale_count(opened, table, much_later) == 0, "without probes it is new"
         write_health(opened.lake, [probed])
-        assert _stale_count(opened.engine, table, much_later) == 1
+        assert _stale_count(opened, table, much_later) == 1
 
 
 def _stale_count(engine: Engine, table: Table, now: datetime) -> int:
@@ -90,8 +82,7 @@ def test_a_row_that_is_not_read_back_is_a_failed_warehouse(
 ) -> None:
     home = open_home(tmp_path, "sandbox")
     monkeypatch.setattr(stores, "has_report", lambda *_: False)
-    with ExitStack() as stack:
-        found, opened = check_warehouse(settings, home, stack)
-    assert (found.state, found.says, opened) == ("fail", "a written row is not read back", None)
-    assert found.advice is not None
-    assert "check the disk" in found.advice
+    with ExitStack() as stack, pytest.raises(WarehouseUnavailableError) as met:
+        check_warehouse(settings, home, stack)
+    assert met.value.detail == "a written row is not read back"
+    assert "check the disk" in str(met.value.hint)

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from pipelines.doctor.checks.stores import OpenWarehouse
 from pipelines.doctor.probes import probe_round
-from pipelines.doctor.probes.probe_outcomes import (
+from pipelines.doctor.probes.answers import (
     TIME_IS_UP,
     empty_list_error,
     probe_outcome,
     probe_reason,
 )
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_bytes
 from warehouse.records.errors import (
     EmptyAnswerError,
@@ -89,8 +88,8 @@ def test_a_surface_that_was_never_probed_is_compared_with_its_last_capture(
         probe_round, "read_good_shapes", lambda _, **__: {"music_list": [("aweme_list",)]}
     )
     monkeypatch.setattr(probe_round, "read_good_bodies", good_bodies)
-    warehouse = cast("OpenWarehouse", cast("Any", SimpleNamespace(engine=None)))
-    shapes = probe_round.read_shapes(warehouse, ["music_list", "user_info", "media", "video_page"])
+    engine = cast("Engine", None)
+    shapes = probe_round.read_shapes(engine, ["music_list", "user_info", "media", "video_page"])
     assert asked == ["user_info", "media", "video_page"]
     assert shapes == {
         "music_list": [("aweme_list",)], "user_info": [("user", "user.uid")], "media": [],

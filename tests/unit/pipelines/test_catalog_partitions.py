@@ -39,7 +39,7 @@ class Catalogs:
 
     def request_run(self, name: str) -> CatalogStatus:
         status = CatalogService(
-            self.control, find_target=lambda _: None, read_songs=_no_songs, song_link=str
+            control=self.control, find_target=lambda _: None, read_songs=_no_songs, song_link=str
         ).status(name)
         request_run(self.control, name)
         return status

@@ -42,7 +42,9 @@ class FakeNotebook:
 def notebook(monkeypatch: pytest.MonkeyPatch) -> FakeNotebook:
     made = FakeNotebook()
     monkeypatch.setattr(build, "run_notebook", made.run)
-    monkeypatch.setattr(build, "render_page", lambda _report, executed, *_: f"<p>{executed}</p>")
+    monkeypatch.setattr(
+        build, "render_page", lambda _report, executed, *_, **__: f"<p>{executed}</p>"
+    )
     return made
 
 

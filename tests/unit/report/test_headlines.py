@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.documents.messages import LANGUAGES
 from pipelines.reports.figures import headlines
-from pipelines.reports.texts import LANGUAGES, Share, load_texts
+from pipelines.reports.texts import Share, load_texts
 
 COUNTS = st.lists(st.one_of(st.none(), st.integers(0, 10**9)), max_size=40)
 DAYS = st.lists(st.tuples(st.dates(), st.one_of(st.none(), st.integers(0, 10**6))), max_size=12)

@@ -8,7 +8,6 @@ import pytest
 from pipelines.platform.http.transport import DIAL
 from pipelines.settings import Settings
 from pipelines.watchlists.webhook import (
-    NullNotifier,
     WebhookNotifier,
     build_notifier,
     check_webhook,
@@ -47,7 +46,7 @@ def webhook(receiver: Receiver, *addresses: str) -> WebhookNotifier:
         return list(addresses)
 
     address = check_webhook(URL, hosts=["hooks.example.com"])
-    return WebhookNotifier(address, resolve=resolve, transport=lambda: receiver)
+    return WebhookNotifier(address=address, resolve=resolve, transport=lambda: receiver)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +64,15 @@ def test_only_a_plain_https_address_of_a_listed_host_is_taken(url: str) -> None:
 
 
 def test_nobody_is_told_unless_an_address_is_set() -> None:
-    assert isinstance(build_notifier(Settings(_env_file=None)), NullNotifier)
+    assert build_notifier(Settings(_env_file=None))(DIGEST) is None
     listed = Settings(
         _env_file=None,
         digest_webhook_url=URL,
         digest_webhook_hosts="a.example, HOOKS.example.com",
     )
-    assert isinstance(build_notifier(listed), WebhookNotifier)
+    assert getattr(build_notifier(listed), "__self__", None) == WebhookNotifier(
+        address=check_webhook(URL, hosts=["hooks.example.com"])
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_wrong_setting_tells_nobody_and_is_the_outcome_of_each_digest(
     url: str, host: str | None
 ) -> None:
     unlisted = Settings(_env_file=None, digest_webhook_url=url)
-    told = build_notifier(unlisted).notify(DIGEST)
+    told = build_notifier(unlisted)(DIGEST)
     assert told == {"host": host, "status": None, "error": "invalid_setting"}
     assert "key=1" not in repr(unlisted)
     with pytest.raises(InvalidParameterError):

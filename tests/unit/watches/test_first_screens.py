@@ -11,13 +11,13 @@ import pytest
 
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from pipelines.watchlists import profile_checks
+from pipelines.watchlists import open_service
 from pipelines.watchlists.observations import (
     to_account_observation,
     to_hashtag_observation,
     to_track_observation,
 )
-from pipelines.watchlists.profile_checks import EntryChecker
+from pipelines.watchlists.open_service import EntryChecker
 from tests.watching import TRACKS, Clock, Songs
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ForbiddenError, UpstreamError
@@ -62,19 +62,21 @@ class Screens:
         return self.walk
 
     async def walk_hashtag(self, ch_id: str, *, limit: int, pages: int) -> ListWalk:
-        assert (ch_id, limit, pages) == ("77777", profile_checks.SCREEN_LIMIT, 1)
+        assert (ch_id, limit, pages) == ("77777", open_service.SCREEN_LIMIT, 1)
         return self.walk
 
 
 class Checker(EntryChecker):
     """Looks at these screens; nothing is stored."""
 
+    _screens: Screens
+
     def __init__(self, *videos: Video, error: UpstreamError | None = None) -> None:
         nothing = cast("Any", None)
         super().__init__(
             settings=nothing, profile=nothing, control=nothing, engine=nothing, sounds_dir=Path()
         )
-        self._screens = Screens(videos, error)
+        object.__setattr__(self, "_screens", Screens(videos, error))
 
     @override
     @asynccontextmanager
@@ -86,7 +88,7 @@ class Checker(EntryChecker):
 @pytest.fixture(autouse=True)
 def _own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """No platform is asked for its time."""
-    monkeypatch.setattr(profile_checks, "follow_sandbox_clock", lambda _profile: None)
+    monkeypatch.setattr(open_service, "follow_sandbox_clock", lambda _profile: None)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: str(entry.kind))

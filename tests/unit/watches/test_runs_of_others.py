@@ -98,7 +98,7 @@ def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
         return {}
 
     slow = build_watcher(
-        control, desk, tmp_path / "digests", notifier=recipient, gone_videos=overtaken
+        control, desk, tmp_path / "digests", notify=recipient.notify, gone_videos=overtaken
     )
     run_id = due_run(slow, clock)
     slow.begin(run_id)

@@ -284,7 +284,9 @@ def test_somebody_is_told_once_and_what_became_of_it_is_kept(week: Week, tmp_pat
             heard.append(digest["run_id"])
             return {"host": "hooks.example", "status": 500, "error": "refused"}
 
-    week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", notifier=Teller())
+    week.watcher = build_watcher(
+        week.control, week.desk, tmp_path / "digests", notify=Teller().notify
+    )
     (run,) = week.pass_time(6 * HOUR)
     week.pass_time(HOUR)
     assert heard == [run.run_id]

@@ -17,8 +17,7 @@ from api.cli.terminal import (
     print_message,
     safe,
 )
-from pipelines.doctor.live_check.limits import REQUEST_LIMIT
-from pipelines.doctor.live_check.round import LONGEST_S, ORDER, LiveCheckTimes
+from pipelines.doctor.live_check.round import LONGEST_S, ORDER, REQUEST_LIMIT, LiveCheckTimes
 from pipelines.doctor.live_check.run import LiveCheckRequest, run_live_check
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile

@@ -57,6 +57,8 @@ def _machine_checks(
     settings: ApiSettings, profile: PlatformProfile | None
 ) -> list[tuple[str, MachineCheck]]:
     is_needed = _BROWSER in {settings.data_provider, settings.music_data_provider}
+    secret = settings.own_api_token
+    token = secret.get_secret_value() if secret else None
     looks: list[tuple[str, MachineCheck]] = [
         ("python", machine.check_python),
         ("extras", machine.check_extras),
@@ -80,7 +82,10 @@ def _machine_checks(
                 host=local_address(settings.api_host),
             ),
         ),
-        ("dagster ui", partial(_check_code_server, settings)),
+        (
+            "dagster ui",
+            partial(machine.check_code_server, dagster_port(settings.dagster_url), token=token),
+        ),
     ]
     if settings.digest_webhook_url is not None:
         looks.append(("webhook", partial(_check_webhook, settings)))
@@ -110,15 +115,6 @@ def _check_webhook(settings: ApiSettings) -> CheckResult:
     except InvalidParameterError as error:
         return CheckResult("webhook", "fail", error.detail, error.hint)
     return CheckResult("webhook", "ok", "the host of DIGEST_WEBHOOK_URL is listed")
-
-
-def _check_code_server(settings: ApiSettings) -> CheckResult:
-    from pipelines.doctor.checks.code_server import check_code_server  # noqa: PLC0415 -- loads httpx2
-
-    secret = settings.own_api_token
-    return check_code_server(
-        dagster_port(settings.dagster_url), token=secret.get_secret_value() if secret else None
-    )
 
 
 def dagster_port(url: str | None) -> int:

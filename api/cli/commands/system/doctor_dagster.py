@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dagster import DagsterInstance
 
 from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.checks.code_server import START_ADVICE
+from pipelines.doctor.checks.machine import START_ADVICE
 
 _SERVER_ADVICE = "check DAGSTER_STORAGE_URL and its server"
 _FOLDER_ADVICE = (

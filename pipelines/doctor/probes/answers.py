@@ -1,0 +1,144 @@
+"""What a surface answers a probe, and what that means: outcome, reason, HTTP status."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.doctor.probes.table import Probe
+from pipelines.platform.call_trace import CallTrace, HttpResponse, open_call_trace
+from pipelines.platform.http.robots import DISALLOWED
+from warehouse.records.errors import (
+    SURFACE_OFF,
+    EmptyAnswerError,
+    InputError,
+    PageWithoutDataError,
+    SametrackError,
+    UnreachableError,
+    UpstreamError,
+)
+from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
+from warehouse.records.videos import UnavailableVideo, VideoPage
+
+TIME_IS_UP = "time_is_up"
+_OURS = frozenset({TIME_IS_UP, DISALLOWED, SURFACE_OFF, "crowded"})
+"""Reasons of our own: no request was made, or none was refused."""
+_REASON_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeAnswer:
+    """What was read, or the error that came instead, and what it says of the surface.
+
+    `response` is the last one that arrived.
+    """
+
+    value: object
+    error: SametrackError | None
+    response: HttpResponse | None
+    health: SurfaceHealth
+
+    @property
+    def is_about_id(self) -> bool:
+        """True if the answer concerns the id rather than the surface."""
+        is_empty = isinstance(self.value, VideoPage) and self.error is not None
+        is_withheld = isinstance(self.error, PageWithoutDataError | InputError)
+        return isinstance(self.value, UnavailableVideo) or is_empty or is_withheld
+
+
+async def await_answer(
+    probe: Probe,
+    entity_id: str,
+    reading: Awaitable[object],
+    *,
+    within_s: float,
+    asked_by: str,
+    clock: Clock = MACHINE_CLOCK,
+) -> ProbeAnswer:
+    """Await what a surface answers for at most `within_s` seconds, and judge it."""
+    began = clock.monotonic()
+    with open_call_trace() as call_trace:
+        value, error = await _read(clock, within_s, reading, probe.surface, call_trace)
+    reason = probe_reason(value, error)
+    health = SurfaceHealth(
+        surface=probe.surface,
+        outcome=probe_outcome(error, reason),
+        observed_at=clock.now(),
+        entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
+        error_type=None if error is None else error.type,
+        reason=reason,
+        http_status=_status(error, call_trace),
+        request_count=call_trace.request_count,
+        duration_ms=round((clock.monotonic() - began) * 1000),
+        asked_by=asked_by,
+    )
+    return ProbeAnswer(value=value, error=error, response=call_trace.last, health=health)
+
+
+async def _read(
+    clock: Clock, within_s: float, reading: Awaitable[object], surface: str, call_trace: CallTrace
+) -> tuple[object, SametrackError | None]:
+    """Return what was read, and the error if nothing was, or it is empty."""
+    try:
+        value = await _within(clock, within_s, reading)
+    except TimeoutError:
+        reason = "no_answer" if call_trace.request_count else TIME_IS_UP
+        return None, UnreachableError(
+            f"no answer within {within_s:.0f} s", surface=surface, reason=reason
+        )
+    except SametrackError as error:
+        return None, error
+    except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
+        fault = SametrackError(f"{type(error).__name__}: {error}")
+        fault.__cause__ = error
+        return None, fault
+    return value, empty_list_error(value, surface)
+
+
+async def _within[T](clock: Clock, seconds: float, work: Awaitable[T]) -> T:
+    """Await work for so many seconds of the clock.
+
+    Raises:
+        TimeoutError: It took longer; the work is cancelled.
+    """
+    task, alarm = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise TimeoutError
+        return task.result()
+    finally:
+        for one in (task, alarm):
+            one.cancel()
+        await asyncio.gather(task, alarm, return_exceptions=True)
+
+
+def empty_list_error(seen: object, surface: str) -> SametrackError | None:
+    """Return an error for an empty list: known ids have videos, so the surface withholds them."""
+    if not isinstance(seen, VideoPage) or seen.videos:
+        return None
+    return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
+
+
+def probe_outcome(error: SametrackError | None, reason: str | None) -> ProbeOutcome:
+    """Return the outcome of a probe that ended with an error, or without."""
+    if error is None:
+        return "works"
+    return "not_asked" if reason in _OURS else outcome_of(error.type)
+
+
+def probe_reason(seen: object, error: SametrackError | None) -> str | None:
+    """Return the platform's reason, or ours; shortened, because it may quote the response."""
+    if isinstance(seen, UnavailableVideo):
+        return "canary_unavailable"
+    if isinstance(error, InputError):
+        return "unknown_id"
+    if isinstance(error, UpstreamError):
+        return (error.reason or error.detail)[:_REASON_CHARS]
+    return None if error is None else error.detail[:_REASON_CHARS]
+
+
+def _status(error: SametrackError | None, call_trace: CallTrace) -> int | None:
+    if isinstance(error, UpstreamError) and error.status is not None:
+        return error.status
+    return None if call_trace.last is None else call_trace.last.status
