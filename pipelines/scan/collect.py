@@ -18,7 +18,7 @@ from pipelines.scan.rules.candidate_pool import (
     choose_others,
     reserved_places,
 )
-from pipelines.scan.rules.genuine_rows import is_row_of
+from pipelines.scan.rules.coverage.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
 from warehouse.queries.sound_matches import read_known_matches

@@ -83,7 +83,6 @@ def discovered_rows(session: ScanRun, document: Discovery) -> list[Row]:
     """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
-            "job_id": session.job.job_id,
             "track_music_id": session.music_id,
             "aweme_id": entry["aweme_id"],
             "music_id": entry["music"]["id_str"] if entry["music"] else None,

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, run_all
-from pipelines.scan.rules.account_summary import accounts_by_likes
+from pipelines.scan.rules.expansion import accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_accounts
 from warehouse.records.errors import UnresolvedIdError, UpstreamError

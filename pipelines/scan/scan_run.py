@@ -21,7 +21,7 @@ from pipelines.captures.session import Captures
 from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
-from pipelines.scan.rules.discovery import DiscoveryParameters
+from pipelines.scan.rules.discovery import discovery_parameters
 from pipelines.scan.rules.remaining_time import RemainingTime, ScanPace, remaining_time
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
@@ -67,15 +67,10 @@ class ScanRun:
         self.job = job
         self.music_id = music_id
         self.clock = clock
-        self.discovery = (
-            DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
-            if job.kind == DISCOVERY
-            else DiscoveryParameters()
-        )
+        is_discovery = job.kind == DISCOVERY
+        self.discovery = discovery_parameters(job.parameters if is_discovery else {})
         self.parameters: ScanParameters = (
-            self.discovery.to_scan_parameters()
-            if job.kind == DISCOVERY
-            else scan_parameters(job.parameters)
+            self.discovery.to_scan_parameters() if is_discovery else scan_parameters(job.parameters)
         )
         self.state = ScanState() if begin_with is None else begin_with
         self.sounds = SoundWorkspace()
@@ -222,9 +217,9 @@ class ScanRun:
             write.result()
 
     def append(self, noun: str, rows: list[dict[str, object]]) -> None:
-        """Append rows to a mart in one background commit; without rows there is no commit."""
+        """Append rows of this job to a mart in one background commit; none without rows."""
         if rows:
-            self.append_later(f"marts.{noun}", rows)
+            self.append_later(f"marts.{noun}", [{"job_id": self.job.job_id, **row} for row in rows])
             self.state.written.add(noun)
 
     def is_cancelled(self) -> bool:

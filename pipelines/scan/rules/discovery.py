@@ -4,7 +4,7 @@ Layer 1: first-screen videos of the track's authors. Layer 2: those of other mus
 names the song, confirmed or rejected by audio. Not here: reading (`scan/discover.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from pipelines.documents.result_types import AssociationType, DiscoveredVideo, TitleRelation
@@ -68,6 +68,11 @@ class DiscoveryParameters:
             search_enabled=False,
             account_profile_limit=0,
         )
+
+
+def discovery_parameters(given: Mapping[str, object]) -> DiscoveryParameters:
+    """Fill in defaults; `given` must be validated."""
+    return DiscoveryParameters(**given)  # type: ignore[arg-type]  # validated by the caller
 
 
 def discovery_key(

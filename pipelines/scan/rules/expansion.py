@@ -172,6 +172,16 @@ def _verification_rank(video: Video) -> tuple[bool, int, str]:
     return (video.media_type == "photo", -(video.statistics.digg_count or 0), video.aweme_id)
 
 
+def accounts_by_likes(videos: Iterable[Video]) -> tuple[str, ...]:
+    """Return the accounts of videos as the account summary orders them: most linked likes first."""
+    likes: dict[str, int] = {}
+    for video in videos:
+        if video.author is not None:
+            gained = video.statistics.digg_count or 0
+            likes[video.author.sec_uid] = likes.get(video.author.sec_uid, 0) + gained
+    return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
+
+
 def authors_to_scan(videos: Iterable[Video], *, scanned: Collection[str]) -> tuple[str, ...]:
     """Return unread accounts, those with the most videos of the track first."""
     counts = Counter(video.author.sec_uid for video in videos if video.author is not None)
