@@ -22,6 +22,7 @@ from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens
+from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM, Comparison
 
 type Row = dict[str, object]
@@ -48,11 +49,7 @@ def _read_first_screen(session: ScanRun) -> None:
 
 
 def _read_authors(session: ScanRun) -> None:
-    own = [
-        video
-        for video in session.state.videos()
-        if video.music is not None and video.music.music_id == session.music_id
-    ]
+    own = session.state.videos_of(session.music_id)
     read_author_screens(session, own, limit=session.discovery.author_limit)
 
 
@@ -116,7 +113,9 @@ def _document(session: ScanRun) -> Discovery:
         ],
         "candidates": [_candidate(session, entry.sighting) for entry in found.candidates.values()],
         "reference_works": [
-            entry.video.aweme_id for entry in found.references if entry.source == "platform"
+            entry.video.aweme_id
+            for entry in found.references
+            if source_of(entry.video) == "platform"
         ],
         "layer_counts": _layer_counts(session, confirmed),
         "coverage": coverage_document(session),

@@ -22,7 +22,7 @@ from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
 from pipelines.scan.rules.discovery import discovery_parameters
-from pipelines.scan.rules.remaining_time import RemainingTime, ScanPace, remaining_time
+from pipelines.scan.rules.remaining_time import RemainingTime, remaining_time
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
@@ -75,7 +75,7 @@ class ScanRun:
         self.state = ScanState() if begin_with is None else begin_with
         self.sounds = SoundWorkspace()
         self.result: StoredResult | None = None
-        self.on_canceling: Callable[[], object] = lambda: None
+        self.on_canceling: Callable[[], object] = lambda: None  # called before it ends as cancelled
         self.progress = job.progress
         self.stopwatch = Stopwatch()
         self.items_read = 0
@@ -243,10 +243,6 @@ class ScanRun:
         if self.is_cancelled():
             raise RunCancelledError(self.job.job_id)
 
-    def report_canceling(self) -> None:
-        """Notify the runner of this scan that it is about to end as cancelled."""
-        self.on_canceling()
-
     def enter(self, stage: str) -> None:
         """Begin a stage: check for cancellation and save the progress immediately."""
         self.check_cancelled()
@@ -333,12 +329,10 @@ class ScanRun:
         if now.stage_index >= now.stage_count - 2:
             return None
         return remaining_time(
-            ScanPace(
-                spent_s=self.stopwatch.seconds()["total_s"],
-                details_done=now.detail_checked_count,
-                sounds_done=now.audio_checked_count,
-                pooled=len(self.state.pool),
-                limit=self.parameters.candidate_limit,
-                sounds_wanted=self.state.sounds_wanted,
-            )
+            spent_s=self.stopwatch.seconds()["total_s"],
+            details_done=now.detail_checked_count,
+            sounds_done=now.audio_checked_count,
+            pooled=len(self.state.pool),
+            limit=self.parameters.candidate_limit,
+            wanted=self.state.sounds_wanted,
         )

@@ -20,6 +20,7 @@ from pipelines.scan.rules.search import (
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.captures import read_search_union
 from warehouse.queries.results import read_latest_videos
+from warehouse.records.coverage import SourceCoverage
 from warehouse.records.videos import Video
 
 _UNION = TypeAdapter(dict[str, tuple[str, ...]])
@@ -72,10 +73,7 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     found.search, found.search_union = walk.finished(), _union_of(known, walk.shown_by)
     new = _add_shown(session, walk.videos)
     for line in walk.coverage:
-        add_coverage(
-            session, line.surface, requests=line.requests, pages=line.pages, items=line.items,
-            new=line.new_items, stop=line.stop_reason,
-        )  # fmt: skip
+        add_coverage(session, line)
     new += _add_earlier(session, known, walk)
     session.count()
     return new
@@ -113,10 +111,11 @@ def _add_earlier(session: ScanRun, known: Mapping[str, Sequence[str]], walk: Sea
     videos = [latest[name] for name in earlier if name in latest]
     new = _add_shown(session, videos)
     unasked = (term.stop_reason for term in walk.terms if not term.requests and not term.pages)
-    add_coverage(
-        session, "search",
-        requests=0, pages=0, items=len(videos), new=new, stop=next(unasked, "completed"),
-    )  # fmt: skip
+    stop, items = next(unasked, "completed"), len(videos)
+    entry = SourceCoverage(
+        surface="search", requests=0, pages=0, items=items, new_items=new, stop_reason=stop
+    )
+    add_coverage(session, entry)
     return new
 
 

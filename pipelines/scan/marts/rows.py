@@ -17,14 +17,11 @@ from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.coverage import CoverageEstimate
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
+from warehouse.tables import BY_NAME
 
 type MartRow = dict[str, object]
 
-_ACCOUNT_COLUMNS = (
-    "sec_uid", "nickname", "unique_id", "follower_count", "total_favorited", "aweme_count",
-    "profile_complete", "linked_video_count", "linked_digg_count", "linked_comment_count",
-    "linked_collect_count", "linked_share_count",
-)  # fmt: skip
+_ACCOUNT_COLUMNS = {column.name for column in BY_NAME["marts.account_summaries"].columns}
 
 
 def screen_rows(sightings: Iterable[Sighting]) -> list[MartRow]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from pipelines.documents.result_types import AssociationType, DiscoveredVideo, TitleRelation
 from pipelines.documents.video_types import LinkedVideo
-from pipelines.parameters.scan import Parameter, ScanParameters, fingerprint
+from pipelines.parameters.scan import BY_NAME, Parameter, ScanParameters, fingerprint
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import hot_score, is_viral
@@ -25,21 +25,13 @@ DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
         meaning="text candidates whose detail page is read",
         meaning_zh="读取详情的文本候选数量",
     ),
-    Parameter(
-        name="match_threshold", kind=float, default=0.65, minimum=0.0, maximum=1.0,
-        meaning="composite audio score that a match must reach",
-        meaning_zh="音频匹配综合得分阈值",
-    ),
+    BY_NAME["match_threshold"],
     Parameter(
         name="verify_audio", kind=bool, default=True,
         meaning="listen to text candidates under other music ids",
         meaning_zh="是否对其他音乐 ID 的文本候选做音频核验",
     ),
-    Parameter(
-        name="viral_threshold", kind=int, default=10_000, minimum=0,
-        meaning="likes from which a video counts as viral",
-        meaning_zh="点赞数达到该值视为爆款",
-    ),
+    BY_NAME["viral_threshold"],
 )  # fmt: skip
 SEED_VIDEOS = 20  # one page of the track's own list: seed authors and reference videos
 

@@ -4,7 +4,9 @@ The result holds every confirmed video, unranked. `count`, `sort_by` and `viral_
 by `view_result` on each read, so they never force another scan.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import cast
 
 from pipelines.documents.result_types import (
     HotVideos,
@@ -19,7 +21,6 @@ from pipelines.documents.result_types import (
 from pipelines.documents.video_types import (
     LinkedVideo,
     RankedVideo,
-    ShiftedVideo,
     VariantVideo,
     VideoDocument,
 )
@@ -74,7 +75,8 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
 
 def rank_selected(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
     """Return the top `count` videos that a request selects, with rank and hot score."""
-    return _ranked(_selected(documents, parameters)[: parameters.count], parameters)
+    top = _selected(documents, parameters)[: parameters.count]
+    return cast("list[RankedVideo]", _ranked(top, parameters))
 
 
 def satisfies_request(
@@ -122,22 +124,8 @@ def _selected[Video: VideoDocument](
     return rank_documents(kept, sort_by=parameters.sort_by)
 
 
-def _ranked(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
-    threshold = parameters.viral_threshold
-    return [
-        {
-            "rank": rank,
-            **document,
-            "hot_score": hot_score(to_statistics(document)),
-            "is_viral": is_viral(document, viral_threshold=threshold),
-        }
-        for rank, document in enumerate(documents, start=1)
-    ]
-
-
-def _ranked_variants(
-    documents: list[ShiftedVideo], parameters: ScanParameters
-) -> list[VariantVideo]:
+def _ranked(documents: Sequence[VideoDocument], parameters: ScanParameters) -> list[object]:
+    """Return documents with their rank, hot score and whether they are viral."""
     threshold = parameters.viral_threshold
     return [
         {
@@ -155,7 +143,7 @@ def _view_variants(variants: StoredVariants, parameters: ScanParameters) -> Vari
     wanted = _selected(variants["aweme_list"], parameters)[: parameters.count]
     return {
         "count": variants["count"],
-        "aweme_list": _ranked_variants(wanted, parameters),
+        "aweme_list": cast("list[VariantVideo]", _ranked(wanted, parameters)),
         "by_kind": variants["by_kind"],
     }
 
@@ -167,15 +155,7 @@ def _view_search(related: StoredSearch, top: list[RankedVideo]) -> SearchRelated
         for video in related["aweme_list"]
     ]
     overlap = sum(video["duplicate_with_returned_ranking"] for video in videos)
-    return {
-        "aweme_list": videos,
-        "returned_count": related["returned_count"],
-        "high_relevance_count": related["high_relevance_count"],
-        "conflicting_music_title_count": related["conflicting_music_title_count"],
-        "expanded_candidate_count": related["expanded_candidate_count"],
-        "visible_ranking_overlap_count": overlap,
-        "pagination": related["pagination"],
-    }
+    return {**related, "aweme_list": videos, "visible_ranking_overlap_count": overlap}
 
 
 def _count_note_zh(document: StoredResult, parameters: ScanParameters, *, returned: int) -> str:
