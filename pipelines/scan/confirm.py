@@ -19,6 +19,7 @@ from pipelines.scan.collect import (
 from pipelines.scan.excerpts import finish_cutting
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
+    REPRESENTATIVES,
     VideoVariant,
     best_comparisons,
     credibility,
@@ -26,6 +27,7 @@ from pipelines.scan.rules.expansion import (
     link_video,
     variant_comparison,
     verification_order,
+    videos_to_verify,
 )
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens, read_hashtag_screens
@@ -34,7 +36,6 @@ from pipelines.scan.verify_audio import (
     choose_references,
     load_known_sounds,
     load_references,
-    representatives,
     verify_music,
     write_sounds,
 )
@@ -154,7 +155,12 @@ async def _verify_pool(session: ScanRun) -> list[str]:
     if not groups or not session.verifies_audio:
         return []
     references = await _references(session)
-    to_verify = [video for videos in groups.values() for video in representatives(session, videos)]
+    silent = found.silent_videos()
+    to_verify = [
+        video
+        for videos in groups.values()
+        for video in videos_to_verify(videos, silent=silent, limit=REPRESENTATIVES)
+    ]
     found.sounds_wanted = session.progress.audio_checked_count + len(to_verify)
     await load_known_sounds(session, to_verify)
     order = verification_order(groups, title=session.song_title)

@@ -35,7 +35,6 @@ from pipelines.scan.rules.expansion import (
     REPRESENTATIVES,
     credibility,
     verification_batches,
-    videos_to_verify,
 )
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE, MeasuredVideo, source_of
@@ -200,11 +199,6 @@ async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
         if row is not None and row["sound_sha256"] == one.sha256
     ]
     return found if len(found) == len(chosen) else None
-
-
-def representatives(session: ScanRun, videos: Sequence[Video]) -> tuple[Video, ...]:
-    """Return the videos that represent a music id in the audio verification."""
-    return videos_to_verify(videos, silent=session.state.silent_videos(), limit=REPRESENTATIVES)
 
 
 async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:

@@ -3,6 +3,7 @@
 Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `marts/rows.py`).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
@@ -83,7 +84,7 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
     with scan.stage("confirmed_videos") as session:
         counts = session.complete_step("confirmed_videos", partial(_confirm, session))
-        outcomes = mart_rows.outcome_counts(session)
+        outcomes = Counter(outcome for outcome, _ in session.state.outcomes.values())
         for noun, count in counts.items():
             found = outcomes if noun == "candidates" else {}
             yield MaterializeResult(

@@ -168,23 +168,17 @@ def comparison_row(
     entry: Comparison, *, track_music_id: str, hashes: tuple[str | None, str | None]
 ) -> MartRow:
     """Return the evidence of a pair as a row; `hashes` are those of reference and candidate."""
-    searched = entry.pair.searched
+    row = asdict(entry)
+    pair, limits = row.pop("pair"), row.pop("limits")
+    searched = pair.pop("searched")
     return {
-        "comparison_id": entry.comparison_id,
+        **row,
+        **pair,
         "track_music_id": track_music_id,
-        "reference_aweme_id": entry.reference_aweme_id,
-        "candidate_aweme_id": entry.candidate_aweme_id,
-        "reference_music_id": entry.reference_music_id,
-        "candidate_music_id": entry.candidate_music_id,
         "reference_sha256": hashes[0],
         "candidate_sha256": hashes[1],
-        **asdict(entry.pair),
-        "searched": None if searched is None else orjson.dumps(asdict(searched)).decode(),
-        "limits": orjson.dumps(asdict(entry.limits)).decode(),
-        "algorithm": entry.algorithm,
-        "feature_version": entry.feature_version,
-        "library_version": entry.library_version,
-        "reference_source": entry.reference_source,
+        "searched": None if searched is None else orjson.dumps(searched).decode(),
+        "limits": orjson.dumps(limits).decode(),
     }
 
 
@@ -301,8 +295,3 @@ def append_marts(session: ScanRun, marts: Mapping[str, list[MartRow]]) -> dict[s
     for noun, rows in marts.items():
         session.append(noun, rows)
     return {noun: len(rows) for noun, rows in marts.items()}
-
-
-def outcome_counts(session: ScanRun) -> dict[str, int]:
-    """Count the candidates by outcome, for the metadata of the run."""
-    return dict(Counter(outcome for outcome, _ in session.state.outcomes.values()))

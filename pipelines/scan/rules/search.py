@@ -6,6 +6,7 @@ confirms nothing: only audio or the music id does.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import cast
 
 from pipelines.captures.search_walk import FinishedSearch, distinct_terms
 from pipelines.documents.result_types import (
@@ -13,6 +14,7 @@ from pipelines.documents.result_types import (
     SearchPagination,
     SearchRelevance,
     SearchSummary,
+    SearchTerm,
     StoredSearch,
 )
 from pipelines.documents.videos import to_statistics, to_video_document
@@ -138,15 +140,7 @@ def to_pagination(walk: FinishedSearch) -> SearchPagination:
         "pages_fetched": sum(term.pages for term in walk.terms),
         "terms_paginated": sum(term.pages > 0 for term in walk.terms),
         "terms": [
-            {
-                "term": term.term,
-                "pages": term.pages,
-                "items": term.items,
-                "new_items": term.new_items,
-                "last_cursor": term.last_cursor,
-                "finished": term.finished,
-                "stop_reason": term.stop_reason,
-            }
+            cast("SearchTerm", {name: getattr(term, name) for name in SearchTerm.__annotations__})
             for term in walk.terms
         ],
         "request_budget": walk.request_budget,
